@@ -1,4 +1,4 @@
-"""One call of the program: what was asked, and the means to answer it."""
+"""One call of the program: its options, settings, project, streams and exit codes."""
 
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ _KEY_IN_ARGUMENTS = (
 
 
 class Call:
-    """What a command needs to know about this call, and where it can say something."""
+    """A call of the program, with its settings, its project and its streams."""
 
     def __init__(self, line: CommandLine, environ: Mapping[str, str]) -> None:
         self.line = line
@@ -52,34 +52,34 @@ class Call:
         if self.options.no_stdin and self.source == "data":
             self.source = "nothing"
         self.reported: list[str] = []
-        """Facts that a JSON result has among its notices."""
+        """Facts for the notices of a JSON result."""
         self.secrets = Secrets(environ, Settings(), self.options.api_key, keyring=False)
         self.typed_ahead = TypedAhead(STDIN if self.stays else None)
         self.guard: Guard | Unguarded = Unguarded()
         self.above: Callable[[str], None] | None = None
-        """What writes a line above a prompt, while there is one."""
+        """Function that writes a line above an open prompt, else None."""
         for notice in line.notices:
             self.tell(notice)
         if self.options.api_key:
             self.tell(_KEY_IN_ARGUMENTS)
 
     def tell(self, text: str) -> None:
-        """Say a line about the call itself."""
+        """Write a line about the call; -q hides it."""
         if not self.options.quiet:
             self.say(text)
 
     def report(self, text: str) -> None:
-        """Say a fact about the data of the call, such as that it is cut; only -qq hides it."""
+        """Write a fact about the data of the call, such as a cut; only -qq hides it."""
         self.reported.append(text)
         self.warn(text)
 
     def warn(self, text: str) -> None:
-        """Say a line that -q does not hide."""
+        """Write a line that only -qq hides."""
         if not self.options.silent:
             self.say(text)
 
     def say(self, text: str) -> None:
-        """Say a line that also who wants it quiet must have."""
+        """Write a line that no flag hides."""
         line = f"terp: {readable(text)}"
         if self.above is not None and self.notes.isatty():
             self.above(line)
@@ -88,7 +88,7 @@ class Call:
         self.notes.flush()
 
     def failed(self, error: TerpError) -> int:
-        """Say why there is no result, in the form that was asked for; the exit code."""
+        """Report an error in the form of the output; return the exit code."""
         if self.options.debug:
             self.notes.write(self._traceback(error))
         message = self.secrets.redacted(error.message)
@@ -99,7 +99,7 @@ class Call:
         return EXIT_CODES[error.stop_reason]
 
     def crashed(self, error: Exception) -> int:
-        """Show what a bug of terp's has left, without the keys that messages may quote; the exit code."""
+        """Write the redacted traceback of a bug in terp; return the exit code."""
         self.notes.write(f"{self._traceback(error)}terp: this is a bug in terp.\n")
         return EXIT_CODES["error"]
 
@@ -107,7 +107,7 @@ class Call:
         return readable(self.secrets.redacted("".join(traceback.format_exception(error))))
 
     def cannot_write(self, error: OSError) -> int:
-        """Say that a disk or a terminal takes no more, if that can be said; the exit code."""
+        """Report that the output cannot be written, if possible; return the exit code."""
         with suppress(OSError):
             self.notes.write(f"terp: the output cannot be written: {error.strerror}.\n")
             self.notes.flush()
@@ -115,7 +115,7 @@ class Call:
         return EXIT_CODES["error"]
 
     def stopped(self, code: int) -> int:
-        """Say that a signal, or the end of the time, came before there was a turn; the exit code."""
+        """Report a signal, or --timeout, from before the turn; return the exit code."""
         if code == EXIT_CODES["timeout"]:
             self._without_a_turn("timeout", TIME_IS_OVER)
             self.notes.write(f"terp: {TIME_IS_OVER}\n")
@@ -131,11 +131,11 @@ class Call:
             write_end(self.out, self.options.output_format, TurnFinished(reason, "", error, remedy))
 
     def settings(self, **given: object) -> Settings:
-        """The settings of this call, with `given` before all others; what a project may not set is told."""
+        """Load the settings of this call, `given` first; report those that a project may not set."""
         flags = {**self.line.given, **{name: Given(value, "terp") for name, value in given.items()}}
         loaded = self.loaded(flags, self.options.profile, self.project)
         self.secrets = Secrets(self.environ, loaded.settings, self.options.api_key)
-        # Who stays is asked; who has decided against the project knows that it is left out.
+        # A REPL asks about the project; a user who does not trust it knows that it is left out.
         is_settled = self.stays or self.standing.state == "no"
         of_project = self.project.problems if is_settled else self.project.notices
         for notice in (self.standing.problem, *of_project, *_counted(loaded.notices)):
@@ -144,10 +144,10 @@ class Call:
         return loaded.settings
 
     def loaded(self, flags: Layer, profile: str, project: Project | None) -> Loaded:
-        """The settings with these flags and this profile, and what a project says.
+        """Load the settings with these flags, this profile and this project.
 
         Raises:
-            SettingsError: with every problem of them.
+            SettingsError: with all their problems.
         """
         return load_settings(
             flags, profile=profile, environ=self.environ, places=self.places, project=project
@@ -155,28 +155,28 @@ class Call:
 
     @cached_property
     def standing(self) -> Standing:
-        """How the project that this call works in stands with the person."""
+        """The user's trust in the project of this call."""
         return standing_of(self.cwd, self.environ, self.places)
 
     @cached_property
     def project(self) -> Project:
-        """The project that this call works in."""
+        """The project of this call."""
         return read_project(self.cwd, self.environ, self.standing)
 
     def read_project_again(self, standing: Standing) -> None:
-        """Let the project count as it stands by now."""
+        """Read the project again, with a new standing."""
         self.__dict__["standing"] = standing
         self.__dict__.pop("project", None)
 
     def project_around(self, cwd: Path) -> Project:
-        """The project of a session in `cwd`, which may have begun elsewhere."""
+        """Return the project of a session in `cwd`, which may be another than this call's."""
         if cwd == self.cwd:
             return self.project
         return read_project(cwd, self.environ, standing_of(cwd, self.environ, self.places))
 
     @property
     def profile(self) -> str:
-        """The profile in effect, "default" when no other is asked for."""
+        """The profile in effect, "default" if none is chosen."""
         return profile_in_effect(self.options.profile, self.environ, self.places)
 
     @property
@@ -192,46 +192,46 @@ class Call:
 
     @property
     def draws(self) -> bool:
-        """Whether a turn is drawn on a terminal, and not written as plain text or JSON."""
+        """True if turns are drawn on a terminal; else they are plain text or JSON."""
         if self.options.plain and not (self._prompts and self.source == "terminal"):
             return False
         return self.options.output_format == "text" and self.out.isatty() and not self.options.emit
 
     @property
     def terminal_environ(self) -> Mapping[str, str]:
-        """The environment that says what the terminal can do: with `--plain` it only takes lines."""
+        """The environment for the terminal's abilities: with `--plain` that of a dumb terminal."""
         return {**self.environ, "TERM": "dumb", "NO_COLOR": "1"} if self.options.plain else self.environ
 
     @property
     def notes_code(self) -> bool:
-        """Whether the code of a turn that is not drawn is written among the notes."""
+        """True if the code of a turn that is not drawn is written to the notes."""
         return self.options.output_format == "text" and not self.options.quiet
 
     @property
     def talks(self) -> bool:
-        """Whether a person sits at the keyboard and can see what is drawn."""
+        """True if a user is at the keyboard and sees the drawing."""
         return self.draws and self.source == "terminal"
 
     @property
     def stays(self) -> bool:
-        """Whether the person will type at a prompt."""
+        """True if the call is a REPL."""
         return self.talks and self._prompts
 
     @property
     def _prompts(self) -> bool:
-        """Whether a prompt is wanted, now or after the answer."""
+        """True if the options ask for a prompt, now or after the answer."""
         asks = self.line.words or self.options.file
         return not self.line.command and bool(self.options.interactive or not asks)
 
     @property
     def resumes(self) -> bool:
-        """Whether a stored session is gone on with."""
+        """True if the call resumes a stored session."""
         options = self.options
         return options.continue_ or options.rerun or options.fork or options.resume is not None
 
     @contextmanager
     def terminal(self) -> Iterator[None]:
-        """While the context lives the terminal may be changed; it is as before afterwards, come what may."""
+        """Allow changes of the terminal within the context; restore it afterwards in any case."""
         changes = self.talks and self.line.command in ("", "demo", "trust")
         terminal = STDIN if changes else None
         with guarding(terminal, self.environ) as self.guard, tty.as_before(terminal), self.typed_ahead:
@@ -239,10 +239,10 @@ class Call:
 
     @property
     def out_folder(self) -> Path | None:
-        """The directory of `--out`, made now rather than after all the work; None without one."""
+        """The directory of `--out`, created now rather than after all the work; None without one."""
         if not self.options.out:
             return None
-        # Without links: one that code puts there later leads nowhere.
+        # Resolved now: code may replace a part of the path by a link later.
         folder = typed_path(str(self.options.out)).resolve()
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -253,9 +253,9 @@ class Call:
     def front(
         self, facts: Mapping[str, str], used: "Callable[[], Tally] | None" = None, *, asks: bool = True
     ) -> "Front":
-        """What shows the turns of this call; `facts`, and what is `used` then, are part of a JSON result.
+        """Return the front end of this call; `facts` and the usage from `used` are part of a JSON result.
 
-        `asks` tells whether a person is asked about code, and not just shown it.
+        `asks`: code needs the user's approval.
         """
         if self.options.output_format != "text":
             from terp_cli.fronts.json import ResultFront, StreamFront  # noqa: PLC0415  (few calls write JSON)
@@ -265,7 +265,7 @@ class Call:
             if is_whole:
                 return ResultFront(self.out, facts, scrubber, used, self.reported)
             return StreamFront(self.out, scrubber, self.reported)
-        from terp_cli.fronts.plain import PlainFront  # noqa: PLC0415  (a prompt is there before any event)
+        from terp_cli.fronts.plain import PlainFront  # noqa: PLC0415  (a prompt is shown before any event)
 
         detail: Detail = "quiet" if self.options.quiet else "verbose" if self.options.verbose else "normal"
         detail = "silent" if self.options.silent else detail
@@ -273,7 +273,7 @@ class Call:
 
 
 def _counted(refused: Sequence[str]) -> Sequence[str]:
-    """Lines about settings that a project may not set; several are one line, as they come with every call."""
+    """Return notices on settings that a project may not set; several become one line."""
     if len(refused) < 2:
         return refused
     return (f"{len(refused)} settings of this project are not taken from it; terp trust names them.",)

@@ -1,4 +1,4 @@
-"""What shows a session to a person at a terminal: drawn (`TerminalFront`), or said (`SpokenFront`)."""
+"""The front end of a user at a terminal: drawn (`TerminalFront`), or for a screen reader (`SpokenFront`)."""
 
 import asyncio
 from collections.abc import AsyncIterable, Callable, Iterator, Sequence
@@ -6,34 +6,34 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from terp.events import Event
-
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from terp.events import Event
+
 
 class PersonalFront(Protocol):
-    """Shows turns, what happens between them, and lines of terp's own."""
+    """Front end that shows turns, events between them, and lines of terp."""
 
     verbose: bool
-    """Whether tracebacks are shown whole. Can be set."""
+    """True if tracebacks are shown whole. Can be set."""
     asks: bool
-    """Whether a person is asked about code, and not just shown it. Can be set."""
+    """True if code needs the user's approval. Can be set."""
 
-    async def show(self, events: AsyncIterable[Event]) -> None:
+    async def show(self, events: "AsyncIterable[Event]") -> None:
         """Show the events of one turn, to its end."""
 
-    def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
-        """The turn is over, and its files were collected with `--out`."""
+    def finish(self, events: "Sequence[Event]", collected: Sequence[Path]) -> None:
+        """Handle the end of the turn; `--out` has collected its files."""
 
-    def aside(self, event: Event) -> None:
-        """Show an event that came outside a turn."""
+    def aside(self, event: "Event") -> None:
+        """Show an event from outside a turn."""
 
     def say(self, *lines: str) -> None:
-        """Write lines of terp's own; what they quote is made safe."""
+        """Write lines of terp; control characters are spelled out."""
 
     def rows(self, rows: "Sequence[Text]") -> None:
-        """Write rows that are safe already."""
+        """Write rows without control characters."""
 
     @property
     def folds_code(self) -> bool:
@@ -43,7 +43,7 @@ class PersonalFront(Protocol):
         """Show all of the code that was proposed last, however long it is."""
 
     def asking(self) -> AbstractContextManager[None]:
-        """Show all there is, and leave the keyboard to a question."""
+        """Show all events so far, and leave the keyboard to a question."""
 
 
 @contextmanager

@@ -17,10 +17,10 @@ from terp.session.reply import CodeRun, reply_of
 
 
 class StreamFront:
-    """Writes every event as a line of JSON as soon as it happens, without the secrets of `scrubber`.
+    """Front end that writes every event at once as a line of JSON, redacted with `scrubber`.
 
-    The end of a piece of text in which one may begin comes with the next piece. What was `reported` before
-    the turn comes first, as notices.
+    A secret may begin at the end of a piece of text: that end comes with the next piece. Facts `reported`
+    before the turn come first, as notices.
     """
 
     def __init__(
@@ -41,15 +41,14 @@ class StreamFront:
                 write_json(self._lines, redacted(to_json(record.event), scrubber))
 
     def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
-        """Nothing is left to say: every event is out."""
+        """Do nothing: every event is written."""
 
 
 class ResultFront:
-    """Writes one object when the turn is over; `facts` (the session, the model) are part of it.
+    """Front end that writes one object at the end of the turn, redacted with `scrubber`.
 
-    `used` gives what the whole session used by then. What was `reported` before the turn is a notice, too.
-
-    What was said and put out is in it without the secrets of `scrubber`.
+    `facts` (the session, the model) are part of it, and the session's usage, which `used` returns. Facts
+    `reported` before the turn are among its notices.
     """
 
     def __init__(
@@ -67,20 +66,20 @@ class ResultFront:
         self._scrubber = scrubber
 
     async def show(self, events: AsyncIterable[Event]) -> None:
-        """Let one turn go to its end."""
+        """Consume the events of one turn."""
         async for _ in events:
             pass
 
     def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
-        """Write what the turn came to."""
-        told = {**result_of(events), "session_usage": usage_json(self._used())}
-        told["notices"] = [*self._reported, *told["notices"]]
-        clean = redacted(told, self._scrubber())
+        """Write the result of the turn."""
+        result = {**result_of(events), "session_usage": usage_json(self._used())}
+        result["notices"] = [*self._reported, *result["notices"]]
+        clean = redacted(result, self._scrubber())
         write_json(self._result, {**clean, **self._facts, "collected": [str(p) for p in collected]})
 
 
 def result_of(events: Sequence[Event]) -> dict[str, Any]:
-    """What a turn came to, as one object."""
+    """Return the result of a turn as one object."""
     reply = reply_of(events)
     finished = [event for event in events if isinstance(event, TurnFinished)]
     return {
@@ -100,14 +99,14 @@ def result_of(events: Sequence[Event]) -> dict[str, Any]:
 
 
 def usage_json(used: Tally) -> dict[str, Any]:
-    """What calls of the model used, as an object; a cost of which a part is not known is null."""
+    """Return the usage of the model as an object; the cost is null if a part of it is unknown."""
     cost = used.cost_usd
     return {
         "calls": used.calls,
         "input_tokens": used.input_tokens,
         "output_tokens": used.output_tokens,
         "cached_tokens": used.cached_tokens,
-        # A sum of floats has digits that nobody has paid.
+        # Rounds off the error of a sum of floats.
         "cost_usd": None if cost is None else round(cost, 9),
         "unpriced_calls": used.unpriced,
         "seconds": used.seconds,
@@ -115,7 +114,7 @@ def usage_json(used: Tally) -> dict[str, Any]:
 
 
 def write_end(stream: TextIO, output_format: str, end: TurnFinished) -> None:
-    """Write the end of a turn that could not begin, in either form."""
+    """Write the end of a turn that could not begin, in either form of JSON."""
     write_json(stream, result_of([end]) if output_format == "json" else to_json(end))
 
 
@@ -131,13 +130,13 @@ def _run(run: CodeRun) -> dict[str, Any]:
 
 
 def _check(check: CheckFinished) -> dict[str, Any]:
-    told = asdict(check)
-    del told["left"]
-    return told
+    result = asdict(check)
+    del result["left"]
+    return result
 
 
 def write_json(stream: TextIO, data: Mapping[str, Any]) -> None:
     """Write one line of JSON."""
-    # A program reads every character as it is; a terminal would obey some of them.
+    # A terminal would obey control characters.
     stream.write(json.dumps(data, ensure_ascii=stream.isatty()).replace("\x7f", "\\u007f") + "\n")
     stream.flush()

@@ -12,7 +12,7 @@ from terp.errors import with_remedy
 from terp.events import outputs as out
 from terp.events.changes import delta_line, file_groups, file_told, stopped_line
 from terp.text.fencing import unfenced
-from terp_cli.fronts.jobs_aside import JobsAside
+from terp_cli.fronts.event_order import JobsAside
 from terp_cli.render import check_words, past_words
 from terp_cli.render.effects_line import effects_line, notable
 from terp_cli.render.run_text import RunText, displayed_file
@@ -43,10 +43,10 @@ _DEATHS = ("died", "restarted")
 
 
 class PlainFront:
-    """Shows turns on `notes`, and the answer alone on `answer`, which may be the same stream.
+    """Front end that writes turns to `notes`, and only the answer to `answer`, which may be the same stream.
 
-    Quiet notes are of facts alone: files that code has made, changed or deleted, and pictures.
-    Where nobody `asks` about code, of its effects the notable ones are shown.
+    Quiet notes are only facts: files that code has created, modified or deleted, and pictures. If code runs
+    without approval (`asks` is False), only its notable effects are shown.
     """
 
     def __init__(
@@ -56,9 +56,9 @@ class PlainFront:
         self._answer = answer
         self._notes = notes
         self._detail = detail
-        # What follows a run must not read as its output.
+        # Lines after a run must not read as its output.
         self._after_run = False
-        # Only the end of a reply tells whether its text is the answer or a remark beside code.
+        # Only at the end of a reply is it known if its text is the answer or a remark beside code.
         self._reply: list[str] = []
         self._computed: dict[str, str] = {}
         self._runs: dict[str, RunText] = {}
@@ -75,7 +75,7 @@ class PlainFront:
             self.take(event)
 
     def take(self, event: on.Event) -> None:
-        """Show one event, or what comes with it."""
+        """Show one event, and events that were held back for it."""
         for one in self._jobs.passed(event):
             self._take(one)
 
@@ -109,7 +109,7 @@ class PlainFront:
                 self._other(event)
 
     def finish(self, events: Sequence[on.Event], collected: Sequence[Path]) -> None:
-        """Say where the files of the run are now."""
+        """Name the collected files of the run."""
         for path in collected:
             self._fact(f"[collected] {one_line(str(path))}")
 
@@ -135,7 +135,7 @@ class PlainFront:
                 assert_never(event)
 
     def _think(self, text: str) -> None:
-        """Write the lines of reasoning that are whole: what is safe depends on what stands beside it."""
+        """Write the complete lines of reasoning: the safety of a character depends on its neighbours."""
         lines, end, self._thought = (self._thought + text).rpartition("\n")
         self._notes.write(readable(lines + end))
 
@@ -162,11 +162,11 @@ class PlainFront:
         self._remark()
         where = f", in {one_line(event.place)}" if event.place else ""
         self._note(f"[{one_line(event.language)}{where}]\n{visible(event.code)}")
-        told = event.effects if self._asks or event.asks else notable(event.effects, event.cwd)
-        if told.found or self._asks:
-            self._note(f"[effects] {effects_line(told)}")
+        effects = event.effects if self._asks or event.asks else notable(event.effects, event.cwd)
+        if effects.found or self._asks:
+            self._note(f"[effects] {effects_line(effects)}")
         if event.tier != self._tier:
-            # It changes with the start of a kernel alone.
+            # It changes only with the start of a kernel.
             self._tier = event.tier
             self._note(f"[sandbox] {one_line(event.tier)}")
 
@@ -174,7 +174,7 @@ class PlainFront:
         self._rest(event.call_id)
         for group in file_groups(event.files):
             self._fact(f"[{group[0].action}] {one_line(file_told(group, event.cwd))}")
-        # What the kernel's death has told is not told again.
+        # The note of the kernel's death is not repeated.
         note = event.note.removesuffix(self._obituary).rstrip()
         known = event.status == "died" and bool(self._obituary) and not note
         if event.status != "ok" and (event.status != "error" or note) and not known:
@@ -209,7 +209,7 @@ class PlainFront:
             case on.CheckStarted() | on.CheckFinished():
                 self._of_check(event)
             case on.TurnStarted() | on.Asked() | on.Answered():
-                # Whoever asks, shows the question; whoever called, knows the prompt.
+                # The prompt is on the command line; questions are shown by the code that asks.
                 return
             case _:
                 assert_never(event)
@@ -226,7 +226,7 @@ class PlainFront:
             self._note(f"[check] {readable(check_words.started(event))}{tier}")
             return
         if not event.passed:
-            # What was said before is no answer then.
+            # The text before was not the answer then.
             self._remark()
         if event.output.strip() and not self._is_quiet:
             self._note(readable(event.output.strip("\n")))
@@ -254,7 +254,7 @@ class PlainFront:
         self._print(call_id, label, self._runs[call_id].add(output))
 
     def _print(self, call_id: str, label: str, text: str) -> None:
-        """Write complete lines of output, under a heading when they are the first of their run."""
+        """Write complete lines of output, under a heading at the first of a run."""
         if not text or self._is_quiet:
             return
         if self._printing != call_id:
@@ -264,20 +264,20 @@ class PlainFront:
         self._notes.flush()
 
     def _rest(self, call_id: str) -> None:
-        """Write what has no newline yet."""
+        """Write an incomplete last line."""
         if run := self._runs.get(call_id):
             self._print(call_id, "output", run.rest())
 
     def _remark(self) -> None:
-        """The text so far belongs to a reply that also calls code, or to one that broke off."""
+        """Write the text so far as a note: its reply also calls code, or was cut off."""
         text = "".join(self._reply)
         self._reply.clear()
         if text.strip():
             self._note(readable(text.rstrip()))
-        self._tell_computed()
+        self._note_computed()
 
-    def _tell_computed(self) -> None:
-        """Which values of the text are none of the model's."""
+    def _note_computed(self) -> None:
+        """Note the values in the text that code computed."""
         for reference, value in self._computed.items():
             self._note(f"[computed] {one_line(reference)} is {one_line(value)}")
         self._computed.clear()
@@ -293,23 +293,23 @@ class PlainFront:
             self._notes.flush()
             return
         self._reply.clear()
-        self._tell_computed()
+        self._note_computed()
         on_terminal = self._answer.isatty()
         if on_terminal:
             self._set_apart()
         self._after_run = False
-        # A program that reads the answer gets it as it is; a terminal must not obey it.
+        # A program gets the answer unchanged; a terminal must not obey it.
         answer = readable(event.answer) if on_terminal else unfenced(event.answer)
         self._answer.write(answer if answer.endswith("\n") or not answer else answer + "\n")
         self._answer.flush()
 
     @property
     def _is_quiet(self) -> bool:
-        """Whether facts alone are noted, or nothing."""
+        """True if only facts are noted, or nothing."""
         return self._detail in ("silent", "quiet")
 
     def _fact(self, text: str) -> None:
-        """Note what was made, changed or deleted, which -q does not hide."""
+        """Note a file that was created, modified or deleted; -q does not hide it."""
         self._note(text, "quiet" if self._detail == "quiet" else "normal")
 
     def _note(self, text: str, wanted: Detail = "normal") -> None:

@@ -1,9 +1,9 @@
-"""The front end for a person who listens: whole labelled lines, and nothing is ever drawn again.
+"""The front end for a screen reader: whole labelled lines, and no redrawing.
 
 front = SpokenFront.on(sys.stdout, keyboard=0, environ=os.environ)    # in place of a `TerminalFront`
 
-A screen reader reads what is written, once. So a block is written when it is whole, under a word that
-says what it is; waiting is told at most every ten seconds; no line depends on a colour or a column.
+A screen reader reads each line once. So a block is written when it is complete, under a label; waiting is
+reported at most every ten seconds; no line depends on a colour or a column.
 """
 
 import time
@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from terp.events import Event
+from terp_cli.fronts.event_order import JobsAside
 from terp_cli.fronts.front import ticking
-from terp_cli.fronts.jobs_aside import JobsAside
 from terp_cli.terminal import tty
 from terp_cli.terminal.sanitise import one_line, readable
 
@@ -27,7 +27,7 @@ _TICK_S = 1.0
 
 
 class SpokenFront:
-    """Says turns as lines on `out`; a question interrupts them and they go on after it."""
+    """Front end that writes turns as lines to `out`; they wait while a question is open."""
 
     def __init__(
         self,
@@ -38,9 +38,9 @@ class SpokenFront:
         verbose: bool = False,
         repeats: bool = True,
     ) -> None:
-        """`keyboard` is the terminal's descriptor; `verbose` says tracebacks and reasoning whole.
+        """Take the terminal's descriptor as `keyboard`; `verbose` writes tracebacks and reasoning whole.
 
-        `repeats` says what the person asked, where it does not stand there as the line they typed.
+        `repeats` writes the prompt too, which is not on the screen as a typed line.
         """
         self._out = out
         self._keyboard = keyboard
@@ -61,15 +61,15 @@ class SpokenFront:
         out: TextIO,
         *,
         keyboard: int | None,
-        environ: Mapping[str, str],  # noqa: ARG003  (what a terminal can do makes no difference)
+        environ: Mapping[str, str],  # noqa: ARG003  (the terminal's abilities make no difference)
         verbose: bool = False,
         repeats: bool = True,
     ) -> "SpokenFront":
-        """A front end for whatever is behind `out`."""
+        """Return a front end that writes to `out`, a terminal or not."""
         return cls(out, keyboard=keyboard, verbose=verbose, repeats=repeats)
 
     async def show(self, events: AsyncIterable[Event]) -> None:
-        """Say events as they come, until they end. Whoever made `events` closes it."""
+        """Write events as they come, until they end; the caller closes `events`."""
         self._showing = True
         self._hush()
         try:
@@ -82,35 +82,35 @@ class SpokenFront:
             self._quiet.close()
 
     def draw(self, event: Event) -> None:
-        """Say what `event` completes."""
+        """Write the blocks that `event` completes."""
         for one in self._jobs.passed(event):
             self._say(self._turn.take(one))
 
     def tick(self) -> None:
-        """Say what is waited for, if that has not been said for a while."""
+        """Report what terp is waiting for, if that is due."""
         self._say(self._turn.waiting())
 
     def aside(self, event: Event) -> None:
-        """Say an event that came outside a turn."""
+        """Write an event from outside a turn."""
         for one in self._jobs.passed(event):
             self._say(self._turn.take(one))
         self._say(self._turn.rest())
 
     def say(self, *lines: str) -> None:
-        """Write lines of terp's own; what they quote is made safe."""
+        """Write lines of terp; control characters are spelled out."""
         self._say([readable(line) for line in lines if line.strip()], now=True)
 
     @property
     def folds_code(self) -> bool:
-        """False: code is said whole."""
+        """False: all code is written."""
         return False
 
     def whole_code(self) -> None:
-        """Nothing: it was said whole."""
+        """Do nothing: all code was written."""
 
     @property
     def verbose(self) -> bool:
-        """Whether tracebacks and reasoning are said whole. Can be set."""
+        """True if tracebacks and reasoning are written whole. Can be set."""
         return self._verbose
 
     @verbose.setter
@@ -119,11 +119,11 @@ class SpokenFront:
         self._turn.verbose = on
 
     def rows(self, rows: "Sequence[Text]") -> None:
-        """Say rows that are safe already."""
+        """Write rows without control characters."""
         self._say([row.plain for row in rows], now=True)
 
     def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
-        """Say where the files of a one-shot run were collected."""
+        """Name the collected files of a one-shot run."""
         self._say([f"Collected: {one_line(str(path))}" for path in collected])
 
     @contextmanager
@@ -144,7 +144,7 @@ class SpokenFront:
     @property
     def _turn(self) -> "SpokenTurn":
         if self._spoken is None:
-            # It reads markdown with what the other front end draws it with; the prompt is there before.
+            # It imports the parser of Markdown; the prompt is shown before.
             from terp_cli.render.spoken.turn import SpokenTurn  # noqa: PLC0415
 
             self._spoken = SpokenTurn(
@@ -155,7 +155,7 @@ class SpokenFront:
     def _say(self, lines: Sequence[str], *, now: bool = False) -> None:
         self._waiting += lines
         if self._waiting and (now or not self._questions):
-            # In one piece, so that it is read as one.
+            # One write, so that it is read as one piece.
             width = tty.size_of(self._out)[0] if self._out.isatty() else 0
             text = "".join(f"{row}\n" for line in self._waiting for row in _rows(line, width))
             self._waiting = []
@@ -168,10 +168,10 @@ class SpokenFront:
 
 
 def _rows(line: str, width: int) -> list[str]:
-    """A line as a terminal of this width takes it, broken between words: half a word would be read as one."""
+    """Break a line between words at this width: half a word would be read as a word."""
     if not width or len(line) * 2 <= width:
         return [line]
-    # What measures characters is heavy, and few lines are long.
+    # Rich measures characters; it is heavy, and few lines are long.
     from rich.text import Text  # noqa: PLC0415
 
     from terp_cli.render.fold import wrapped  # noqa: PLC0415

@@ -1,8 +1,8 @@
-"""The front end for a person at a terminal.
+"""The front end that draws on a terminal.
 
     painter = Painter(sys.stdout, size)
     front = TerminalFront.on(painter, keyboard=0, environ=os.environ)
-    person = TerminalPerson(front, lambda: desk)        # terp_cli.repl.approval, terp_cli.prompt.prompt_app
+    person = TerminalPerson(front, lambda: prompt)      # terp_cli.repl.approval, terp_cli.prompt.prompt_app
     session = Session(model, kernels, person, …)
     async with aclosing(session.turn(prompt)) as events:
         await front.show(events)                        # draws until the turn is over
@@ -22,9 +22,8 @@ from typing import TYPE_CHECKING
 
 from terp.events import CodeProposed, Event, LateOutput, Noticed, Printed, TurnFinished
 from terp.events.outputs import Display, DisplayUpdate
-from terp_cli.fronts.call_order import CallOrder
+from terp_cli.fronts.event_order import CallOrder, JobsAside
 from terp_cli.fronts.front import ticking
-from terp_cli.fronts.jobs_aside import JobsAside
 from terp_cli.terminal import tty
 from terp_cli.terminal.painter import Painter
 from terp_cli.terminal.sanitise import one_line, readable
@@ -42,7 +41,7 @@ _FRAME_S, _SLOWEST_FRAME_S = 0.05, 0.1
 
 
 class TerminalFront:
-    """Draws turns on a screen."""
+    """Front end that draws turns on a screen."""
 
     def __init__(
         self,
@@ -54,14 +53,11 @@ class TerminalFront:
         clock: Callable[[], float] = time.monotonic,
         verbose: bool = False,
     ) -> None:
-        """`screen` makes the screen when it is first needed, and `drawer` what draws pictures on it.
+        """Take functions that create the screen, and the drawer of pictures, at their first use.
 
-        A picture waits until it is `settled` what the terminal can do.
-
-        `verbose` shows tracebacks whole.
-
-        `keyboard` is the terminal's descriptor where nobody reads it during a turn, and keys must not
-        show: None where a desk does.
+        A picture waits for `settled`: then the terminal's abilities are known. `verbose` shows tracebacks
+        whole. `keyboard` is the terminal's descriptor, on which echo is off during a turn; None if a
+        `PromptApp` reads it then.
         """
         self._make_screen = screen
         self._keyboard = keyboard
@@ -90,7 +86,7 @@ class TerminalFront:
         theme: str = "auto",
         verbose: bool = False,
     ) -> "TerminalFront":
-        """A front end for a terminal with the colours that its environment tells of.
+        """A front end for a terminal with the colours of its environment.
 
         `images` and `theme` are the settings of those names.
         """
@@ -115,7 +111,7 @@ class TerminalFront:
         return cls(screen, keyboard=keyboard, drawer=drawer, settled=settled, verbose=verbose)
 
     async def show(self, events: AsyncIterable[Event]) -> None:
-        """Draw events as they come, until they end. Whoever made `events` closes it."""
+        """Draw events as they come, until they end; the caller closes `events`."""
         self._showing = True
         self._hush()
         if self._keyboard is not None:
@@ -138,7 +134,7 @@ class TerminalFront:
         """Draw one event: now if a frame is due, else with the next `tick`."""
         self._take(event)
         if isinstance(event, CodeProposed | TurnFinished):
-            # The person is about to be asked about this, or to type.
+            # The user approves this next, or types.
             self._paint(final=True)
         else:
             self.tick()
@@ -149,21 +145,21 @@ class TerminalFront:
             self._paint()
 
     def aside(self, event: Event) -> None:
-        """Draw an event that came outside a turn."""
+        """Draw an event from outside a turn."""
         self._take(event)
         self._waiting += self._transcript.rest()
         if self._waiting:
             self._paint(final=True)
 
     def say(self, *lines: str) -> None:
-        """Write lines of terp's own; what they quote is made safe."""
+        """Write lines of terp; control characters are spelled out."""
         from terp_cli.render.fold import hanging  # noqa: PLC0415
 
         self.rows([row for line in lines for row in hanging(readable(line), self._screen.width)])
 
     @property
     def asks(self) -> bool:
-        """Whether a person is asked about code, and not just shown it. Can be set."""
+        """True if code needs the user's approval. Can be set."""
         return self._asks
 
     @asks.setter
@@ -183,7 +179,7 @@ class TerminalFront:
 
     @property
     def verbose(self) -> bool:
-        """Whether tracebacks are shown whole. Can be set."""
+        """True if tracebacks are shown whole. Can be set."""
         return self._verbose
 
     @verbose.setter
@@ -193,20 +189,20 @@ class TerminalFront:
             self._drawn_on[1].verbose = on
 
     def rows(self, rows: "Sequence[Text]") -> None:
-        """Write rows that are safe already; while something grows they stand below it, and follow it."""
+        """Write rows without control characters, below a block that still grows, then after it."""
         if self._transcript.grows and self._screen.aside(rows):
             return
         self._waiting += [*self._transcript.rest(), *rows]
         self._paint(final=True)
 
     def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
-        """Say where the files of a one-shot run were collected."""
+        """Name the collected files of a one-shot run."""
         if collected:
             self.say(*(f"collected: {one_line(str(path))}" for path in collected))
 
     @contextmanager
     def asking(self) -> Iterator[None]:
-        """Draw all there is, and leave the keyboard to a question."""
+        """Draw all events so far, and leave the keyboard to a question."""
         self._waiting += self._transcript.rest() if not self._questions else []
         self._paint(final=True)
         self._quiet.close()
@@ -219,7 +215,7 @@ class TerminalFront:
                 self._hush()
 
     def _take(self, event: Event) -> None:
-        """Have an event drawn once its turn has come."""
+        """Draw an event in its order among others."""
         from terp_cli.render import words  # noqa: PLC0415  (see `on`)
 
         for in_turn in self._jobs.passed(event):
@@ -269,11 +265,11 @@ class TerminalFront:
         self._quiet.enter_context(tty.unechoed(self._keyboard))
 
     def _suspend(self) -> None:
-        """Ctrl-Z: give the shell a screen and a terminal in order, and take both back afterwards."""
+        """Suspend (Ctrl-Z) with the terminal in order; use it again afterwards."""
         loop = asyncio.get_running_loop()
         self._paint(final=True)
         self._quiet.close()
-        # This puts back what the signal does of itself: the process stops here.
+        # This restores the default action: the process stops here.
         loop.remove_signal_handler(signal.SIGTSTP)
         signal.raise_signal(signal.SIGTSTP)
         loop.add_signal_handler(signal.SIGTSTP, self._suspend)

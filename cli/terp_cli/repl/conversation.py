@@ -27,8 +27,7 @@ from terp.settings.places import make_private
 from terp.store.places import Place
 from terp.text.peek import Room
 from terp_cli.fronts.call import STDIN, Call
-from terp_cli.fronts.emit import wanted_by, write_variable
-from terp_cli.fronts.oneshot import Question, one_shot
+from terp_cli.fronts.oneshot import OneShotPrompt, one_shot, wanted_by, write_variable
 from terp_cli.line.stdin import Piped, read_prompt, take_data
 from terp_cli.repl.keeping import place_of, prune_soon, resumed_by, tell_of_past, what_first
 from terp_cli.repl.seat import Seat, person_beside, seat_of
@@ -51,7 +50,7 @@ class Given:
 
     place: Place
     cwd: Path
-    question: Question
+    question: OneShotPrompt
     prelude: str
     resumed: bool
     emission: Emission | None = None
@@ -85,7 +84,7 @@ def given_by(call: Call, settings: Settings) -> Iterator[Given]:
     first = what_first(call, settings, place, asked=asked)
     if not (asked or first or call.talks):
         raise SettingsError(["there is no prompt: write it after terp, or pipe it in."])
-    question = Question(
+    question = OneShotPrompt(
         with_attachments(prompt, attachments),
         (*attachments, *([piped.attachment] if piped else ())),
         call.out_folder,

@@ -12,7 +12,7 @@ from terp.session.session import Session
 from terp.settings import Settings
 from terp.store.places import Place
 from terp_cli.fronts.call import Call
-from terp_cli.fronts.oneshot import Question, one_turn
+from terp_cli.fronts.oneshot import OneShotPrompt, one_turn
 from terp_cli.repl.ahead import preload_adapters
 from terp_cli.repl.keeping import saved, stored, way_back
 from terp_cli.repl.repl import ReplSettings, run_repl
@@ -26,7 +26,7 @@ async def talk(
     settings: Settings,
     session: Session,
     seat: Seat,
-    question: Question | None,
+    question: OneShotPrompt | None,
     opened: Callable[[Place], Awaitable[Session]],
 ) -> int:
     """Answer `question` if there is one, then go on at the prompt; the exit code. Closes the session.

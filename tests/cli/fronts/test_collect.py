@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from terp.errors import TerpError
-from terp_cli.fronts.collect import collect
+from terp_cli.fronts.oneshot import collect
 from tests.awkward import NAMES
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from terp.errors import TerpError
 from terp.session.emitting import Emission
-from terp_cli.fronts.emit import on_terminal
+from terp_cli.fronts.oneshot import on_terminal
 
 
 def test_a_terminal_gets_no_escape_of_a_variable() -> None:

@@ -14,7 +14,7 @@ from terp.events import (
     TurnStarted,
 )
 from terp.events.outputs import Display, Omitted, Text
-from terp_cli.fronts.jobs_aside import JobsAside
+from terp_cli.fronts.event_order import JobsAside
 
 LEFT = JobChanged("c1", 1, "python", "background", 12.0)
 ENDED = JobChanged("c1", 1, "python", "ended", 40.0)

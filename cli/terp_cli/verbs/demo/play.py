@@ -16,7 +16,7 @@ from terp.person import AutoRun, Choice, Consent, Decline, Person, Run
 from terp.session.reply import reply_of
 from terp.session.session import Session
 from terp_cli.fronts.call import Call
-from terp_cli.fronts.oneshot import Front, Question, one_shot
+from terp_cli.fronts.oneshot import Front, OneShotPrompt, one_shot
 from terp_cli.line.stopping import Stopping
 from terp_cli.repl.keeping import folder_of
 from terp_cli.repl.seat import person_beside, seat_of
@@ -57,7 +57,7 @@ async def play(
     session = Session(model, kernels, OneTrack(person), folder=artifacts)
     says.write(f"{INTRODUCTION}\n\n> {PROMPT}\n")
     says.flush()
-    return await one_shot(session, Question(PROMPT), WithPicture(front, folder, says), stopping)
+    return await one_shot(session, OneShotPrompt(PROMPT), WithPicture(front, folder, says), stopping)
 
 
 class OneTrack:

@@ -1,4 +1,4 @@
-"""Keeps what jobs put out apart from what goes on meanwhile, and brings it in one piece when they end."""
+"""The order of events for a front end that draws one block after the other: jobs, and several calls."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -6,7 +6,9 @@ from dataclasses import dataclass, field, replace
 from terp.events import (
     CheckFinished,
     CheckStarted,
+    CodeDelta,
     CodeFinished,
+    CodeProposed,
     CodeRejected,
     CodeStarted,
     CodeTyped,
@@ -15,21 +17,23 @@ from terp.events import (
     ModelCalled,
     Printed,
     Progress,
+    ReasoningDelta,
+    TextDelta,
     TurnFinished,
     TurnStarted,
 )
 from terp.events.outputs import Omitted, Text
 
 _LINES, _CHARACTERS = 20, 4_000
-"""So much text of a job is shown, from its end: nobody has waited for it here."""
+"""Lines and characters that are shown of a job's output, from its end."""
 
 
 @dataclass(slots=True)
 class JobsAside:
-    """Passes events on to a front end that draws one thing after the other.
+    """Filter of events that holds back the output of jobs until they end.
 
     The block of a job that has ended is its `JobChanged`, the end of its output, and its `CodeFinished`. It
-    comes when nothing else is open: between turns or replies, after a run, or when the wait for it ends.
+    comes when no other block is open: between turns or replies, after a run, or when the wait for it ends.
     """
 
     _open: bool = False
@@ -40,7 +44,7 @@ class JobsAside:
     _ended: list[Event] = field(default_factory=list)
 
     def passed(self, event: Event) -> Iterator[Event]:
-        """The events to draw now that `event` has come, in order."""
+        """Yield the events to draw now that `event` has come, in order."""
         if self._keeps(event):
             return
         if isinstance(event, ModelCalled):
@@ -63,10 +67,10 @@ class JobsAside:
         return True
 
     def _pauses(self, event: Event) -> bool:
-        """Whether nothing that is being shown would be torn in two by something else."""
+        """Return True if no block that is being drawn would be split by another one."""
         if not self._open or self._runs:
             return not self._open
-        # The person may be asked next about code that has waited for the job.
+        # Code that has waited for the job may be proposed next.
         waited = isinstance(event, Progress) and 0 < event.total <= event.done
         return waited or isinstance(event, CodeFinished)
 
@@ -104,7 +108,7 @@ class JobsAside:
 
 
 def _tail(printed: list[Printed]) -> list[Printed]:
-    """The outputs with no more text than the last lines of it; the rest is counted where it was."""
+    """Return the outputs with only the last lines of their text, and a count of the omitted text before."""
     kept: list[Printed] = []
     left_lines, left, lines, characters = _LINES, _CHARACTERS, 0, 0
     for one in reversed(printed):
@@ -121,3 +125,45 @@ def _tail(printed: list[Printed]) -> list[Printed]:
     if characters:
         kept.append(Printed(printed[0].call_id, Omitted(characters, lines, spooled=True)))
     return kept[::-1]
+
+
+@dataclass(slots=True)
+class CallOrder:
+    """Filter of events that keeps the code of each call in one block.
+
+    A reply may contain code of several calls before the first is proposed. While the code of a call is being
+    written, text waits until that call is proposed, and the code of another call until that one is.
+    """
+
+    _writing: str = ""
+    _code: dict[str, list[Event]] = field(default_factory=dict)
+    _text: list[Event] = field(default_factory=list)
+
+    def passed(self, event: Event) -> Iterator[Event]:
+        """Yield the events to draw now that `event` has come, in order."""
+        match event:
+            case CodeDelta(call_id=call_id):
+                if not self._writing and call_id not in self._code:
+                    self._writing = call_id
+                if call_id == self._writing:
+                    yield event
+                else:
+                    self._code.setdefault(call_id, []).append(event)
+            case TextDelta() | ReasoningDelta() if self._writing:
+                self._text.append(event)
+            case CodeProposed(call_id=call_id) | CodeRejected(call_id=call_id):
+                yield from self._code.pop(call_id, [])
+                yield event
+                if call_id == self._writing:
+                    yield from self._released()
+            case TurnFinished():
+                yield from self._released()
+                self._code.clear()
+                yield event
+            case _:
+                yield event
+
+    def _released(self) -> Iterator[Event]:
+        self._writing = ""
+        text, self._text = self._text, []
+        yield from text
