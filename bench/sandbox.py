@@ -10,20 +10,20 @@ from bench.kernel import in_turns, with_terp
 from bench.measure import Row, ratio, show
 from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.sandbox.canary import holds
-from terp.kernels.sandbox.confinement import Confinement, Wish, tiers_here
+from terp.kernels.sandbox.confinement import Confinement, SandboxOptions, tiers_here
 from terp.kernels.sandbox.tier import NONE, Tier
 
 
 def cases(folder: str) -> Mapping[str, Confinement]:
     """What confines, by name: nothing, and each tier that works here, which was tried by then."""
-    tiers = [tier for tier in tiers_here(Wish(), os.environ) if not holds(tier, network=True)]
-    return {NONE: Confinement(Wish(), folder, os.environ)} | {
+    tiers = [tier for tier in tiers_here(SandboxOptions(), os.environ) if not holds(tier, network=True)]
+    return {NONE: Confinement(SandboxOptions(), folder, os.environ)} | {
         tier.name: _held(folder, tier) for tier in tiers
     }
 
 
 def _held(folder: str, tier: Tier) -> Confinement:
-    confinement = Confinement(Wish("workspace"), folder, os.environ, tiers=lambda *_: [tier])
+    confinement = Confinement(SandboxOptions("workspace"), folder, os.environ, tiers=lambda *_: [tier])
     confinement.now()
     return confinement
 

@@ -62,7 +62,7 @@ except OSError as error:
 def test_what_is_left_among_temporary_files_is_told_to_person_and_model(terp: Terp) -> None:
     code = "import os; print('1', file=open(os.environ['TMPDIR'] + '/out.csv', 'w'), flush=True)"
     result = terp.asked([Call(code=code), "It is in /tmp/out.csv."], "-y", "go")
-    told = f"lost when terp ends: out.csv. What is to stay belongs below {terp.cwd}."
+    told = f"lost when terp ends: out.csv. Write files to keep below {terp.cwd}."
     assert told in said(result.requests[1])[-1][1]
     assert told in result.notes
     assert "[created]" not in result.notes

@@ -8,8 +8,8 @@ import pytest
 from terp.events import CodeProposed, TurnFinished
 from terp.events.kernel import Kernel
 from terp.events.outputs import Error
-from terp.kernels.sandbox.confinement import Confinement, Wish
-from terp.kernels.sandbox.unconfined import Unconfined
+from terp.kernels.sandbox.confinement import Confinement, SandboxOptions
+from terp.kernels.sandbox.tier import Unconfined
 from terp.models.tool import Call
 from terp.person import AutoRun
 from terp.session.session import Session
@@ -26,7 +26,7 @@ def held(tmp_path: Path, person: ScriptedPerson | None, *codes: str) -> tuple[Se
     model = ScriptedModel(*([call(code)] for code in codes))
     session = open_session(tmp_path, model, kernel, AutoRun(person))
     session.equipment.confinement = Confinement(
-        Wish("auto"), str(tmp_path), {"HOME": str(tmp_path)}, lambda: True, tiers=lambda *_: [HELD]
+        SandboxOptions("auto"), str(tmp_path), {"HOME": str(tmp_path)}, lambda: True, tiers=lambda *_: [HELD]
     )
     return session, kernel
 
@@ -54,7 +54,7 @@ async def test_who_was_asked_once_without_the_sandbox_is_not_asked_again(tmp_pat
 async def test_who_was_told_that_nothing_holds_the_code_is_not_asked(tmp_path: Path) -> None:
     session, kernel = held(tmp_path, None, "1")
     assert session.equipment.confinement is not None
-    session.equipment.confinement.said = "none"
+    session.equipment.confinement.shown = "none"
     await collect(session, "go")
     assert kernel.ran == ["1"]
 

@@ -9,7 +9,7 @@ from terp.events.outputs import Display, Error, RunEnded, Text
 from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.sandbox.bubblewrap import find_bubblewrap
 from terp.kernels.sandbox.canary import holds
-from terp.kernels.sandbox.confinement import Confinement, Wish
+from terp.kernels.sandbox.confinement import Confinement, SandboxOptions
 from terp.kernels.sandbox.landlock import find_landlock
 from terp.kernels.sandbox.tier import Tier
 from tests.sandbox.world import World
@@ -31,7 +31,7 @@ def held_kernels(world: World, tier: Tier | None, *, network: bool) -> LocalKern
     """Kernels in the world's project; without a tier nothing holds them."""
     found = [] if tier is None else [tier]
     confinement = Confinement(
-        Wish("workspace", network=network), str(world.proj), world.environ, tiers=lambda *_: found
+        SandboxOptions("workspace", network=network), str(world.proj), world.environ, tiers=lambda *_: found
     )
     return LocalKernels(str(world.proj), environ=world.environ, confinement=confinement)
 

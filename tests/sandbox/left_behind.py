@@ -5,14 +5,14 @@ import os
 import sys
 
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.sandbox.confinement import Confinement, Wish
+from terp.kernels.sandbox.confinement import Confinement, SandboxOptions
 from tests.sandbox.held import printed_by, tier_named
 
 
 async def main(tier: str, cwd: str, seconds: str) -> None:
     found, _ = tier_named(tier)
     assert found is not None
-    confinement = Confinement(Wish("workspace"), cwd, os.environ, tiers=lambda *_: [found])
+    confinement = Confinement(SandboxOptions("workspace"), cwd, os.environ, tiers=lambda *_: [found])
     kernel = LocalKernels(cwd, confinement=confinement).get("python")
     left = f"import subprocess; subprocess.Popen(['setsid', 'sleep', '{seconds}']); print('left')"
     sys.stdout.write(await printed_by(kernel, left))

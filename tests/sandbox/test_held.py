@@ -12,7 +12,7 @@ import pytest
 
 from terp.events.kernel import Kernel
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.sandbox.confinement import Confinement, Wish
+from terp.kernels.sandbox.confinement import Confinement, SandboxOptions
 from terp.kernels.sandbox.policy import ResourceLimits
 from tests.sandbox.held import TIERS, printed_by, tier_named
 from tests.sandbox.world import World
@@ -75,7 +75,7 @@ async def test_what_needs_ports_is_refused_in_words_without_the_network(
 
 @EACH_TIER
 async def test_memory_and_files_are_limited(tier: str, tmp_path: Path) -> None:
-    wish = Wish("workspace", limits=ResourceLimits(memory_mb=4_000, file_mb=1))
+    wish = SandboxOptions("workspace", limits=ResourceLimits(memory_mb=4_000, file_mb=1))
     found = tier_named(tier)[0]
     assert found is not None
     confinement = Confinement(wish, str(tmp_path), os.environ, tiers=lambda *_: [found])

@@ -75,7 +75,7 @@ async def test_another_configuration_for_git_is_told(trapped: tuple[World, Local
     await python.start()
     denials = denials_of(kernels.confinement, python)
     await printed_by(python, "open('.git/commondir', 'w').write('../evil')")
-    assert denials.told() == (
+    assert denials.message() == (
         f"Changed: {world.proj}/.git/commondir, which other programs obey. "
         "Look at it before you use them here."
     )

@@ -138,6 +138,6 @@ def _banner(call: Call, settings: Settings, session: Session) -> tuple[str, ...]
         return first, "No code is run (code: false)."
     held = session.equipment.confinement
     asks = "Code runs without being asked about." if settings.auto_run else "You are asked before code runs."
-    confined = held.told if held is not None and is_confined(held.what) else "Nothing confines it."
+    confined = held.description if held is not None and is_confined(held.what) else "Nothing confines it."
     warning = [held.warning] if held is not None and held.warning else []
     return (first, f"{asks} {confined}", *warning)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, cast
 import uvicorn
 
 from terp.errors import SettingsError
+from terp.kernels.sandbox.confinement import confinement_of
 from terp.kernels.sandbox.tier import is_confined
-from terp.kernels.sandbox.wishes import confinement_of
 from terp.models.adapters.discovery import keyed_models
 from terp.secrets.known_secrets import Secrets
 from terp.settings import Settings

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from terp.events.kernel import Kernel
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.sandbox.wishes import wish_of
+from terp.kernels.sandbox.confinement import options_of
 from terp.models.building import build_model, provider_of, settings_for
 from terp.models.facts.known_prices import known_prices
 from terp.models.facts.windows import windows
@@ -172,7 +172,7 @@ async def _change_model(session: Session, change: Change, environ: Mapping[str, 
 def _check_sandbox(session: Session, change: Change) -> None:
     held = session.equipment.confinement
     if held is not None and change.touches(_SANDBOX):
-        held.wishing(wish_of(change.after)).check()
+        held.with_options(options_of(change.after)).check()
 
 
 def _keep_in_mind(session: Session, change: Change) -> None:
@@ -190,12 +190,16 @@ def _keep_in_mind(session: Session, change: Change) -> None:
     if session.equipment.secrets is not None:
         session.equipment.secrets.use(change.after)
     if session.equipment.confinement is not None and change.touches(_SANDBOX):
-        session.equipment.confinement.wish = wish_of(change.after)
+        session.equipment.confinement.options = options_of(change.after)
 
 
 def _is_held_otherwise(session: Session, change: Change) -> bool:
     held = session.equipment.confinement
-    return held is not None and change.touches(_SANDBOX) and held.differs(held.wishing(wish_of(change.after)))
+    return (
+        held is not None
+        and change.touches(_SANDBOX)
+        and held.differs(held.with_options(options_of(change.after)))
+    )
 
 
 def _of_the_model() -> frozenset[str]:

@@ -9,7 +9,7 @@ from terp.kernels.environments.readiness import Readiness
 from terp.kernels.options import KernelOptions
 from terp.kernels.remote.claims import Claims
 from terp.kernels.remote.kernels import FileCarrier, GatewayKernels, Origin
-from terp.kernels.sandbox.wishes import confinement_of
+from terp.kernels.sandbox.confinement import confinement_of
 from terp.secrets.keys import with_keys
 from terp.session.artifacts import OUTPUTS
 from terp.settings import Settings

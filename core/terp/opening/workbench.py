@@ -11,7 +11,7 @@ from terp.kernels.environments.missing import MissingPackages, Policy
 from terp.kernels.jupyter.launch import provisioner_of
 from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.options import KernelOptions
-from terp.kernels.sandbox.wishes import confinement_of
+from terp.kernels.sandbox.confinement import confinement_of
 from terp.secrets.keys import with_keys
 from terp.session.artifacts import OUTPUTS
 from terp.session.attaching import found_for, told

@@ -61,7 +61,7 @@ class Proposals:
             if not isinstance(decision, Run):
                 return Decline("") if not isinstance(decision, Decline) else decision
             if decision.by == "person" and (held := self._equipment().confinement) is not None:
-                held.said = proposed.tier
+                held.shown = proposed.tier
             if decision.rules:
                 self._equipment().rules.add(decision.rules)
             if decision.code == code and _still_true(proposed, kernel):

@@ -163,7 +163,7 @@ class Runner:
         if watched.spool.failure:
             self._log.append(Noticed(f"Not all output of this run is kept: {watched.spool.failure}"))
         watched.observation.remark(lost_name(self._log, watched.error))
-        for told in filter(None, (watched.denials.told(), self._left(watched.kernel))):
+        for told in filter(None, (watched.denials.message(), self._left(watched.kernel))):
             self._log.append(Noticed(told))
             watched.observation.remark(told)
 

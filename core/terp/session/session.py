@@ -354,7 +354,7 @@ class Session:
             services.serve,
             last_run,
             lambda kernel: denials_of(self.equipment.confinement, kernel),
-            Leftovers(lambda: self.equipment.confinement).told,
+            Leftovers(lambda: self.equipment.confinement).message,
         )
         runner.tells_values = lambda: self.equipment.error_values
         return runner

@@ -6,8 +6,7 @@ from jupyter_kernel_test import KernelTests
 
 from terp.kernels.jupyter.launch import Launch
 from terp.kernels.jupyter.rundir import RunDir
-from terp.kernels.sandbox.tier import Command
-from terp.kernels.sandbox.unconfined import unconfined
+from terp.kernels.sandbox.tier import ProcessCommand, unconfined
 
 START_S = 60
 
@@ -30,7 +29,8 @@ class Conformance(KernelTests):  # type: ignore[misc]
         )
         launch, confined = cls.launch, cls.confined
         wrapped = confined.tier.wrap(
-            Command(tuple(launch.argv), launch.environment, launch.cwd, cls.folder.path), confined.policy
+            ProcessCommand(tuple(launch.argv), launch.environment, launch.cwd, cls.folder.path),
+            confined.policy,
         )
         cls.km._kernel_spec = KernelSpec(argv=list(wrapped.argv), language=launch.language)
         # The parent that Jupyter names is not seen where something stands between.

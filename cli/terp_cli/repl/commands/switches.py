@@ -142,10 +142,10 @@ def _means(talk: Talk) -> str:
     free = any(not is_confined(tier) for tier in _running(talk).values())
     if confinement is None or free or not is_confined(confinement.what):
         if confinement is not None:
-            confinement.said = NONE
+            confinement.shown = NONE
         return "Nothing confines it: it can do whatever you can do on this machine and over the network."
-    confinement.said = confinement.what
-    return confinement.told
+    confinement.shown = confinement.what
+    return confinement.description
 
 
 _VALUE_CHARS = 16

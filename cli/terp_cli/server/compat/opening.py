@@ -202,7 +202,7 @@ class SharedSession:
         confinement = served.session.equipment.confinement
         if confinement is not None:
             # As it was said when the server started.
-            confinement.said = confinement.what
+            confinement.shown = confinement.what
             confinement.unasked = lambda: self.unasked
         assert self._show
         assert self._began

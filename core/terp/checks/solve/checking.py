@@ -15,9 +15,9 @@ from terp.errors import SettingsError
 from terp.events.kernel import Kernels
 from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.jupyter.rundir import RunDir
-from terp.kernels.sandbox.confinement import Confinement, Mode, Wish
+from terp.kernels.sandbox.confinement import Confinement, Mode, SandboxOptions
 from terp.kernels.sandbox.policy import ResourceLimits
-from terp.kernels.sandbox.tier import Command
+from terp.kernels.sandbox.tier import ProcessCommand
 from terp.secrets.environment import kernel_environment, python_environment
 from terp.settings.interpreter import needed_by
 from terp.settings.project.bounded import Refused, read_bounded
@@ -105,7 +105,7 @@ class Checker:
             "PYTHONIOENCODING": "utf-8",
         }
         argv = (kernels.python.path, "-c", _RUN.format(channel.package, program))
-        command = Command(argv, environment, str(work), work.parent)
+        command = ProcessCommand(argv, environment, str(work), work.parent)
         confined = self._confinement.elsewhere(str(work)).now(needed_by(kernels.python))
         wrapped = confined.tier.wrap(command, confined.policy)
         try:
@@ -115,11 +115,13 @@ class Checker:
 
 
 def _confined(confinement: Confinement, limits: ResourceLimits) -> Confinement:
-    wish = confinement.wish
+    wish = confinement.options
     mode: Mode = "docker" if wish.mode == "docker" else "strict"
     processes = limits.processes or _processes() + _MORE_PROCESSES
     held = replace(limits, processes=processes)
-    return confinement.wishing(Wish(mode, network=False, required=True, limits=held, image=wish.image))
+    return confinement.with_options(
+        SandboxOptions(mode, network=False, required=True, limits=held, image=wish.image)
+    )
 
 
 def _processes() -> int:

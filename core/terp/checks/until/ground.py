@@ -23,7 +23,7 @@ from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.jupyter.rundir import RunDir
 from terp.kernels.runtimes.runtime import Machine
 from terp.kernels.runtimes.shell import find_shell
-from terp.kernels.sandbox.tier import Command
+from terp.kernels.sandbox.tier import ProcessCommand
 from terp.secrets.environment import kernel_environment, python_environment
 from terp.settings.interpreter import has_module, needed_by
 from terp.settings.project.folders import Folders, folders_of
@@ -152,7 +152,7 @@ class Ground:
         text = re.sub(rf"{re.escape(str(self.root))}(?![^/\s'\";:&|)])", str(copy), check.text)
         environment = self._environment(channel, copy, (*_pinned(text, cwd, copy), *options))
         folder = copy.parent
-        command = Command(self._argv(check, text, channel), environment, str(cwd), folder)
+        command = ProcessCommand(self._argv(check, text, channel), environment, str(cwd), folder)
         # Environments and data of the project are looked at where they are.
         readable = (str(self.root), *needed_by(self._kernels.python))
         confined = self._kernels.confinement.elsewhere(str(copy)).now(readable)

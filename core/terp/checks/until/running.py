@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from terp.kernels.jupyter.orphans import MARK, end_marked, lifeline, supervised
-from terp.kernels.sandbox.tier import Command
+from terp.kernels.sandbox.tier import ProcessCommand
 from terp.text.headtail import HeadTail
 from terp.text.plain import Lines
 
@@ -26,7 +26,7 @@ class Ended:
     seconds: float
 
 
-async def run(command: Command, *, timeout_s: float, max_chars: int) -> Ended:
+async def run(command: ProcessCommand, *, timeout_s: float, max_chars: int) -> Ended:
     """Run a command to its end; the head and the tail of what it put out. Cancelling this ends it.
 
     Processes that it has left running are ended. 0 s is no limit.
@@ -58,7 +58,7 @@ async def run(command: Command, *, timeout_s: float, max_chars: int) -> Ended:
     return Ended(status, output.text(), time.monotonic() - began)
 
 
-async def _begun(command: Command, mark: str, stdin: int, output: int) -> asyncio.subprocess.Process:
+async def _begun(command: ProcessCommand, mark: str, stdin: int, output: int) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
         *supervised(command.argv, afterwards=command.afterwards),
         env={**command.environment, MARK: mark},

@@ -11,8 +11,7 @@ from typing import Any, Literal
 import terp
 from terp.errors import SettingsError
 from terp.kernels.jupyter.connection import Connection
-from terp.kernels.sandbox.tier import Confined
-from terp.kernels.sandbox.unconfined import unconfined
+from terp.kernels.sandbox.tier import Confined, unconfined
 from terp.settings.interpreter import Interpreter
 from terp.text.importing import import_slow
 

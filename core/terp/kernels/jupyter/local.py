@@ -17,7 +17,7 @@ from terp.kernels.options import KernelOptions
 from terp.kernels.runtimes import python as python_runtime
 from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.kernels.runtimes.table import best_runtimes
-from terp.kernels.sandbox.confinement import Confinement, Wish
+from terp.kernels.sandbox.confinement import Confinement, SandboxOptions
 from terp.kernels.sandbox.temporary import OwnTemporary
 from terp.kernels.sandbox.tier import NONE
 from terp.secrets.environment import find_python
@@ -50,7 +50,7 @@ class LocalKernels:
         self.elsewhere = ""
         self.resumed = False
         self.environ = os.environ if environ is None else environ
-        self.confinement = confinement or Confinement(Wish(), self.cwd, self.environ)
+        self.confinement = confinement or Confinement(SandboxOptions(), self.cwd, self.environ)
         self.interpreter: Interpreter | None = None
         self.functions: Callable[[], str] = str
         self.own_files: tuple[str, ...] = ()

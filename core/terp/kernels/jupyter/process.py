@@ -27,7 +27,7 @@ from terp.kernels.jupyter.launch import Launch
 from terp.kernels.jupyter.orphans import MARK, end_marked, supervised
 from terp.kernels.jupyter.rundir import RunDir
 from terp.kernels.jupyter.sockets import Sockets, new_context
-from terp.kernels.sandbox.tier import Command
+from terp.kernels.sandbox.tier import ProcessCommand
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,9 @@ class GroupProvisioner(LocalProvisioner):
         # ipykernel ends itself when the one who started it is no longer its parent.
         env = {**kwargs["env"], "JPY_PARENT_PID": str(os.getpid())}
         directory = self.log_path.parent
-        command = self._wrapped(Command(tuple(cmd), env, kwargs["cwd"], directory, self.launch.transport))
+        command = self._wrapped(
+            ProcessCommand(tuple(cmd), env, kwargs["cwd"], directory, self.launch.transport)
+        )
         self.afterwards = command.afterwards
         self.cwd = kwargs["cwd"]
         self.line, theirs = socket.socketpair()
@@ -124,7 +126,7 @@ class GroupProvisioner(LocalProvisioner):
         if self.line is not None:
             self.line.close()
 
-    def _wrapped(self, command: Command) -> Command:
+    def _wrapped(self, command: ProcessCommand) -> ProcessCommand:
         confined = self.launch.confined
         tier, policy = confined.tier, confined.policy
         if why := tier.refuses(command, policy):

@@ -1,4 +1,4 @@
-"""Linux with bubblewrap: namespaces in which the rest of the machine can be read, and nothing more."""
+"""Linux with bubblewrap: namespaces in which the rest of the machine is read-only."""
 
 import os
 import shutil
@@ -8,12 +8,9 @@ from pathlib import Path
 from typing import Literal
 
 from terp.kernels.hosts.processes import children
-from terp.kernels.sandbox.devices import graphics
-from terp.kernels.sandbox.launcher import entering, needed_by_launcher
-from terp.kernels.sandbox.own_places import with_own_places
+from terp.kernels.sandbox.launcher import entering, graphics, needed_by_launcher, with_own_places
 from terp.kernels.sandbox.policy import Policy
-from terp.kernels.sandbox.sockets import sockets_here
-from terp.kernels.sandbox.tier import Command
+from terp.kernels.sandbox.tier import ProcessCommand
 
 Kind = Literal["empty", "own", "hidden", "passage", "shown", "open", "fixed"]
 _NAMESPACES = (
@@ -25,7 +22,7 @@ _NAMESPACES = (
     "--unshare-uts",
     "--unshare-cgroup-try",
 )
-# Sockets and processes' own things; and what others put into the common folder for temporary files.
+# Sockets and other runtime files, and the shared folder of temporary files.
 _RUN, _TEMPORARY = "/run", "/tmp"  # noqa: S108
 _SYSTEM = tuple(f"/proc/{name}" for name in ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi"))
 _SCOPES_ONLY = {"files": False, "read": [], "write": [], "listed": [], "devices": []}
@@ -40,16 +37,16 @@ class Bubblewrap:
     cannot: tuple[str, ...] = ()
     stands_between: bool = True
 
-    def refuses(self, command: Command, policy: Policy) -> str:
+    def refuses(self, command: ProcessCommand, policy: Policy) -> str:
         """Ports of another network namespace cannot be reached."""
         if command.transport == "tcp" and not policy.network:
             return "It is reached over TCP, which no network leaves it."
         return ""
 
-    def wrap(self, command: Command, policy: Policy) -> Command:
-        """The command in namespaces of its own."""
+    def wrap(self, command: ProcessCommand, policy: Policy) -> ProcessCommand:
+        """Return the command in new namespaces."""
         environment = with_own_places(command.environment, command.directory, policy.temporary)
-        # Its parent is the first process of a namespace, for which ipykernel does not look out.
+        # Its parent is pid 1 of the namespace; 1 turns off ipykernel's poll of the parent.
         environment["JPY_PARENT_PID"] = "1"
         rules = {**_SCOPES_ONLY, "network": policy.network}
         inner = entering(command.argv, command.directory, policy, rules, network=True)
@@ -61,30 +58,30 @@ class Bubblewrap:
             *_NAMESPACES,
             *network,
             *("--cap-drop", "ALL", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
-            # To root's identity they are open even without its rights.
+            # A process of uid 0 can write there even without capabilities.
             *(part for path in _SYSTEM for part in ("--ro-bind-try", path, path)),
             *(part for device in graphics() for part in ("--dev-bind-try", device, device)),
             *_mounted(_places(policy, command.directory), command.directory, environment["TMPDIR"]),
             *("--chdir", command.cwd, "--", *inner),
         )
-        return Command(argv, environment, command.cwd, command.directory, command.transport)
+        return ProcessCommand(argv, environment, command.cwd, command.directory, command.transport)
 
     def process_of(self, pid: int) -> int:
-        """The first child of the namespace's first process, which bubblewrap is itself."""
+        """Return the first child of the namespace's pid 1, which is bubblewrap itself."""
         first = children(pid)
         below = children(first[0]) if first else []
         return min(below, default=0)
 
 
 def find_bubblewrap(environ: Mapping[str, str]) -> Bubblewrap | None:
-    """Bubblewrap, if this machine has it; whether it works is another question."""
+    """Return bubblewrap if its program is installed, untested."""
     path = shutil.which("bwrap", path=environ.get("PATH", os.defpath))
     return Bubblewrap(path) if path else None
 
 
 def _places(policy: Policy, directory: Path) -> dict[str, Kind]:
-    """What becomes of which path; of two answers about one path the later holds."""
-    # Beside this kernel's own folder lie those of others, with the sockets by which they can be used.
+    """Return the kind of mount for each path."""
+    # The folders of other kernels lie beside this kernel's, with their sockets.
     around = str(Path(os.path.realpath(directory)).parent)
     places: dict[str, Kind] = {around: "hidden", _RUN: "empty", _TEMPORARY: "own"}
     resolver = os.path.realpath("/etc/resolv.conf")
@@ -111,14 +108,14 @@ def _places(policy: Policy, directory: Path) -> dict[str, Kind]:
 
 
 def _needs_cover(path: str, places: Mapping[str, Kind]) -> bool:
-    """Return False for a path that is not there anyway, with nothing below it that is."""
+    """Return False for a path in an empty mount with nothing mounted below it."""
     above = max((place for place in places if Path(path).is_relative_to(place)), key=len, default="")
     is_there = path in places or places.get(above) not in ("empty", "own")
     return is_there or any(Path(place).is_relative_to(path) for place in places)
 
 
 def _passages(path: str, places: Mapping[str, Kind]) -> list[str]:
-    """The folders between a place and the hidden one around it; bubblewrap would make them writable."""
+    """Return the folders between a path and its hidden parent; bubblewrap would make them writable."""
     between: list[str] = []
     for above in map(str, Path(path).parents):
         if above in places:
@@ -128,7 +125,7 @@ def _passages(path: str, places: Mapping[str, Kind]) -> list[str]:
 
 
 def _fixed(path: str, writable: tuple[str, ...]) -> Iterator[tuple[str, Kind]]:
-    """A path that stays as it is, and the folders above it, which then cannot be renamed to make room."""
+    """Yield a read-only path, and mounts of the folders above it, so that these cannot be renamed."""
     there = Path(path)
     if there.name == "hooks" and there.parent.is_dir():
         there.mkdir(exist_ok=True)
@@ -142,7 +139,7 @@ def _fixed(path: str, writable: tuple[str, ...]) -> Iterator[tuple[str, Kind]]:
 
 
 def _mounted(places: Mapping[str, Kind], directory: Path, temporary: str) -> Iterator[str]:
-    """The options for these places, what is above before what is below."""
+    """Yield bubblewrap's options for these places, parents before children."""
     own = Path(os.path.realpath(directory))
     nothing = own / "nothing"
     nothing.touch(mode=0)
@@ -154,7 +151,7 @@ def _mounted(places: Mapping[str, Kind], directory: Path, temporary: str) -> Ite
                 yield from ("--bind", temporary, path)
             case "hidden" if Path(path).is_dir():
                 open_below = any(Path(other).is_relative_to(path) for other in places if other != path)
-                # Who knows a name below may pass, where something below is open.
+                # Search permission only: open paths below stay reachable by name.
                 yield from ("--perms", "0111" if open_below else "0000", "--tmpfs", path)
             case "hidden":
                 yield from ("--ro-bind", str(nothing), path)
@@ -164,3 +161,15 @@ def _mounted(places: Mapping[str, Kind], directory: Path, temporary: str) -> Ite
                 yield from ("--ro-bind", path, path)
             case "open":
                 yield from ("--bind", path, path)
+
+
+def sockets_here() -> list[str]:
+    """Return the paths of the Unix sockets that are bound now."""
+    try:
+        lines = Path("/proc/net/unix").read_text(encoding="utf-8", errors="surrogateescape").splitlines()[1:]
+    except OSError:
+        return []
+    # Number, references, protocol, flags, type, state, inode, and the path if there is one.
+    columns = (line.split(maxsplit=7) for line in lines)
+    paths = {parts[7] for parts in columns if len(parts) == 8 and parts[7].startswith("/")}
+    return sorted(path for path in paths if Path(path).is_socket())

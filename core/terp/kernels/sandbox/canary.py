@@ -1,4 +1,4 @@
-"""Whether a tier holds what it promises on this machine: tried out, as finding its program proves nothing."""
+"""Test on this machine that a tier enforces its policy: its installed program proves nothing."""
 
 import os
 import socket
@@ -10,11 +10,11 @@ from functools import cache
 from pathlib import Path
 
 from terp.kernels.sandbox.policy import Policy
-from terp.kernels.sandbox.tier import Command, Tier
+from terp.kernels.sandbox.tier import ProcessCommand, Tier
 
 _WAIT_S = 10.0
 _SECRET = "the canary sings"  # noqa: S105  (it is none)
-# What happens is looked at from outside; inside it is only tried.
+# Attempts inside the sandbox; the results are checked outside.
 _TRIES = """
 import sys
 for path, what in zip(sys.argv[1:3], ("inside", "outside")):
@@ -39,10 +39,9 @@ if port:
 
 @cache
 def holds(tier: Tier, *, network: bool) -> str:
-    """Why a tier is of no use here, in a few words; "" when it works.
+    """Return the reason why a tier does not work here, in a few words; "" if it works.
 
-    It is tried once in a process: what one session is told of a tier holds for the others, which are not held
-    up by another try.
+    Cached: each tier is tried once in a process.
     """
     try:
         with (
@@ -51,7 +50,7 @@ def holds(tier: Tier, *, network: bool) -> str:
         ):
             return _tried(tier, Path(os.path.realpath(folder)), listener, network=network)
     except OSError as error:
-        # There is no room for a try, or no port.
+        # The disk is full, or no port is free.
         return str(error)
 
 
@@ -67,7 +66,7 @@ def _tried(tier: Tier, folder: Path, listener: socket.socket, *, network: bool) 
     tries = (str(work / "made"), str(outside), str(hidden), str(secret), port)
     argv = (sys.executable, "-I", "-S", "-c", _TRIES, *tries)
     try:
-        wrapped = tier.wrap(Command(argv, {"PATH": os.defpath}, str(work), own), policy)
+        wrapped = tier.wrap(ProcessCommand(argv, {"PATH": os.defpath}, str(work), own), policy)
         done = subprocess.run(
             wrapped.argv,
             env=dict(wrapped.environment),

@@ -1,4 +1,4 @@
-"""Which tier holds a session's kernels, and to what: asked for at each start of one."""
+"""The sandbox of a session: the tier and the policy, decided at each start of a kernel."""
 
 import os
 import sys
@@ -7,26 +7,24 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 from terp.errors import NoSandbox, SettingsError
 from terp.events.messages import Attachment
 from terp.kernels.sandbox.canary import holds
 from terp.kernels.sandbox.launcher import needed_by_launcher
-from terp.kernels.sandbox.obeyed import Obeyed
 from terp.kernels.sandbox.policy import Allowed, Policy, ResourceLimits, policy_for
-from terp.kernels.sandbox.private_places import home_of
-from terp.kernels.sandbox.repositories import repositories_in
-from terp.kernels.sandbox.tier import NONE, Confined, Tier, is_confined
-from terp.kernels.sandbox.unconfined import Unconfined
+from terp.kernels.sandbox.private_places import ConfigWatch, home_of, repositories_in
+from terp.kernels.sandbox.tier import NONE, Confined, Tier, Unconfined, is_confined
+from terp.settings import Settings
 from terp.settings.places import Places, find_places, make_private
 
 Mode = Literal["auto", "off", "workspace", "strict", "docker"]
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What the settings say. With `required`, or a mode that says so, nothing runs unconfined."""
+class SandboxOptions:
+    """Sandbox settings. With `required`, or mode "strict" or "docker", no code runs without a sandbox."""
 
     mode: Mode = "off"
     network: bool = True
@@ -36,72 +34,72 @@ class Wish:
 
 
 class Confinement:
-    """Decides about the next start of a kernel; one that runs stays as it was started.
+    """Decides the sandbox of the next kernel; running kernels keep theirs.
 
-    `unasked` tells whether code runs without a question by now, `outputs` is the session's folder of pictures
-    and texts, `temporary` that for temporary files of all its kernels, and what is `readable` can be read
-    wherever it lies. `said` is the tier that the user last read; "" stands for that of the next start.
-    `tiers` finds those of this machine, the best first; each is tried once.
+    `unasked()` is True if code runs without a question. `outputs` is the session's folder of pictures and
+    texts, `temporary` the folder of temporary files of all its kernels. `readable` paths can be read wherever
+    they lie. `shown` is the tier that the user last read; "" means that of the next start. `tiers` finds the
+    tiers of this machine, the best first; each is tried once.
     """
 
     def __init__(
         self,
-        wish: Wish,
+        options: SandboxOptions,
         cwd: str,
         environ: Mapping[str, str],
         unasked: Callable[[], bool] = lambda: False,
         *,
-        tiers: Callable[[Wish, Mapping[str, str]], Sequence[Tier]] | None = None,
+        tiers: Callable[[SandboxOptions, Mapping[str, str]], Sequence[Tier]] | None = None,
     ) -> None:
-        self.wish = wish
+        self.options = options
         self.unasked = unasked
-        self.said = ""
+        self.shown = ""
         self.outputs = ""
         self.temporary = ""
         self.readable: tuple[str, ...] = ()
         self.allowed = Allowed()
-        # What it is now: a link that code puts there later leads nowhere.
+        # Resolved now: a link that code creates there later has no effect.
         self._cwd = os.path.realpath(cwd)
         self._environ = environ
         self._places: Places = find_places(environ)
         self._find = tiers or tiers_here
         self._tried: dict[tuple[bool, bool, str], tuple[Tier | None, str]] = {}
         self._started: dict[str, Policy] = {}
-        self._obeyed: dict[str, Obeyed] = {}
+        self._config_watches: dict[str, ConfigWatch] = {}
         self._repositories: Sequence[Path] | None = None
 
     @property
     def wanted(self) -> bool:
-        """Whether kernels that start now are to be confined."""
-        mode = self.wish.mode
+        """True if kernels that start now need a sandbox."""
+        mode = self.options.mode
         return mode in ("workspace", "strict", "docker") or (
-            mode == "auto" and (self.unasked() or self.wish.required or not self.wish.network)
+            mode == "auto" and (self.unasked() or self.options.required or not self.options.network)
         )
 
     @property
     def network(self) -> bool:
-        """Whether code has the network, once it is confined."""
-        return (self.wish.network and self.wish.mode != "strict") or self.allowed.network
+        """True if code in the sandbox has network access."""
+        return (self.options.network and self.options.mode != "strict") or self.allowed.network
 
     @property
     def missing(self) -> str:
-        """Why confinement that is wanted is not to be had; "" when it is, or is not wanted."""
+        """The reason why no wanted sandbox works; "" if one works or none is wanted."""
         return self._tier()[1] if self.wanted else ""
 
     @property
     def what(self) -> str:
-        """The tier of a kernel that starts now, as people are told."""
-        # Asked for with each key at the prompt: no folder is looked at.
+        """The tier of a kernel that starts now, as shown to the user."""
+        # Read at each key press at the prompt: must not read folders.
         tier = self._tier()[0] if self.wanted else None
         return Confined(tier or Unconfined(), Policy(self._cwd, network=self.network)).what
 
     def promises_more(self, tier: str) -> bool:
-        """Return True if the user was last told of a sandbox, and `tier` is none."""
-        return not is_confined(tier) and is_confined(self.said or self.what)
+        """Return True if the user last read of a sandbox, and `tier` is none."""
+        return not is_confined(tier) and is_confined(self.shown or self.what)
 
     @property
-    def told(self) -> str:
-        """The same in a sentence, with what the tier cannot do."""
+    def description(self) -> str:
+        """The tier in a sentence for the model, with its limits."""
         confined = self._confined(())
         if confined.what == NONE:
             return "Nothing confines it: it can do whatever you can do on this machine and over the network."
@@ -110,42 +108,42 @@ class Confinement:
 
     @property
     def policy(self) -> Policy:
-        """What code in a kernel that starts now is held to."""
+        """The policy for code in a kernel that starts now."""
         return self._confined(()).policy
 
     @property
     def warning(self) -> str:
-        """What a person must hear of before code runs; "" for nothing."""
+        """A warning to show before code runs; "" for none."""
         return " ".join(self._warnings())
 
     def _warnings(self) -> Iterator[str]:
         if self.missing:
             yield f"No sandbox works here ({self.missing}): code can do whatever you can do on this machine."
-        if self.wish.mode == "off" and not self.wish.network:
+        if self.options.mode == "off" and not self.options.network:
             yield "The sandbox is off, so code has the network all the same."
-        if self.wish.limits.processes and self.wish.mode != "docker" and os.geteuid() == 0:
+        if self.options.limits.processes and self.options.mode != "docker" and os.geteuid() == 0:
             yield "You are root, whose processes max_processes does not limit."
 
     def check(self) -> None:
-        """Return when kernels may start.
+        """Raise unless kernels may start.
 
         Raises:
-            NoSandbox: confinement is required, and not to be had; or the directory is another one by now.
+            NoSandbox: a sandbox is required and none works, or the working directory was replaced by a link.
         """
         if self.wanted and os.path.realpath(self._cwd) != self._cwd:
             raise NoSandbox(
-                f"{self._cwd} has become a link to elsewhere, so no code runs.",
-                "Look at who has put it there.",
+                f"{self._cwd} has become a link to another folder, so no code runs.",
+                "Find out which program created the link.",
             )
-        if self.wish.required and self.wish.mode == "off":
+        if self.options.required and self.options.mode == "off":
             raise NoSandbox(
                 "sandbox_required is on, and sandbox is off: no code runs.",
-                "Leave one of the two out.",
+                "Remove one of the two.",
             )
-        if self.missing and (self.wish.required or self.wish.mode in ("strict", "docker")):
+        if self.missing and (self.options.required or self.options.mode in ("strict", "docker")):
             remedy = (
                 "Start Docker, or take another sandbox: --sandbox strict."
-                if self.wish.mode == "docker"
+                if self.options.mode == "docker"
                 else "Install bubblewrap, or run terp doctor, which says what is missing."
             )
             raise NoSandbox(
@@ -153,90 +151,90 @@ class Confinement:
             )
 
     def check_elsewhere(self, where: str) -> None:
-        """Return when code may run in a kernel that terp does not start itself; `where` that is.
+        """Raise unless code may run `where` terp does not start the kernel itself.
 
         Raises:
-            NoSandbox: confinement is required.
+            NoSandbox: a sandbox is required.
         """
-        if self.wish.required or self.wish.mode in ("strict", "docker"):
+        if self.options.required or self.options.mode in ("strict", "docker"):
             raise NoSandbox(
                 f"A sandbox is required, and terp cannot put one around {where}.",
                 "Run the code in a kernel of terp's own, or turn the requirement off.",
             )
 
     def now(self, readable: Sequence[str] = (), language: str = "") -> Confined:
-        """What holds the kernel of `language` that starts now; `readable` it must be able to read.
+        """Return the sandbox of the kernel of `language` that starts now; it can read `readable`.
 
         Raises:
-            NoSandbox: confinement is required, and not to be had.
+            NoSandbox: a sandbox is required, and none works.
         """
         self.check()
         if self.wanted and self._repositories is None:
-            # Once: one that the code itself makes later it may remove again.
+            # Once: code may change repositories that it creates later.
             self._repositories = repositories_in(Path(self._cwd))
         if self.wanted and self.outputs:
-            # Only what is there at the start can be read later, and the model is told of paths in it.
+            # The folder must exist at the start to be readable later, and the model sees paths in it.
             make_private(Path(self.outputs))
         confined = self._confined(readable)
         self._started[language] = confined.policy
-        self._obeyed[language] = Obeyed(confined.policy.obeyed)
+        self._config_watches[language] = ConfigWatch(confined.policy.obeyed)
         return confined
 
     def forget_outputs(self) -> None:
-        """Remove the folder of outputs, and the session's, where nothing came into them."""
+        """Remove the folder of outputs and the session's if they are empty."""
         with suppress(OSError):
             for folder in (Path(self.outputs), Path(self.outputs).parent) if self.outputs else ():
                 folder.rmdir()
 
     def policy_of(self, language: str) -> Policy:
-        """What the kernel of a language is held to since it started, whatever would hold it now."""
+        """Return the policy with which the kernel of a language started, else that of the next start."""
         return self._started.get(language) or self.policy
 
-    def obeyed_of(self, language: str) -> Obeyed:
-        """What programs obey, as it was when the kernel of a language started or its last run ended."""
-        return self._obeyed.get(language) or Obeyed(())
+    def config_watch_of(self, language: str) -> ConfigWatch:
+        """Return the watch on configuration files since the kernel of a language started or last ran."""
+        return self._config_watches.get(language) or ConfigWatch(())
 
-    def wishing(self, wish: Wish) -> "Confinement":
-        """The same with another wish; this one stays as it is."""
+    def with_options(self, options: SandboxOptions) -> "Confinement":
+        """Return a copy with other options."""
         other = copy(self)
-        other.wish = wish
+        other.options = options
         return other
 
     def elsewhere(self, cwd: str) -> "Confinement":
-        """The same around another directory, for a process that is no kernel and shares no files with one."""
+        """Return a copy for another directory, for a process that shares no files with a kernel."""
         other = copy(self)
         other._cwd, other.outputs, other.temporary = os.path.realpath(cwd), "", ""
-        other._started, other._obeyed, other._repositories = {}, {}, None
+        other._started, other._config_watches, other._repositories = {}, {}, None
         return other
 
     def differs(self, other: "Confinement") -> bool:
-        """Whether a kernel that starts now is held by something else there."""
+        """Return True if a kernel that starts now would have another sandbox with `other`."""
         return self._confined(()) != other._confined(())
 
     def hides(self, path: Path) -> bool:
-        """Whether a sandbox would hide a real path from code, also where there is none now."""
+        """Return True if a sandbox would hide a real path from code, even if there is no sandbox now."""
         return any(map(path.is_relative_to, self._policy((), known=True).hidden))
 
     def let_read(self, attachments: Sequence[Attachment]) -> None:
-        """Let code read attached files wherever they lie, from the next start of a kernel on."""
+        """Allow code to read attached files wherever they lie, from the next kernel start on."""
         self.readable = (*self.readable, *(one.source for one in attachments if one.source))
 
     def allow(self, path: str) -> str:
-        """Let code write below `path`, from the next start of a kernel on; the real path.
+        """Allow code to write below `path`, from the next kernel start on; return the real path.
 
-        Only a person may say so.
+        Only the user may call this, never the model.
 
         Raises:
-            SettingsError: it is not there.
+            SettingsError: the path does not exist.
         """
         real = os.path.realpath(os.path.join(self._cwd, os.path.expanduser(path)))  # noqa: PTH111, PTH118
         if not os.path.exists(real):  # noqa: PTH110
-            raise SettingsError([f"there is no '{real}': make it first, or allow a folder that is there."])
+            raise SettingsError([f"there is no '{real}': create it first, or allow an existing folder."])
         self.allowed = replace(self.allowed, paths=(*self.allowed.paths, real))
         return real
 
     def allow_network(self) -> None:
-        """Let code have the network, from the next start of a kernel on. Only a person may say so."""
+        """Allow network access, from the next kernel start on. Only the user may call this."""
         self.allowed = replace(self.allowed, network=True)
 
     def _confined(self, readable: Sequence[str]) -> Confined:
@@ -245,7 +243,7 @@ class Confinement:
 
     def _policy(self, readable: Sequence[str], *, known: bool) -> Policy:
         if not known:
-            return Policy(self._cwd, limits=self.wish.limits)
+            return Policy(self._cwd, limits=self.options.limits)
         policy = policy_for(
             self._cwd,
             home_of(self._environ),
@@ -256,45 +254,68 @@ class Confinement:
             repositories=self._repositories or (),
         )
         given = tuple(filter(os.path.exists, map(os.path.realpath, self.readable)))
-        return replace(policy, limits=self.wish.limits, temporary=self.temporary, given=given)
+        return replace(policy, limits=self.options.limits, temporary=self.temporary, given=given)
 
     def _tier(self) -> tuple[Tier | None, str]:
-        """The tier that works, or why none does."""
-        which = (self.network, self.wish.mode == "docker", self.wish.image)
+        """Return the tier that works, or the reason why none does."""
+        which = (self.network, self.options.mode == "docker", self.options.image)
         if which not in self._tried:
             self._tried[which] = self._try_all()
         return self._tried[which]
 
     def _try_all(self) -> tuple[Tier | None, str]:
         why = []
-        for tier in self._find(self.wish, self._environ):
+        for tier in self._find(self.options, self._environ):
             if not (problem := "" if tier.name == "docker" else holds(tier, network=self.network)):
                 return tier, ""
             why.append(f"{tier.name}: {problem}")
-        return None, "; ".join(why) or _nothing_found(self.wish)
+        return None, "; ".join(why) or _nothing_found(self.options)
 
 
-def tiers_here(wish: Wish, environ: Mapping[str, str]) -> Sequence[Tier]:
-    """The tiers of this machine that a wish allows, the best first; whether they work is not tried yet."""
-    if wish.mode == "docker":
+def tiers_here(options: SandboxOptions, environ: Mapping[str, str]) -> Sequence[Tier]:
+    """Return the tiers of this machine that the options allow, the best first, untested."""
+    if options.mode == "docker":
         from terp.kernels.sandbox.docker import IMAGE, find_docker  # noqa: PLC0415  (few have it)
 
-        found: Sequence[Tier | None] = [find_docker(environ, wish.image or IMAGE)]
+        found: Sequence[Tier | None] = [find_docker(environ, options.image or IMAGE)]
     elif sys.platform == "darwin":
-        from terp.kernels.sandbox.seatbelt import find_seatbelt  # noqa: PLC0415  (macOS alone)
+        from terp.kernels.sandbox.seatbelt import find_seatbelt  # noqa: PLC0415  (only on macOS)
 
         found = [find_seatbelt(environ)]
     else:
-        from terp.kernels.sandbox.bubblewrap import find_bubblewrap  # noqa: PLC0415  (for who is confined)
+        from terp.kernels.sandbox.bubblewrap import find_bubblewrap  # noqa: PLC0415  (only with a sandbox)
         from terp.kernels.sandbox.landlock import find_landlock  # noqa: PLC0415
 
         found = [find_bubblewrap(environ), find_landlock()]
     return [tier for tier in found if tier is not None]
 
 
-def _nothing_found(wish: Wish) -> str:
-    if wish.mode == "docker":
+def _nothing_found(options: SandboxOptions) -> str:
+    if options.mode == "docker":
         return "no Docker daemon answers"
     if sys.platform == "darwin":
         return "sandbox-exec is not there"
     return "there is no bubblewrap, and this Linux has no Landlock"
+
+
+def options_of(settings: Settings) -> SandboxOptions:
+    """Return the sandbox options of the settings."""
+    return SandboxOptions(
+        cast("Mode", settings.sandbox),
+        network=settings.network,
+        required=settings.sandbox_required,
+        limits=ResourceLimits(settings.memory_limit_mb, settings.max_processes, settings.max_file_mb),
+        image=settings.docker_image,
+    )
+
+
+def confinement_of(
+    settings: Settings,
+    cwd: str | Path,
+    environ: Mapping[str, str],
+    unasked: Callable[[], bool] | None = None,
+) -> Confinement:
+    """Return the sandbox that settings define for `cwd`; `unasked()` is True if code runs without asking."""
+    return Confinement(
+        options_of(settings), str(Path(cwd).absolute()), environ, unasked or (lambda: settings.auto_run)
+    )

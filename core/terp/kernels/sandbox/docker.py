@@ -1,4 +1,4 @@
-"""Docker, where a daemon answers: the code runs in a container of its own."""
+"""Docker: the code runs in a container. Needs a daemon that answers."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import terp
 from terp.kernels.sandbox.policy import Policy
-from terp.kernels.sandbox.tier import Command
+from terp.kernels.sandbox.tier import ProcessCommand
 
 IMAGE = "quay.io/jupyter/minimal-notebook"
 """Jupyter's own image with Python, ipykernel and a shell."""
@@ -23,7 +23,7 @@ _CLIENT = ("PATH", "HOME", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "DO
 class Docker:
     """Implements `Tier` with the client at `path`; `image` has Python with ipykernel.
 
-    A container has an own machine's files: only the project and the session's outputs are in it.
+    Of this machine's files the container sees only the project, the session's outputs and terp.
     """
 
     path: str
@@ -33,15 +33,15 @@ class Docker:
     cannot: tuple[str, ...] = ()
     stands_between: bool = True
 
-    def refuses(self, command: Command, policy: Policy) -> str:
-        """Ports of a container are its own."""
+    def refuses(self, command: ProcessCommand, policy: Policy) -> str:
+        """Refuse TCP: ports of a container are not reachable from outside."""
         return (
             "It is reached over TCP, which a container keeps to itself." if command.transport == "tcp" else ""
         )
 
-    def wrap(self, command: Command, policy: Policy) -> Command:
-        """The command in a container that is gone when it ends."""
-        return Command(
+    def wrap(self, command: ProcessCommand, policy: Policy) -> ProcessCommand:
+        """Return the command in a container that is removed when it ends."""
+        return ProcessCommand(
             tuple(self._argv(command, policy)),
             {**_kept(command.environment), **self.client},
             command.cwd,
@@ -52,10 +52,10 @@ class Docker:
         )
 
     def process_of(self, pid: int) -> int:
-        """The client, which passes signals on to the container."""
+        """Return the client, which forwards signals to the container."""
         return pid
 
-    def _argv(self, command: Command, policy: Policy) -> Iterator[str]:
+    def _argv(self, command: ProcessCommand, policy: Policy) -> Iterator[str]:
         own = os.path.realpath(command.directory)
         limits = policy.limits
         yield from (self.path, "run", "--rm", "--init", "--name", command.directory.name)
@@ -66,7 +66,7 @@ class Docker:
         yield from ("--user", f"{os.getuid()}:{os.getgid()}")
         yield from ("--network", "bridge" if policy.network else "none")
         yield from ("--cap-drop", "ALL", "--security-opt", "no-new-privileges")
-        # The same paths inside and outside: what the code tells of its files is true.
+        # The same paths inside and outside: paths in the code's output are valid.
         yield from ("--workdir", policy.cwd)
         for path in (*policy.writable, own):
             yield from ("--volume", f"{path}:{path}")
@@ -82,7 +82,7 @@ class Docker:
 
 
 def find_docker(environ: Mapping[str, str], image: str = IMAGE) -> Docker | None:
-    """Docker, if its client is here and a daemon answers it."""
+    """Return Docker if its client is installed and a daemon answers."""
     path = shutil.which("docker", path=environ.get("PATH", os.defpath))
     client = {name: environ[name] for name in _CLIENT if name in environ}
     if not path or not _answers(path, client):
@@ -100,7 +100,7 @@ def _answers(path: str, client: Mapping[str, str]) -> bool:
 
 
 def _kept(environment: Mapping[str, str]) -> dict[str, str]:
-    """What has a meaning in a container too."""
+    """Return the variables that are valid in a container."""
     foreign = ("PATH", "HOME", "VIRTUAL_ENV", "SHELL", "LD_LIBRARY_PATH", "TMPDIR", "JPY_PARENT_PID")
     return {
         name: value

@@ -1,4 +1,4 @@
-"""Linux without namespaces: rights to files that a process gives up, and a filter of system calls."""
+"""Linux without namespaces: Landlock for files, and a filter of system calls."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from terp.kernels.jupyter.rundir import PREFIX
-from terp.kernels.sandbox.devices import graphics
 from terp.kernels.sandbox.entering.landlock import version
-from terp.kernels.sandbox.launcher import entering, needed_by_launcher
-from terp.kernels.sandbox.own_places import with_own_places
+from terp.kernels.sandbox.launcher import entering, graphics, needed_by_launcher, with_own_places
 from terp.kernels.sandbox.policy import Policy
-from terp.kernels.sandbox.tier import Command
+from terp.kernels.sandbox.tier import ProcessCommand
 
-# Rights can only be given for whole trees, so a protected file in a tree that is open stays open.
+# Landlock grants whole trees, so a protected file in a writable tree stays writable.
 CANNOT = (
     "keep .git/hooks, .git/config, .vscode, .terp and .venv of the project as they are",
     "keep permissions and times of your files outside as they are",
@@ -25,23 +23,23 @@ _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
 
 @dataclass(frozen=True, slots=True)
 class Landlock:
-    """Implements `Tier` with what Linux has had since 5.13."""
+    """Implements `Tier` with Landlock, which Linux has since 5.13."""
 
     name: str = "Landlock"
     cannot: tuple[str, ...] = CANNOT
     stands_between: bool = False
 
-    def refuses(self, command: Command, policy: Policy) -> str:
-        """Without network no port can be bound."""
+    def refuses(self, command: ProcessCommand, policy: Policy) -> str:
+        """Refuse TCP without network: no port can be bound."""
         if command.transport == "tcp" and not policy.network:
             return "It is reached over TCP, which no network leaves it."
         return ""
 
-    def wrap(self, command: Command, policy: Policy) -> Command:
-        """The command behind a process that gives up rights."""
+    def wrap(self, command: ProcessCommand, policy: Policy) -> ProcessCommand:
+        """Return the command behind a launcher that drops rights."""
         environment = with_own_places(command.environment, command.directory, policy.temporary)
         own = os.path.realpath(command.directory)
-        # Folders of other kernels lie beside this one's, now or later; who can read one can use its kernel.
+        # Other kernels' folders lie beside this one's; read access to one means use of its kernel.
         closed = (*policy.hidden, os.path.join(os.path.dirname(own), PREFIX))  # noqa: PTH118, PTH120
         needed, listed_first = _all_without((*needed_by_launcher(), *policy.readable), closed)
         read, listed = _without("/", closed)
@@ -55,26 +53,26 @@ class Landlock:
             "network": policy.network,
         }
         argv = entering(command.argv, command.directory, policy, rules, network=policy.network)
-        return Command(argv, environment, command.cwd, command.directory, command.transport)
+        return ProcessCommand(argv, environment, command.cwd, command.directory, command.transport)
 
     def process_of(self, pid: int) -> int:
-        """The same process, which has become the command."""
+        """Return the same process, which has become the command."""
         return pid
 
 
 def find_landlock() -> Landlock | None:
-    """Landlock, if this system has it."""
+    """Return Landlock if this system has it."""
     return Landlock() if version() else None
 
 
 def _protected(policy: Policy) -> tuple[str, ...]:
-    """What stays as it is, where rights are given one by one anyway."""
+    """Return the read-only paths in writable folders whose entries are granted one by one."""
     crowded = [folder for folder in policy.writable if any(map(_below(folder), policy.hidden))]
     return tuple(path for path in policy.read_only if any(_below(folder)(path) for folder in crowded))
 
 
 def _kept_below(policy: Policy) -> Iterator[str]:
-    """What can be written can be read, also where a tree above it is hidden."""
+    """Yield writable paths below hidden ones, which must be readable too."""
     yield from (path for path in policy.writable if any(_below(place)(path) for place in policy.hidden))
 
 
@@ -93,7 +91,7 @@ def _all_without(trees: tuple[str, ...], closed: tuple[str, ...]) -> tuple[list[
 
 
 def _without(tree: str, closed: tuple[str, ...]) -> tuple[list[str], list[str]]:
-    """The trees that make up `tree` without what is `closed`; the folders that had to be taken apart."""
+    """Return the trees that make up `tree` without `closed`, and the folders split for that."""
     inside = [path for path in closed if Path(path).is_relative_to(tree)]
     if tree in inside:
         return [], []
@@ -107,7 +105,7 @@ def _without(tree: str, closed: tuple[str, ...]) -> tuple[list[str], list[str]]:
         return [], []
     for name in names:
         path = os.path.join(tree, name)  # noqa: PTH118
-        # Rights belong to where a link leads.
+        # A link's rights are those of its target.
         if os.path.islink(path) or name.startswith(PREFIX):  # noqa: PTH114
             continue
         more, above = _without(path, tuple(inside))

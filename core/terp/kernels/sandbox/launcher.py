@@ -1,6 +1,7 @@
-"""The command line that gives up rights inside, and then becomes another one."""
+"""Parts that the tiers share: the launcher, the private folders of a kernel, and graphics devices."""
 
 import json
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,10 +9,11 @@ from typing import Any
 
 import terp
 from terp.kernels.sandbox.policy import Policy
+from terp.text.own_files import content_of
 
 CONFIG = "confine.json"
 
-# The package itself would import what only terp needs.
+# Importing the package itself would import much that only terp needs.
 _START = (
     "import sys; terp = type(sys)('terp'); terp.__path__ = [sys.argv.pop(1)]; sys.modules['terp'] = terp; "
     "from terp.kernels.sandbox.entering.__main__ import main; main()"
@@ -21,9 +23,9 @@ _START = (
 def entering(
     argv: Sequence[str], directory: Path, policy: Policy, rules: Mapping[str, Any], *, network: bool
 ) -> tuple[str, ...]:
-    """`argv`, run by a process that first gives up what `rules` of Landlock and `policy` do not leave it.
+    """Return `argv` behind a process that first applies Landlock's `rules` and the limits of `policy`.
 
-    With `network` the system calls for it stay: they are open, or closed by other means.
+    With `network` its system calls stay allowed: the network is open, or closed by other means.
     """
     limits = {name: getattr(policy.limits, name) for name in ("memory_mb", "processes", "file_mb")}
     wanted = {"confine": True, "network": network, "limits": limits, "landlock": dict(rules)}
@@ -31,7 +33,7 @@ def entering(
 
 
 def limited(argv: Sequence[str], directory: Path, policy: Policy) -> tuple[str, ...]:
-    """`argv` with the limits of a policy and nothing else; the same where there are none."""
+    """Return `argv` with only the limits of a policy; unchanged if there are none."""
     limits = {name: getattr(policy.limits, name) for name in ("memory_mb", "processes", "file_mb")}
     return _launched(argv, directory, {"limits": limits}) if any(limits.values()) else tuple(argv)
 
@@ -43,5 +45,50 @@ def _launched(argv: Sequence[str], directory: Path, wanted: Mapping[str, Any]) -
 
 
 def needed_by_launcher() -> tuple[str, ...]:
-    """The folders that the launcher and terp's own kernels are read from."""
+    """Return the folders that the launcher and terp's own kernels are read from."""
     return (str(Path(terp.__file__).parent), sys.prefix, sys.base_prefix)
+
+
+def graphics() -> list[str]:
+    """Return the device paths of this machine's graphics cards."""
+    found = [*Path("/dev").glob("nvidia*"), Path("/dev/dri"), Path("/dev/kfd"), Path("/dev/dxg")]
+    return [str(device) for device in sorted(found) if device.exists()]
+
+
+_LARGEST_BYTES = 10_000_000
+_MINE = {
+    "TMPDIR": "tmp",
+    "IPYTHONDIR": "ipython",
+    "MPLCONFIGDIR": "matplotlib",
+    "DENO_DIR": "deno",
+    "GOCACHE": "go",
+}
+
+
+def with_own_places(environment: Mapping[str, str], directory: Path, temporary: str = "") -> dict[str, str]:
+    """Return the environment with folders below `directory` in place of those in the home directory.
+
+    Creates them, except an existing `temporary` one. Copies matplotlib's font cache, which takes seconds to
+    build.
+    """
+    folder = Path(os.path.realpath(directory))
+    for name in _MINE.values():
+        (folder / name).mkdir(mode=0o700, exist_ok=True)
+    _copy_fonts(environment, folder / _MINE["MPLCONFIGDIR"])
+    own = {name: str(folder / below) for name, below in _MINE.items()}
+    return {**environment, **own, "TMPDIR": temporary or own["TMPDIR"]}
+
+
+def _copy_fonts(environment: Mapping[str, str], folder: Path) -> None:
+    home = Path(environment.get("HOME", "/nowhere"))
+    cache = Path(environment.get("XDG_CACHE_HOME") or home / ".cache") / "matplotlib"
+    own = environment.get("MPLCONFIGDIR", "")
+    config = Path(environment.get("XDG_CONFIG_HOME") or home / ".config") / "matplotlib"
+    for source in (Path(own) if own else cache, Path(own) if own else config):
+        for name in ("fontlist-*.json", "matplotlibrc"):
+            for file in source.glob(name):
+                try:
+                    # If code can write the home directory, this may be a link to a hidden file.
+                    (folder / file.name).write_bytes(content_of(file, _LARGEST_BYTES))
+                except OSError:
+                    continue  # matplotlib builds the cache again

@@ -1,18 +1,17 @@
-"""What code may read, change and reach: one value, made of settings, places and what a person allowed."""
+"""The sandbox policy: files that code may read and write, and the network."""
 
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from terp.kernels.sandbox.private_places import obeyed_in, secrets_at
-from terp.kernels.sandbox.repositories import OBEYED
+from terp.kernels.sandbox.private_places import OBEYED, obeyed_in, secrets_at
 from terp.settings.places import Places
 
 
 @dataclass(frozen=True, slots=True)
 class ResourceLimits:
-    """How much code may take; 0 is no limit. All processes of the user count for `processes`."""
+    """Resource limits for code; 0 is no limit. `processes` counts all processes of the user."""
 
     memory_mb: int = 0
     processes: int = 0
@@ -21,7 +20,7 @@ class ResourceLimits:
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What a person allows: paths to write, and the network."""
+    """Permissions that the user gave: paths to write, and the network."""
 
     paths: tuple[str, ...] = ()
     network: bool = False
@@ -29,13 +28,12 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What confined code may do. All paths are real ones, without links; they exist, except `read_only`.
+    """Permissions of code in the sandbox. Paths are resolved and exist, except `read_only` and `obeyed`.
 
-    Everything can be read but what is `hidden`; of that, and of the machine's temporary files, what is
-    `readable` can be read all the same. What is `writable` can be changed, but for what is `read_only`,
-    which lies in it. What programs of the person obey is `obeyed`, by the paths at which they look.
-    `temporary` is where temporary files go; "" is a folder of the kernel's own. `given` are files that the
-    user gave to the session; they are `readable`, too.
+    All files can be read except `hidden` ones and the machine's temporary files; `readable` ones of these can
+    be read. `writable` folders can be changed, except `read_only` paths in them. `obeyed` are configuration
+    files of other programs, unresolved. `temporary` is the folder of temporary files; "" means one for each
+    kernel. `given` are attached files, which are `readable` too.
     """
 
     cwd: str
@@ -60,19 +58,19 @@ def policy_for(
     readable: Iterable[str] = (),
     repositories: Iterable[Path] = (),
 ) -> Policy:
-    """What code in `cwd` may do; `outputs` is the session's folder of pictures and texts.
+    """Return the policy for code in `cwd`; `outputs` is the session's folder of pictures and texts.
 
-    `repositories` are folders of git below what can be written, besides those at its top.
+    `repositories` are git folders below the writable folders, besides those at their top.
 
-    What is `readable` is also what Pythons are run from, by terp too: it stays as it is where code can write.
+    `readable` includes the folders that Pythons run from, terp's too, so these are read-only for code.
     """
     allowed = allowed or Allowed()
     home = Path(os.path.realpath(home))
     root = Path(os.path.realpath(cwd))
-    # By now code may have put a link to elsewhere there.
+    # Code may have replaced the path with a link.
     granted = [path for path in _there(allowed.paths) if path in allowed.paths]
     writable = dict.fromkeys((*([str(root)] if is_confinable(root, home) else []), *granted))
-    # Who works in a folder of terp's own has its settings there, and not its keys.
+    # A session in one of terp's own folders can read its settings, not its keys.
     own = (places.config, places.state, places.keys, places.sessions, places.trust)
     secrets = dict.fromkeys(_there((*secrets_at(home), *own)))
     hidden = tuple(path for path in secrets if path not in granted and path != str(root))
@@ -90,7 +88,7 @@ def policy_for(
             if _is_below(path, writable)
             and path not in writable
             and not root.is_relative_to(path)
-            # A link may lead there, and what is protected is shown.
+            # A link may lead there, and protected paths are readable.
             and not _is_below(path, hidden)
         ),
         hidden=hidden,
@@ -101,7 +99,7 @@ def policy_for(
 
 
 def is_confinable(folder: Path, home: Path) -> bool:
-    """Whether writing below `folder` is a limit at all: not the whole machine, nor all homes."""
+    """Return False if a sandbox around `folder` would be useless: it contains all homes or the machine."""
     return folder == home or not home.is_relative_to(folder)
 
 

@@ -1,9 +1,13 @@
-"""The places whose contents the code must not see, and those it must not change wherever it works."""
+"""Protected paths: secrets, configuration that other programs execute, git repositories; and their watch."""
 
-from collections.abc import Iterator, Mapping
+import os
+import stat
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 
-# Below the home directory: keys, passwords, tokens, cookies, and what people typed.
+# Below the home directory: keys, passwords, tokens, cookies and histories.
 _SECRETS = """
     .ssh .aws .gnupg .netrc .kube .config/gh .config/hub .docker .config/containers/auth.json .azure
     .config/gcloud .boto .s3cfg .config/rclone .oci .config/doctl .terraform.d/credentials.tfrc.json
@@ -26,10 +30,10 @@ _SECRETS = """
     Library/Application%20Support/Google/Chrome Library/Application%20Support/Firefox
     Library/Application%20Support/BraveSoftware Library/Application%20Support/Microsoft%20Edge
 """
-# They are closed to others anyway, but not to root.
+# Readable by root only; code may run as root.
 _OF_THE_SYSTEM = ("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers")
 
-# What programs of the person obey later, outside: in a project, and in a home directory.
+# Files that other programs execute or trust later: in a project, and in a home directory.
 _OBEYED_IN_PROJECTS = (
     ".git/hooks", ".git/config", ".git/commondir", ".vscode", ".idea", ".terp", ".envrc",
 )  # fmt: skip
@@ -46,17 +50,17 @@ _OBEYED_AT_HOME = """
 
 
 def secrets_at(home: Path) -> Iterator[Path]:
-    """The places with secrets, below a home directory and of the system; they need not exist."""
+    """Yield paths of secrets, in a home directory and of the system; they may not exist."""
     for name in _SECRETS.split():
         yield home / name.replace("%20", " ")
     yield from map(Path, _OF_THE_SYSTEM)
 
 
 def obeyed_in(folder: Path, home: Path) -> Iterator[Path]:
-    """What the code must not change although it is below `folder`; it need not exist."""
+    """Yield configuration paths below `folder` that code must not change; they may not exist."""
     yield from (folder / name for name in _OBEYED_IN_PROJECTS)
     if (git := folder / ".git").is_file():
-        # It names the repository of a work tree, with its hooks.
+        # In a work tree this file names the repository, with its hooks.
         yield git
     for name in _OBEYED_AT_HOME.split():
         if (place := home / name).is_relative_to(folder):
@@ -64,6 +68,99 @@ def obeyed_in(folder: Path, home: Path) -> Iterator[Path]:
 
 
 def home_of(environ: Mapping[str, str]) -> Path:
-    """The home directory that this environment names, else the one of the user."""
+    """Return the home directory in this environment, else the user's."""
     named = environ.get("HOME", "")
     return Path(named) if named.startswith("/") else Path("~").expanduser()
+
+
+OBEYED = ("hooks", "config", "commondir")
+"""Configuration in a repository: `commondir` names another repository, with other hooks."""
+
+# A home directory contains a hundred thousand folders; projects lie near its top.
+_MOST_FOLDERS, _DEEPEST, _MOST_ENTRIES = 150, 3, 5_000
+_PASSED_OVER = frozenset({"node_modules", "__pycache__", "site-packages"})
+
+
+def repositories_in(folder: Path) -> list[Path]:
+    """Return the git folders of `folder`, of its submodules, and of folders not far below it."""
+    found: list[Path] = []
+    for inside in islice(_folders(folder), _MOST_FOLDERS):
+        if (git := inside / ".git").is_dir() and not git.is_symlink():
+            found += [git, *_submodules(git)]
+    return found
+
+
+def _submodules(git: Path) -> Iterator[Path]:
+    """Yield the repositories of submodules; their names may contain slashes."""
+    for inside in islice(_folders(git / "modules"), _MOST_FOLDERS):
+        if (inside / "HEAD").is_file():
+            yield inside
+
+
+def _folders(top: Path) -> Iterator[Path]:
+    """Yield the folder and its subfolders, breadth first, without links and hidden ones."""
+    waiting = deque([(top, 0)])
+    while waiting:
+        folder, depth = waiting.popleft()
+        yield folder
+        if depth < _DEEPEST:
+            waiting.extend((below, depth + 1) for below in _below(folder))
+
+
+def _below(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            return [
+                Path(entry.path)
+                for entry in islice(entries, _MOST_ENTRIES)
+                if entry.is_dir(follow_symlinks=False)
+                and entry.name not in _PASSED_OVER
+                and not entry.name.startswith(".")
+            ]
+    except OSError:
+        return []
+
+
+# A folder of hooks has fifteen entries; code could create any number.
+_MOST_WATCHED = 1_000
+State = tuple[object, ...]
+
+
+class ConfigWatch:
+    """Detects changes to configuration files that other programs execute or trust.
+
+    A sandbox cannot protect all of them: not a path that does not exist yet, nor a link; and Landlock cannot
+    protect a file in a writable folder.
+    """
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._seen = {path: _state(path) for path in paths}
+
+    def changed(self) -> list[str]:
+        """Return the paths that changed since the start or the last call."""
+        now = {path: _state(path) for path in self._seen}
+        different = [path for path, state in now.items() if state != self._seen[path]]
+        self._seen = now
+        return different
+
+
+def _state(path: str) -> State:
+    """Return the state of a file, a link, or a folder with its direct entries; () if there is none."""
+    try:
+        found = os.lstat(path)
+        if stat.S_ISLNK(found.st_mode):
+            return ("link", os.readlink(path))  # noqa: PTH115  (a path is text here)
+        if not stat.S_ISDIR(found.st_mode):
+            return ("file", found.st_ino, found.st_size, found.st_mtime_ns, found.st_mode)
+        with os.scandir(path) as entries:
+            return (
+                "folder",
+                *sorted((entry.name, *_facts(entry)) for entry in islice(entries, _MOST_WATCHED)),
+            )
+    except OSError:
+        return ()
+
+
+def _facts(entry: "os.DirEntry[str]") -> tuple[int, int, int]:
+    found = entry.stat(follow_symlinks=False)
+    return found.st_ino, found.st_size, found.st_mtime_ns

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from terp.kernels.sandbox.launcher import limited, needed_by_launcher
-from terp.kernels.sandbox.own_places import with_own_places
+from terp.kernels.sandbox.launcher import limited, needed_by_launcher, with_own_places
 from terp.kernels.sandbox.policy import Policy
-from terp.kernels.sandbox.tier import Command
+from terp.kernels.sandbox.tier import ProcessCommand
 
 PROFILE = "confine.sb"
 
@@ -23,32 +22,32 @@ class Seatbelt:
     cannot: tuple[str, ...] = ("count processes of the code apart from your other ones",)
     stands_between: bool = False
 
-    def refuses(self, command: Command, policy: Policy) -> str:
-        """Ports of this machine stay open to it."""
+    def refuses(self, command: ProcessCommand, policy: Policy) -> str:
+        """Refuse nothing: local ports stay reachable."""
         return ""
 
-    def wrap(self, command: Command, policy: Policy) -> Command:
-        """The command under a profile."""
+    def wrap(self, command: ProcessCommand, policy: Policy) -> ProcessCommand:
+        """Return the command under a profile."""
         environment = with_own_places(command.environment, command.directory, policy.temporary)
         profile = command.directory / PROFILE
         profile.write_text(profile_text(policy, command.directory, command.transport), encoding="utf-8")
         inner = limited(command.argv, command.directory, policy)
         argv = (self.path, "-f", str(profile), *inner)
-        return Command(argv, environment, command.cwd, command.directory, command.transport)
+        return ProcessCommand(argv, environment, command.cwd, command.directory, command.transport)
 
     def process_of(self, pid: int) -> int:
-        """The same process: `sandbox-exec` becomes the command."""
+        """Return the same process: `sandbox-exec` becomes the command."""
         return pid
 
 
 def find_seatbelt(environ: Mapping[str, str]) -> Seatbelt | None:
-    """Seatbelt, where it is."""
+    """Return Seatbelt if its program is installed."""
     path = shutil.which("sandbox-exec", path=environ.get("PATH", os.defpath))
     return Seatbelt(path) if path else None
 
 
 def profile_text(policy: Policy, directory: Path, transport: str = "ipc") -> str:
-    """The rules in Seatbelt's language, in which the last that fits decides."""
+    """Return the rules in Seatbelt's language, in which the last match decides."""
     return "\n".join(_rules(policy, os.path.realpath(directory), transport)) + "\n"
 
 
@@ -64,7 +63,7 @@ def _rules(policy: Policy, own: str, transport: str) -> Iterator[str]:
     for path in policy.hidden:
         yield f"(deny file-read* file-write* (subpath {_quoted(path)}))"
     for path in (*needed_by_launcher(), *policy.readable):
-        # What is above a hidden place would open it again.
+        # A rule for a parent of a hidden path would open it again.
         if any(Path(path).is_relative_to(place) for place in policy.hidden):
             yield f"(allow file-read* (subpath {_quoted(path)}))"
     for path in (*policy.writable, *private):
@@ -72,7 +71,7 @@ def _rules(policy: Policy, own: str, transport: str) -> Iterator[str]:
             yield f"(allow file-read* file-write* (subpath {_quoted(path)}))"
     yield "(deny signal)"
     yield "(allow signal (target same-sandbox))"
-    # The keychain, the pasteboard and other programs answer to messages.
+    # The keychain, the pasteboard and other programs are reached by messages.
     yield "(deny mach-lookup)"
     yield '(allow mach-lookup (global-name "com.apple.system.opendirectoryd.libinfo"))'
     yield "(deny appleevent-send)"

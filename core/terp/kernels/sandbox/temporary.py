@@ -1,4 +1,4 @@
-"""The folder for temporary files that confined code has to itself, and what it leaves there."""
+"""The folder for temporary files of code in a sandbox, and reports of files left there."""
 
 import os
 import re
@@ -16,7 +16,7 @@ from terp.kernels.sandbox.policy import Policy
 if TYPE_CHECKING:
     from terp.kernels.sandbox.confinement import Confinement
 
-# What programs make there for themselves: `tempfile`, `mktemp`, multiprocessing, R, Java, Go, Node, PyTorch.
+# Files that programs create for themselves: `tempfile`, `mktemp`, multiprocessing, R, Java, Go, Node, torch.
 _PASSING = re.compile(
     r"\.|tmp[a-z0-9_]{8}(\.|$)|tmp\.|pymp-|Rtmp|hsperfdata_|go-build|node-compile-cache|torchinductor_|pip-|uv-"
 )
@@ -24,42 +24,42 @@ _MOST_LOOKED_AT, _MOST_NAMED = 1000, 5
 
 
 class OwnTemporary:
-    """One folder for all kernels of a session, made when it is first asked for.
+    """One folder for all kernels of a session, created on first use.
 
-    It outlives a kernel that starts anew, and `close` removes it with all that is in it.
+    It outlives restarts of kernels; `close` removes it with its content.
     """
 
     def __init__(self) -> None:
         self._directory: RunDir | None = None
 
     def made(self) -> str:
-        """Its path."""
+        """Return its path, creating the folder on first use."""
         if self._directory is None:
             self._directory = RunDir()
             (self._directory.path / "tmp").mkdir(mode=0o700)
         return os.path.realpath(self._directory.path / "tmp")
 
     def close(self) -> None:
-        """Remove it. Harmless when repeated."""
+        """Remove the folder. Harmless if repeated."""
         directory, self._directory = self._directory, None
         if directory is not None:
             directory.close()
 
 
 class Leftovers:
-    """Finds the files that code leaves in the folder of what holds it back, if anything does."""
+    """Reports files that code leaves in a sandbox's folder for temporary files."""
 
     def __init__(self, held: Callable[[], "Confinement | None"]) -> None:
         self._held = held
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
-    def told(self, kernel: Kernel) -> str:
-        """What is there that was not before, and where it should have gone; "" for nothing."""
+    def message(self, kernel: Kernel) -> str:
+        """Return a message about new files and where to write instead; "" for none."""
         held = self._held()
         if held is None or not held.temporary:
             return ""
-        new = [name for name in _kept(held.temporary) if name not in self._told]
-        self._told.update(new)
+        new = [name for name in _kept(held.temporary) if name not in self._reported]
+        self._reported.update(new)
         if not new:
             return ""
         more = f" and {len(new) - _MOST_NAMED} more" if len(new) > _MOST_NAMED else ""
@@ -70,13 +70,13 @@ class Leftovers:
 
 
 def _instead(policy: Policy) -> str:
-    return f" What is to stay belongs below {policy.cwd}." if policy.cwd in policy.writable else ""
+    return f" Write files to keep below {policy.cwd}." if policy.cwd in policy.writable else ""
 
 
 def _kept(folder: str) -> Iterator[str]:
-    """The files there that somebody may want, by their paths below `folder`.
+    """Yield non-empty files that look like results, by their paths below `folder`.
 
-    They have something in them: the places where bubblewrap mounts have not.
+    Mount points of bubblewrap are empty files.
     """
     for path in sorted(islice(_below(Path(folder)), _MOST_LOOKED_AT)):
         with suppress(OSError):
@@ -87,7 +87,7 @@ def _kept(folder: str) -> Iterator[str]:
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    # It may never have been made, and the code may close it, and what is in it, to itself.
+    # It may not exist, and code may have removed read permissions.
     with suppress(OSError):
         for path in folder.iterdir():
             yield path

@@ -1,21 +1,22 @@
-"""The protocol of a way to confine a process, and what goes in and comes out of it."""
+"""The protocol of a sandbox tier, its commands, and the tier without a sandbox."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from terp.kernels.sandbox.launcher import limited
 from terp.kernels.sandbox.policy import Policy
 
 NONE = "none"
-"""The name of the tier that confines nothing."""
+"""The name of the tier without a sandbox."""
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
-    """A process to be started. `directory` is the private one of its kernel, where its sockets are.
+class ProcessCommand:
+    """A process to start. `directory` is its private folder, with the sockets of a kernel.
 
-    `afterwards` is a command that ends what the end of the process leaves running.
+    `afterwards` is a command that ends processes which outlive this one.
     """
 
     argv: tuple[str, ...]
@@ -27,50 +28,77 @@ class Command:
 
 
 class Tier(Protocol):
-    """One way to confine a process."""
+    """One kind of sandbox."""
 
     @property
     def name(self) -> str:
-        """What people are told."""
+        """The name shown to the user."""
 
     @property
     def cannot(self) -> tuple[str, ...]:
-        """What it does not hold back, each to follow "It cannot"."""
+        """The tier's limits, each to follow "It cannot"."""
 
     @property
     def stands_between(self) -> bool:
-        """Whether a process of its own stays between terp and the command."""
+        """True if a wrapper process stays between terp and the command."""
 
     def __hash__(self) -> int:
-        """Whether it works here is found out once for tiers that are equal."""
+        """Hash equal tiers equally: each is tried once."""
 
-    def refuses(self, command: Command, policy: Policy) -> str:
-        """Why this command cannot run confined so, as a sentence; "" when it can."""
+    def refuses(self, command: ProcessCommand, policy: Policy) -> str:
+        """Return why this command cannot run in the tier, as a sentence; "" if it can."""
 
-    def wrap(self, command: Command, policy: Policy) -> Command:
-        """The command that runs `command` confined. May write into its directory."""
+    def wrap(self, command: ProcessCommand, policy: Policy) -> ProcessCommand:
+        """Return the command that runs `command` in the sandbox. May write into its directory."""
 
     def process_of(self, pid: int) -> int:
-        """The process of the command itself, given that of the wrapped one; 0 when it is not there yet."""
+        """Return the pid of the command itself, given the wrapper's; 0 if it has not started yet."""
 
 
 def is_confined(what: str) -> bool:
-    """Whether a tier, as people are told of it, confines anything."""
+    """Return True if a tier, by its shown name, is a sandbox."""
     return what != NONE
 
 
 @dataclass(frozen=True, slots=True)
 class Confined:
-    """A tier with what it holds a kernel to: fixed when the kernel starts."""
+    """A tier with its policy: fixed when a kernel starts."""
 
     tier: Tier
     policy: Policy
 
     @property
     def what(self) -> str:
-        """What people are told: "none", "bubblewrap", "Landlock without network"."""
+        """The name shown to the user: "none", "bubblewrap", "Landlock without network"."""
         return (
             self.tier.name
             if self.policy.network or self.tier.name == NONE
             else f"{self.tier.name} without network"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Unconfined:
+    """Implements `Tier` without a sandbox; only resource limits apply."""
+
+    name: str = NONE
+    cannot: tuple[str, ...] = ()
+    stands_between: bool = False
+
+    def refuses(self, command: ProcessCommand, policy: Policy) -> str:
+        """Refuse nothing."""
+        return ""
+
+    def wrap(self, command: ProcessCommand, policy: Policy) -> ProcessCommand:
+        """Return the same command, with resource limits."""
+        argv = limited(command.argv, command.directory, policy)
+        return ProcessCommand(argv, command.environment, command.cwd, command.directory, command.transport)
+
+    def process_of(self, pid: int) -> int:
+        """Return the same process."""
+        return pid
+
+
+def unconfined(cwd: str = "") -> Confined:
+    """Return the tier without a sandbox, with its policy."""
+    return Confined(Unconfined(), Policy(cwd))

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from terp.kernels.sandbox.confinement import Confinement, Wish
-from terp.kernels.sandbox.unconfined import Unconfined
+from terp.kernels.sandbox.confinement import Confinement, SandboxOptions
+from terp.kernels.sandbox.tier import Unconfined
 from terp_cli.repl.commands.table import Misused
 from tests.cli.repl.commands.talking import Noted
 
@@ -14,9 +14,13 @@ DOCKER = dataclasses.replace(Unconfined(), name="docker")
 def held(tmp_path: Path) -> Noted:
     talk = Noted(tmp_path)
     talk.session.equipment.confinement = Confinement(
-        Wish(), str(tmp_path), {"HOME": str(tmp_path)}, lambda: talk.auto_run, tiers=lambda *_: [DOCKER]
+        SandboxOptions(),
+        str(tmp_path),
+        {"HOME": str(tmp_path)},
+        lambda: talk.auto_run,
+        tiers=lambda *_: [DOCKER],
     )
-    talk.session.equipment.confinement.wish = Wish("auto")
+    talk.session.equipment.confinement.options = SandboxOptions("auto")
     return talk
 
 
@@ -56,7 +60,7 @@ async def test_a_kernel_that_has_the_network_need_not_start_anew_for_it(tmp_path
     await talk.session.kernels.start()
     confinement = talk.session.equipment.confinement
     assert confinement is not None
-    confinement.wish = Wish("strict")
+    confinement.options = SandboxOptions("strict")
     confinement.now(language="python")
     opened = await talk.does("/allow network")
     assert ("ask", "Start python anew now? Variables there are lost; files stay.") in opened

@@ -13,7 +13,7 @@ from terp.events.kernel import Kernel, WrittenValue
 from terp.events.outputs import BackCall, InputRequest, RunEnded, RunItem, StoppedAt, Text, VariableChange
 from terp.kernels.attached.finding import find_attachment
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.sandbox.confinement import Wish
+from terp.kernels.sandbox.confinement import SandboxOptions
 from tests.core.kernels.attached.foreign import ForeignKernel
 from tests.core.kernels.running import PATIENCE_S, Listener, interrupted_at, ran, ran_with
 
@@ -71,7 +71,7 @@ async def test_leaving_leaves_it_running_and_without_a_trace(
 
 
 async def test_who_requires_a_sandbox_runs_nothing_in_it(kernels: LocalKernels, kernel: Kernel) -> None:
-    kernels.confinement.wish = Wish("strict")
+    kernels.confinement.options = SandboxOptions("strict")
     with pytest.raises(NoSandbox, match="around somebody else's kernel"):
         await kernel.start()
 

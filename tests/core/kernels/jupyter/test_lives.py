@@ -11,8 +11,8 @@ import pytest
 from terp.errors import KernelKilled
 from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.options import KernelOptions
-from terp.kernels.sandbox.confinement import Confinement, Wish
-from terp.kernels.sandbox.unconfined import Unconfined
+from terp.kernels.sandbox.confinement import Confinement, SandboxOptions
+from terp.kernels.sandbox.tier import Unconfined
 from tests.core.kernels.running import Listener, ran
 
 HELD = replace(Unconfined(), name="docker")
@@ -23,7 +23,9 @@ class Switched(LocalKernels):
 
     def __init__(self, cwd: Path) -> None:
         self.unasked = False
-        held = Confinement(Wish("auto"), str(cwd), os.environ, lambda: self.unasked, tiers=lambda *_: [HELD])
+        held = Confinement(
+            SandboxOptions("auto"), str(cwd), os.environ, lambda: self.unasked, tiers=lambda *_: [HELD]
+        )
         super().__init__(str(cwd), confinement=held)
 
 

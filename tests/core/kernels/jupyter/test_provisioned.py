@@ -11,7 +11,7 @@ from terp.errors import KernelStartFailed, NoSandbox, SettingsError
 from terp.kernels.jupyter.launch import Provisioner, provisioner_of
 from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.options import KernelOptions
-from terp.kernels.sandbox.confinement import Wish
+from terp.kernels.sandbox.confinement import SandboxOptions
 from tests.core.kernels.running import Listener, interrupted_at, ran
 
 MODULE = """
@@ -116,7 +116,7 @@ async def test_it_starts_kernels_of_kernelspecs_too(tiny: Path, folder: Path, tm
 
 async def test_who_requires_a_sandbox_has_nothing_started_by_it(tiny: Path, folder: Path) -> None:
     kernels = provisioned(folder, "tiny")
-    kernels.confinement.wish = Wish("auto", required=True)
+    kernels.confinement.options = SandboxOptions("auto", required=True)
     with pytest.raises(NoSandbox, match="started by the kernel provisioner tiny"):
         await kernels.get("python").start()
     await kernels.aclose()

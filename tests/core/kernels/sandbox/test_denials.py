@@ -13,7 +13,7 @@ OUTSIDE = "Writing outside /p is blocked, here /o/x. The user can allow it for t
 def told(text: str, policy: Policy | None = POLICY) -> str:
     denials = Denials(policy)
     denials.add(Text("stderr", text))
-    return denials.told()
+    return denials.message()
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_a_folder_that_holds_secrets_is_not_offered(tmp_path: Path) -> None:
 def test_an_error_of_python_is_read() -> None:
     denials = Denials(POLICY)
     denials.add(Error("PermissionError", "[Errno 13] Permission denied: '/h/.ssh/id'", ()))
-    assert denials.told().startswith("Code cannot see /h/.ssh/id, which may hold secrets.")
+    assert denials.message().startswith("Code cannot see /h/.ssh/id, which may hold secrets.")
 
 
 def test_what_other_programs_obey_is_named() -> None:

@@ -8,7 +8,7 @@ import pytest
 from terp.errors import KernelStartFailed
 from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.options import KernelOptions
-from terp.kernels.sandbox.confinement import Confinement, Wish
+from terp.kernels.sandbox.confinement import Confinement, SandboxOptions
 from terp.kernels.sandbox.docker import find_docker
 from terp.kernels.sandbox.policy import ResourceLimits
 
@@ -29,11 +29,11 @@ def environ(tmp_path: Path) -> dict[str, str]:
     return {"PATH": f"{program.parent}:/usr/bin:/bin", "HOME": str(tmp_path), "SOME_VALUE": "sesame"}
 
 
-async def called(tmp_path: Path, environ: dict[str, str], wish: Wish) -> list[str]:
+async def called(tmp_path: Path, environ: dict[str, str], options: SandboxOptions) -> list[str]:
     """The arguments with which a kernel is started."""
-    confinement = Confinement(wish, str(tmp_path), environ)
-    options = KernelOptions(env_pass=("SOME_VALUE",))
-    kernels = LocalKernels(str(tmp_path), options, environ=environ, confinement=confinement)
+    confinement = Confinement(options, str(tmp_path), environ)
+    kernel_options = KernelOptions(env_pass=("SOME_VALUE",))
+    kernels = LocalKernels(str(tmp_path), kernel_options, environ=environ, confinement=confinement)
     with pytest.raises(KernelStartFailed):
         await kernels.get("python").start()
     await kernels.aclose()
@@ -46,7 +46,9 @@ def after(arguments: list[str], flag: str) -> list[str]:
 
 async def test_a_container_is_limited_and_gone_at_its_end(tmp_path: Path, environ: dict[str, str]) -> None:
     limits = ResourceLimits(memory_mb=2_000, processes=99)
-    arguments = await called(tmp_path, environ, Wish("docker", network=False, limits=limits, image="mine"))
+    arguments = await called(
+        tmp_path, environ, SandboxOptions("docker", network=False, limits=limits, image="mine")
+    )
     flags = ("--memory", "--cpus", "--pids-limit", "--network", "--cap-drop")
     assert [after(arguments, flag) for flag in flags] == [["2000m"], ["2"], ["99"], ["none"], ["ALL"]]
     assert ("--rm" in arguments, "mine" in arguments) == (True, True)
@@ -56,21 +58,21 @@ async def test_a_container_is_limited_and_gone_at_its_end(tmp_path: Path, enviro
 async def test_only_the_project_and_what_a_kernel_needs_is_in_it(
     tmp_path: Path, environ: dict[str, str]
 ) -> None:
-    arguments = await called(tmp_path, environ, Wish("docker"))
+    arguments = await called(tmp_path, environ, SandboxOptions("docker"))
     volumes = after(arguments, "--volume")
     assert f"{tmp_path}:{tmp_path}" in volumes
     assert [volume for volume in volumes if volume.startswith(("/:", "/home", "/etc"))] == []
 
 
 async def test_values_of_variables_are_not_in_its_arguments(tmp_path: Path, environ: dict[str, str]) -> None:
-    arguments = await called(tmp_path, environ, Wish("docker"))
+    arguments = await called(tmp_path, environ, SandboxOptions("docker"))
     assert "SOME_VALUE" in after(arguments, "--env")
     assert [argument for argument in arguments if "sesame" in argument] == []
     assert (tmp_path / "calls.env").read_text() == "SOME_VALUE=sesame\n"
 
 
 async def test_a_container_that_its_client_left_is_removed(tmp_path: Path, environ: dict[str, str]) -> None:
-    arguments = await called(tmp_path, environ, Wish("docker"))
+    arguments = await called(tmp_path, environ, SandboxOptions("docker"))
     removed = (tmp_path / "calls.rm").read_text().splitlines()
     assert removed == ["rm", "--force", *after(arguments, "--name")]
 

@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from terp.kernels.sandbox.policy import Allowed, Policy, policy_for
+from terp.kernels.sandbox.private_places import ConfigWatch, repositories_in
 from terp.settings.places import Places
 
 
@@ -95,3 +96,51 @@ def test_who_works_in_a_folder_of_terps_own_has_not_its_keys(tmp_path: Path) -> 
     (config / "keys.json").touch()
     held = policy(tmp_path, config)
     assert (str(config) in held.hidden, str(config / "keys.json") in held.hidden) == (False, True)
+
+
+@pytest.mark.parametrize("name", ["file", "folder", "folder/new", "link", "absent"])
+def test_a_change_of_what_programs_obey_is_told_once(tmp_path: Path, name: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("as it was")
+    (tmp_path / "link").symlink_to("folder")
+    names = ("file", "folder", "link", "absent")
+    obeyed = ConfigWatch([str(tmp_path / one) for one in names])
+    path = tmp_path / name
+    if path.is_symlink():
+        path.unlink()
+    if path.is_dir():
+        path = path / "inside"
+    path.write_text("other")
+    assert (obeyed.changed(), obeyed.changed()) == ([str(tmp_path / name.partition("/")[0])], [])
+
+
+def test_what_stays_as_it_is_is_not_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("as it was")
+    assert ConfigWatch([str(tmp_path / "file"), str(tmp_path / "absent")]).changed() == []
+
+
+def made(*folders: Path) -> None:
+    for folder in folders:
+        folder.mkdir(parents=True)
+        (folder / "HEAD").write_text("ref: refs/heads/main\n")
+
+
+def test_repositories_near_a_folder_are_found_and_their_submodules(tmp_path: Path) -> None:
+    git, shop = tmp_path / ".git", tmp_path / "work" / "shop" / ".git"
+    made(git, git / "modules" / "vendor" / "lib", shop)
+    assert set(repositories_in(tmp_path)) == {git, git / "modules" / "vendor" / "lib", shop}
+
+
+def test_a_link_is_no_repository_and_is_not_followed(tmp_path: Path) -> None:
+    made(tmp_path / "elsewhere" / ".git")
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / ".git").symlink_to(tmp_path / "elsewhere" / ".git")
+    (tmp_path / "here" / "below").symlink_to(tmp_path / "elsewhere")
+    assert repositories_in(tmp_path / "here") == []
+
+
+def test_a_large_tree_is_seen_in_its_upper_folders(tmp_path: Path) -> None:
+    for number in range(500):
+        (tmp_path / f"{number:03}").mkdir()
+    made(tmp_path / "a" / "b" / "c" / "d" / ".git")
+    assert repositories_in(tmp_path) == []

@@ -1,5 +1,5 @@
-"""Run inside, before the code's own process takes over: what a process can only take from itself.
+"""Restrictions that a process applies to itself, before it becomes the kernel (`exec`).
 
-These modules know nothing else of terp, and run in its Python without any site. They come before every
-start of a kernel, so they import little: `typing` alone would take 10 ms.
+These modules import nothing else of terp and run in its Python without `site`. They run before every start
+of a kernel, so they import little: `typing` takes 10 ms.
 """

@@ -1,17 +1,16 @@
-"""Gives up rights as a file of JSON says, then becomes the command: `CONFIG COMMAND ARGUMENT…`."""
+"""Apply the restrictions in a JSON file, then become the command: `CONFIG COMMAND ARGUMENT…`."""
 
 import json
 import os
 import sys
 
-from terp.kernels.sandbox.entering.calls import become_unprivileged, without_core_dumps
+from terp.kernels.sandbox.entering.calls import become_unprivileged, limit, without_core_dumps
 from terp.kernels.sandbox.entering.filtering import filter_calls
 from terp.kernels.sandbox.entering.landlock import restrict
-from terp.kernels.sandbox.entering.resources import limit
 
 
 def main() -> None:
-    """Become the command, or end with 126 and the reason on standard error."""
+    """Become the command, or exit with 126 and the reason on standard error."""
     try:
         with open(sys.argv[1], encoding="utf-8") as file:  # noqa: PTH123  (pathlib takes 5 ms to import)
             wanted = json.load(file)
@@ -23,10 +22,10 @@ def main() -> None:
 
 
 def enter(wanted: dict) -> None:  # type: ignore[type-arg]
-    """Give up what `wanted` says; it cannot be had again.
+    """Apply the restrictions in `wanted`; they cannot be undone.
 
     Raises:
-        OSError: something of it did not work.
+        OSError: one of them failed.
     """
     limit(wanted.get("limits", {}))
     if not wanted.get("confine"):

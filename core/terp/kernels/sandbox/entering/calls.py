@@ -1,4 +1,4 @@
-"""System calls that Python does not have."""
+"""System calls that Python does not wrap, dropped privileges and resource limits."""
 
 import ctypes
 import os
@@ -18,12 +18,12 @@ _LAST_CAPABILITY = 63
 
 
 def libc() -> "Any":
-    """The C library, with its `errno` kept."""
+    """Return the C library, with `errno` preserved."""
     return ctypes.CDLL(None, use_errno=True)
 
 
 def syscall(number: int, *arguments: "Any") -> int:
-    """What a system call returns.
+    """Make a system call and return its result.
 
     Raises:
         OSError: it failed.
@@ -36,7 +36,7 @@ def syscall(number: int, *arguments: "Any") -> int:
 
 
 def prctl(option: int, *arguments: int) -> None:
-    """Change something of this process.
+    """Change an attribute of this process (prctl(2)).
 
     Raises:
         OSError: it failed.
@@ -48,7 +48,7 @@ def prctl(option: int, *arguments: int) -> None:
 
 
 def become_unprivileged() -> None:
-    """Give up what root may do besides owning files, and every way to get more rights."""
+    """Drop all capabilities, and prevent gaining privileges by `execve`."""
     if _has_capabilities():
         for capability in range(_LAST_CAPABILITY + 1):
             try:
@@ -63,10 +63,27 @@ def become_unprivileged() -> None:
 
 
 def without_core_dumps() -> None:
-    """A crash leaves no memory behind in a file."""
+    """Disable core dumps."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def _has_capabilities() -> bool:
     with open("/proc/self/status", encoding="ascii") as status:  # noqa: PTH123  (pathlib takes 5 ms to import)
         return any(line.startswith("CapPrm:") and int(line.split()[1], 16) for line in status)
+
+
+_MB = 1 << 20
+
+
+def limit(wanted: dict[str, int]) -> None:
+    """Limit this process and its children to `memory_mb`, `processes` and `file_mb`; 0 is no limit."""
+    for name, kind, unit in (
+        ("memory_mb", resource.RLIMIT_AS, _MB),
+        ("processes", resource.RLIMIT_NPROC, 1),
+        ("file_mb", resource.RLIMIT_FSIZE, _MB),
+    ):
+        if value := wanted.get(name, 0):
+            _, most = resource.getrlimit(kind)
+            wished = value * unit
+            least = wished if most == resource.RLIM_INFINITY else min(wished, most)
+            resource.setrlimit(kind, (least, least))

@@ -1,6 +1,6 @@
-"""A filter of system calls (seccomp): for what neither Landlock nor a namespace holds back.
+"""A seccomp filter for system calls that neither Landlock nor namespaces restrict.
 
-Instructions are those of linux/filter.h; a refused call fails as a forbidden one, it kills nothing.
+Instructions are those of linux/filter.h. A refused call fails with an error; it does not kill the process.
 """
 
 import ctypes
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 _LOAD, _MASK, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _FAIL, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
-# Where the number, the architecture and the lower half of an argument stand in seccomp_data.
+# Offsets of number, architecture and the lower half of an argument in seccomp_data.
 _NUMBER, _ARCHITECTURE, _ARGUMENT, _ARGUMENT_BYTES = 0, 4, 16, 8
 _AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _X32 = 0x40000000
 _AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK = 1, 2, 10, 16
-# Sockets of files, and those that tell of the interfaces: without them ZeroMQ aborts.
+# Unix sockets, and netlink, which lists the interfaces: without it ZeroMQ aborts.
 _INSIDE = (_AF_UNIX, _AF_NETLINK)
-# No namespace closes others, as those between a virtual machine and its host.
+# A network namespace does not restrict other families, as vsock between a virtual machine and its host.
 _NAMESPACED = (*_INSIDE, _AF_INET, _AF_INET6)
 _NEW_USER_NAMESPACE = 0x10000000
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
@@ -60,7 +60,7 @@ _REFUSED = {
 }
 _CLONE, _CLONE3, _IOCTL = (56, 220), (435, 435), (16, 29)
 _SOCKET, _CONNECT, _SOCKETPAIR = (41, 198), (42, 203), (53, 199)
-# Of the types of sockets the bits in which datagrams are alone; to files a raw socket is one of datagrams.
+# Mask that matches SOCK_DGRAM and SOCK_RAW: on AF_UNIX the kernel treats RAW as DGRAM.
 _TYPE_BITS, _DATAGRAM = 0b1110, 0b0010
 
 Instruction = tuple[int, int, int, int]
@@ -71,10 +71,10 @@ class _Program(ctypes.Structure):
 
 
 def filter_calls(*, network: bool) -> None:
-    """Refuse such calls from now on; without `network` also sockets that lead out of this machine's files.
+    """Install the filter in this process; without `network` it also refuses sockets other than Unix ones.
 
     Raises:
-        OSError: it did not work, or this architecture is none that the filter knows.
+        OSError: installing failed, or the filter does not support this architecture.
     """
     machine = os.uname().machine
     if machine not in _AUDIT:
@@ -97,14 +97,14 @@ def _program(machine: str, *, network: bool) -> "Iterator[Instruction]":
     for numbers in _REFUSED.values():
         yield _EQUAL, 0, 1, numbers[column]
         yield _fail(errno.EPERM)
-    # Its flags are in memory, where a filter does not see them; who calls it falls back on `clone`.
+    # Its flags are in memory, which a filter cannot read; callers fall back on `clone`.
     yield _EQUAL, 0, 1, _CLONE3[column]
     yield _fail(errno.ENOSYS)
     if not network:
-        # No process of ours is to be talked to past the rules for files.
+        # Connecting to a Unix socket is not subject to Landlock's rules for files.
         yield _EQUAL, 0, 1, _CONNECT[column]
         yield _fail(errno.EACCES)
-        # A datagram is sent to any address without that.
+        # Datagrams reach any address without `connect`.
         for numbers in (_SOCKET, _SOCKETPAIR):
             yield from _datagrams_between_files(numbers[column])
     yield from _argument(_SOCKET[column], 0, *_sockets(_NAMESPACED if network else _INSIDE))
@@ -115,7 +115,7 @@ def _program(machine: str, *, network: bool) -> "Iterator[Instruction]":
 
 
 def _datagrams_between_files(number: int) -> "Iterator[Instruction]":
-    """Refuse a socket of files for datagrams to one call that makes sockets."""
+    """Refuse Unix datagram sockets in one system call that creates sockets."""
     yield _EQUAL, 0, 7, number
     yield _LOAD, 0, 0, _ARGUMENT
     yield _EQUAL, 0, 4, _AF_UNIX
@@ -127,14 +127,14 @@ def _datagrams_between_files(number: int) -> "Iterator[Instruction]":
 
 
 def _sockets(families: "tuple[int, ...]") -> "Iterator[Instruction]":
-    """Refuse sockets of other families."""
+    """Refuse sockets of families other than these."""
     for at, family in enumerate(families):
         yield _EQUAL, len(families) - at, 0, family
     yield _fail(errno.ENETUNREACH)
 
 
 def _argument(number: int, which: int, *test: Instruction) -> "Iterator[Instruction]":
-    """For one call: test one of its arguments, then look at the number again."""
+    """Test an argument of one system call, then load the number again."""
     yield _EQUAL, 0, len(test) + 2, number
     yield _LOAD, 0, 0, _ARGUMENT + which * _ARGUMENT_BYTES
     yield from test

@@ -1,4 +1,4 @@
-"""Landlock: rights to files and scopes that a process gives up for itself and all that it starts.
+"""Landlock: access rights that a process drops for itself and its children.
 
 Constants are those of linux/landlock.h; the call numbers are the same on all architectures.
 """
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import TypedDict
 
-    class Rules(TypedDict):
-        """The trees that can be read, changed, and listed; without `files` the scopes alone."""
+    class LandlockRules(TypedDict):
+        """Folders that can be read, written and listed; without `files` only the scopes apply."""
 
         files: bool
         read: list[str]
@@ -32,23 +32,23 @@ _REFER, _TRUNCATE, _IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
 _READ = EXECUTE | READ_FILE | READ_DIR
 _OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | _TRUNCATE | _IOCTL_DEV
 _BIND_TCP, _CONNECT_TCP = 1, 2
-# Sockets without a path, and signals, of processes that are not confined together with this one.
+# Abstract Unix sockets and signals of processes outside this sandbox.
 _SCOPES = 3
 
 
 def version() -> int:
-    """The version of the interface that this system has; 0 for none."""
+    """Return the version of Landlock's ABI; 0 if the system has none."""
     try:
         return syscall(_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(1))
     except OSError:
         return 0
 
 
-def restrict(rules: "Rules") -> None:
-    """Hold this process and what it starts to the rules, as far as this version can.
+def restrict(rules: "LandlockRules") -> None:
+    """Apply the rules to this process and its children, as far as the ABI supports them.
 
     Raises:
-        OSError: it did not work.
+        OSError: a system call failed.
     """
     known = version()
     files = _file_rights(known) if rules["files"] else 0
@@ -81,7 +81,7 @@ def _allow(ruleset: int, paths: "Iterable[str]", rights: int) -> None:
         try:
             there = os.open(path, os.O_PATH | os.O_CLOEXEC)
         except OSError:
-            continue  # gone meanwhile, or closed to this user
+            continue  # deleted meanwhile, or not accessible
         kept = rights if os.path.isdir(path) else rights & _OF_FILES  # noqa: PTH112
         beneath = ctypes.c_char_p(struct.pack("=Qi", kept, there))
         try:
