@@ -23,7 +23,7 @@ from terp.events import CodeFinished, CodeStarted, Event, Printed
 from terp.events.outputs import Text as Output
 from terp_cli.render.ansi import Palette
 from terp_cli.render.screen import TerminalScreen
-from terp_cli.render.transcript import Transcript
+from terp_cli.render.transcript import DrawnTranscript
 from terp_cli.terminal.painter import Painter
 
 LINE = "epoch 12  step 3400  loss 0.4182  accuracy 0.8731\n"
@@ -33,7 +33,7 @@ def flood(lines: int) -> tuple[float, str]:
     """Seconds of CPU time for so many lines of output, and what was written."""
     out = io.StringIO()
     screen = TerminalScreen(Painter(out, lambda: (120, 40)), Palette(None))
-    transcript = Transcript(lambda: screen.width, lambda: screen.tail_rows, time.monotonic)
+    transcript = DrawnTranscript(lambda: screen.width, lambda: screen.tail_rows, time.monotonic)
     text = LINE * lines
     pieces: list[Event] = [
         Printed("c1", Output("stdout", text[at : at + 4096])) for at in range(0, len(text), 4096)

@@ -10,7 +10,7 @@ from terp.events.wire import to_json
 from terp_cli.fronts.json import write_json
 from terp_cli.fronts.plain import PlainFront
 from terp_cli.fronts.spoken import SpokenFront
-from terp_cli.render.transcript import Transcript
+from terp_cli.render.transcript import DrawnTranscript
 from tests.cli.drawing import Clock
 from tests.cli.hostile import CORPUS, events_with
 from tests.cli.screens import Terminal
@@ -28,7 +28,7 @@ FORBIDDEN = {"5", "6", "8", *map(str, range(10, 20))}
 def drawn(events: list[Event], columns: int, *, verbose: bool) -> str:
     terminal, clock = Terminal(columns), Clock()
     screen = terminal.screen()
-    transcript = Transcript(lambda: screen.width, lambda: screen.tail_rows, clock, verbose=verbose)
+    transcript = DrawnTranscript(lambda: screen.width, lambda: screen.tail_rows, clock, verbose=verbose)
     for event in events:
         screen.update(transcript.show(event), transcript.tail(screen.tail_rows))
         clock.now += 10

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from terp_cli.render.look import Theme
     from terp_cli.render.output.display import Draw
     from terp_cli.render.screen import Screen
-    from terp_cli.render.transcript import Transcript
+    from terp_cli.render.transcript import DrawnTranscript
     from terp_cli.terminal.rows import Graphic
 
 _FRAME_S, _SLOWEST_FRAME_S = 0.05, 0.1
@@ -68,7 +68,7 @@ class TerminalFront:
         self._asks = True
         self._jobs = JobsAside()
         self._order = CallOrder()
-        self._drawn_on: tuple[Screen, Transcript] | None = None
+        self._drawn_on: tuple[Screen, DrawnTranscript] | None = None
         self._waiting: list[Text | Graphic] = []
         self._next_frame = 0.0
         self._questions = 0
@@ -221,7 +221,7 @@ class TerminalFront:
         for in_turn in self._jobs.passed(event):
             for one in self._order.passed(in_turn):
                 if isinstance(one, Noticed) and self._transcript.grows:
-                    self.rows(words.told(one))
+                    self.rows(words.sentence(one))
                 else:
                     self._waiting += self._transcript.show(one)
 
@@ -230,15 +230,15 @@ class TerminalFront:
         return self._parts()[0]
 
     @property
-    def _transcript(self) -> "Transcript":
+    def _transcript(self) -> "DrawnTranscript":
         return self._parts()[1]
 
-    def _parts(self) -> tuple["Screen", "Transcript"]:
+    def _parts(self) -> tuple["Screen", "DrawnTranscript"]:
         if self._drawn_on is None:
-            from terp_cli.render.transcript import Transcript  # noqa: PLC0415  (see `on`)
+            from terp_cli.render.transcript import DrawnTranscript  # noqa: PLC0415  (see `on`)
 
             screen = self._make_screen()
-            transcript = Transcript(
+            transcript = DrawnTranscript(
                 lambda: screen.width,
                 lambda: screen.tail_rows,
                 self._clock,

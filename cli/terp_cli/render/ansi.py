@@ -14,7 +14,7 @@ from terp_cli.terminal.rows import Row, Run
 
 
 class Palette:
-    """Turns styles into SGR parameters for one kind of terminal; None draws without any.
+    """Converter of styles into SGR parameters for one kind of terminal; None draws without any.
 
     `theme` may change while the terminal is still being asked; it decides about terp's own colours, and
     leaves those of programs as they are.
@@ -27,7 +27,7 @@ class Palette:
         self._known_in = theme()
 
     def row(self, text: Text) -> Row:
-        """One line of `text` as runs; spaces never start a run of their own."""
+        """Return one line of `text` as runs; spaces never begin a run."""
         theme = self._theme()
         if theme is not self._known_in:
             self._known_in, self._known = theme, {}
@@ -63,7 +63,7 @@ class Palette:
 
 @lru_cache(maxsize=512)
 def style_of(ink: Ink) -> Style:
-    """The rich style of a program's ink."""
+    """Return the rich style of a program's ink."""
     return Style(
         color=_colour(ink.colour),
         bgcolor=_colour(ink.background),
@@ -77,7 +77,7 @@ def style_of(ink: Ink) -> Style:
 
 
 def text_of(line: Iterable[tuple[str, Ink]]) -> Text:
-    """A program's line as rich text."""
+    """Return a program's line as rich text."""
     text = Text()
     for run, ink in line:
         text.append(run, style_of(ink))

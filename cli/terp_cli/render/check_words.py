@@ -1,23 +1,23 @@
-"""What a person is told about a check of a turn."""
+"""Sentences on the check of a turn (`--until`)."""
 
 from terp.checks.until.telling import changed_files
 from terp.events import CheckFinished, CheckStarted
 
 
 def started(event: CheckStarted) -> str:
-    """What is checked, and for which time."""
+    """Return the sentence at the start of a check: its name, and which attempt it is."""
     again = f" again ({event.attempt})" if event.attempt > 1 else ""
     return f"Checking{again}: {event.check}"
 
 
 def finished(event: CheckFinished) -> str:
-    """Whether it has passed, what was wrong with its files, and what comes now."""
+    """Return the result of a check, the state of its files, and the next step."""
     passed = f"The check has passed, after {event.seconds:.1f} s."
-    told = [passed if event.passed else f"The check has not passed. {event.why}".rstrip()]
+    parts = [passed if event.passed else f"The check has not passed. {event.why}".rstrip()]
     if files := changed_files(event.changed, event.missing, event.new):
-        told.append(files)
-    told += event.results or (["The originals were used."] if files else [])
+        parts.append(files)
+    parts += event.results or (["The originals were used."] if files else [])
     if not event.passed and event.left:
         times = "once" if event.left == 1 else f"{event.left} times"
-        told.append(f"The model is asked again, {times} at most.")
-    return " ".join(told)
+        parts.append(f"The model is asked again, {times} at most.")
+    return " ".join(parts)

@@ -1,9 +1,10 @@
-"""Code as it is being written: each finished line is coloured once and appended."""
+"""Code as it is being written: each finished line is coloured once and appended; long code is folded."""
 
 from collections.abc import Callable
 
 from rich.text import Text
 
+from terp_cli.render import look
 from terp_cli.render.fold import fold
 from terp_cli.render.highlight import Highlighter
 from terp_cli.render.pieces import Pieces
@@ -20,7 +21,7 @@ class CodeStream:
         self._line = Pieces()
 
     def feed(self, text: str) -> list[Text]:
-        """The rows of the lines that `text` finished.
+        """Return the rows of the lines that `text` finished.
 
         Long ones are left to the terminal to wrap: whoever copies one gets the line as it was written.
         """
@@ -33,18 +34,132 @@ class CodeStream:
         return rows
 
     def finish(self) -> list[Text]:
-        """The row of a last line without an end."""
+        """Return the row of a last line without an end."""
         return self.feed("\n") if len(self._line) else []
 
     def tail(self, limit: int) -> list[Text]:
-        """The line being written, its last `limit` rows."""
+        """Return the last `limit` rows of the line being written."""
         line = self._line.end(self._width() * limit)
         return self.preview(line, limit, whole=len(line) == len(self._line)) if line else []
 
     def preview(self, line: str, limit: int, *, whole: bool = True) -> list[Text]:
-        """The last `limit` rows of a line that follows; coloured when it is the `whole` line so far."""
+        """Return the last `limit` rows of the next line; coloured if it is the `whole` line so far."""
         text = self._highlighter.peek(line) if whole else Text(visible(line))
         return fold(self._row(text), self._width())[-limit:]
 
     def _row(self, text: Text) -> Text:
         return Text(self._indent) + text if self._indent else text
+
+
+# Saying that so few rows are left out would take almost as much room as showing them.
+_WORTH_FOLDING = 3
+
+
+class CallCode:
+    """Rows of the code of one call; at most `most` are shown, 0 shows all."""
+
+    def __init__(self, language: str, width: Callable[[], int], most: int = 0) -> None:
+        self._highlighter = Highlighter(language)
+        self._width = width
+        self._most = most
+        self._line = Pieces()
+        self._number = 1
+        self._shown = 0
+        # Whole lines that do not fit any more, as long as it is not clear that they are to be folded.
+        self._held: list[list[Text]] = []
+        self._left = 0
+        self._cut = 0
+        self._counted = False
+
+    @property
+    def folded(self) -> bool:
+        """True if some of the code is not shown."""
+        return self._left > 0
+
+    def feed(self, text: str) -> list[Text]:
+        """Return the rows of the lines that `text` finished."""
+        rows: list[Text] = []
+        *finished, rest = text.split("\n")
+        for end in finished:
+            self._line.add(end)
+            rows += self._end_line()
+        self._line.add(rest)
+        return rows
+
+    def finish(self) -> list[Text]:
+        """Return the rows of held lines, and a count of the hidden ones."""
+        rows = self._end_line() if len(self._line) else []
+        rows += [row for line in self._held for row in line]
+        self._held = []
+        if self.folded and not self._counted:
+            rows.append(Text(f"{self._not_shown()} not shown", look.DIM))
+            self._counted = True
+        return rows
+
+    def tail(self, limit: int) -> list[Text]:
+        """Return the last `limit` rows that may still change: held lines, and the line being written."""
+        if self.folded:
+            more = self._left + (len(self._line) > 0)
+            return [Text(f"… {more} more line{'s' if more > 1 else ''}", look.DIM)]
+        rows = [row for line in self._held for row in line]
+        if line := self._line.end(self._room * limit):
+            whole = len(line) == len(self._line)
+            text = self._highlighter.peek(line) if whole else Text(visible(line))
+            rows += self._numbered(text, starts=whole)
+        return rows[-limit:]
+
+    def _end_line(self) -> list[Text]:
+        line = self._line.take()
+        if self.folded:
+            self._left += 1
+            self._number += 1
+            return []
+        rows = self._numbered(self._highlighter.line(line))
+        self._number += 1
+        if not self._most or (not self._held and self._shown + len(rows) <= self._most):
+            self._shown += len(rows)
+            return rows
+        self._held.append(rows)
+        return self._fold() if sum(map(len, self._held)) > _WORTH_FOLDING + self._free else []
+
+    def _fold(self) -> list[Text]:
+        """Return the held lines that still fit; count all further lines."""
+        free, shown = self._free, [row for line in self._held for row in line][: self._free]
+        first = self._number - len(self._held)
+        for at, line in enumerate(self._held):
+            if free < len(line):
+                self._left = len(self._held) - at
+                self._cut = first + at if free else 0
+                break
+            free -= len(line)
+        self._held = []
+        return shown
+
+    @property
+    def _free(self) -> int:
+        return self._most - self._shown
+
+    def _not_shown(self) -> str:
+        if not self._cut:
+            return f"… {self._left} line{'s' if self._left > 1 else ''}"
+        others = self._left - 1
+        rest = f"… the rest of line {self._cut}"
+        return f"{rest} and {others} more line{'s' if others > 1 else ''}" if others else rest
+
+    @property
+    def _room(self) -> int:
+        return max(8, self._width() - len(_gutter(self._number)))
+
+    def _numbered(self, text: Text, *, starts: bool = True) -> list[Text]:
+        """Return a line as rows; its number is before the first."""
+        gutter = _gutter(self._number)
+        again = " " * (len(gutter) - 2) + gutter[-2:]
+        return [
+            Text.assemble((gutter if starts and at == 0 else again, look.DIM), row)
+            for at, row in enumerate(fold(text, self._room))
+        ]
+
+
+def _gutter(number: int) -> str:
+    # The last number is not known while the first is written: few calls have more than 999 lines.
+    return f"{number:>3} │ "

@@ -1,4 +1,4 @@
-"""The account of what code would do, as one line for a person."""
+"""The effects of code, as one line for the user."""
 
 import os
 from dataclasses import replace
@@ -26,7 +26,7 @@ _NOTABLE: frozenset[EffectKind] = frozenset({"network", "deletes", "subprocess",
 
 
 def notable(effects: Effects, cwd: str) -> Effects:
-    """What of it a person wants to see who is not asked: also writing outside the working directory."""
+    """Return the effects to show for code that runs without approval."""
     outside = (
         replace(effect, targets=tuple(one for one in effect.targets if _is_outside(one, cwd)))
         for effect in effects.found
@@ -44,12 +44,12 @@ def _is_outside(path: str, cwd: str) -> bool:
 
 
 def effects_line(effects: Effects) -> str:
-    """What code would do, in words; what of it comes from the code is made safe and not too long."""
+    """Return the effects of code in words; quoted parts of the code are sanitised and shortened."""
     return BETWEEN.join(said for _, said in effects_in_words(effects))
 
 
 def effects_in_words(effects: Effects) -> list[tuple[EffectKind | None, str]]:
-    """The parts of `effects_line` with the kind of each; None for code that only computes."""
+    """Return the parts of `effects_line` with the kind of each; None for code that only computes."""
     if not effects.found:
         return [(None, "computes only")]
     if effects.kinds == {"reads"}:
@@ -72,7 +72,7 @@ def _targets(effect: Effect) -> str:
 
 
 def _shortened(target: str) -> str:
-    """`target` without its middle when it is long: the ends say which one it is."""
+    """Return `target`, without its middle if it is long."""
     if len(target) <= _LONGEST:
         return target
     keep = (_LONGEST - 1) // 2

@@ -12,7 +12,7 @@ _COLUMN = re.compile(r"(?: *\S(?:\S| (?! ))*)? {2,}(?=\S)")
 
 
 def fold(text: Text, width: int) -> list[Text]:
-    """`text` cut into rows of at most `width` cells, anywhere."""
+    """Cut `text` into rows of at most `width` cells, anywhere."""
     plain = text.plain
     if len(plain) * 2 <= width:
         return [text]
@@ -29,7 +29,7 @@ def fold(text: Text, width: int) -> list[Text]:
 
 
 def wrapped(text: Text, width: int) -> list[Text]:
-    """`text` as rows of at most `width` cells, broken between words where that is possible."""
+    """Break `text` into rows of at most `width` cells, between words if possible."""
     rows = list(text.wrap(_measure(), max(1, width), overflow="fold"))
     for row in rows:
         row.rstrip()
@@ -37,7 +37,7 @@ def wrapped(text: Text, width: int) -> list[Text]:
 
 
 def hanging(line: str, width: int) -> list[Text]:
-    """A line of terp's own as rows; what follows its first column goes on below itself."""
+    """Break a line of terp into rows; text after the first column is indented to it."""
     column = _COLUMN.match(line)
     indent = column.end() if column and column.end() <= width // 2 else 0
     rows = wrapped(Text(line[indent:]), width - indent)

@@ -1,4 +1,4 @@
-"""Code in colours, line by line: a string or comment over several lines stays what it is."""
+"""Highlighting of code, line by line, with the state of strings and comments over several lines."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -14,14 +14,14 @@ _LONGEST_LINE = 5_000
 
 
 class Highlighter:
-    """Colours the lines of one piece of code, in order."""
+    """Highlighter of the lines of one piece of code, in order."""
 
     def __init__(self, language: str) -> None:
         self._lexer = _lexer(language)
         self._stack: list[str] = ["root"]
 
     def line(self, code: str) -> Text:
-        """The next line, coloured; `code` is without its line end."""
+        """Return the next line, coloured; `code` is without its line end."""
         safe = visible(code)
         if self._lexer is None or len(safe) > _LONGEST_LINE:
             return _expanded(Text(safe))
@@ -31,7 +31,7 @@ class Highlighter:
         return _expanded(text)
 
     def peek(self, code: str) -> Text:
-        """As `line`, for a line that is still being written."""
+        """Return the same as `line`, for a line that is still being written."""
         stack = list(self._stack)
         try:
             return self.line(code)
@@ -71,7 +71,7 @@ def _lexer(language: str) -> Any:
 
 
 def _step_through(lexer: Any, line: str, stack: list[str]) -> Iterator[tuple[Any, str]]:
-    """What `RegexLexer.get_tokens_unprocessed` does, but with a stack that outlives the line.
+    """Yield tokens as `RegexLexer.get_tokens_unprocessed` does, with a stack that outlives the line.
 
     Pygments offers that only to lexers written for it (`ExtendedRegexLexer`), which Python's is not.
     """

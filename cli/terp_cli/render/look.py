@@ -1,4 +1,4 @@
-"""How terp looks: the styles of its own words, and of code.
+"""The styles of terp's text and of code.
 
 They name the sixteen colours of the terminal, so that its theme decides how they look. Where it is
 known on what ground they are seen, a `Theme` puts readable ones in their place.
@@ -16,7 +16,7 @@ Ground = Literal["dark", "light", "unknown"]
 
 @dataclass(frozen=True)
 class Theme:
-    """What becomes of terp's own colours, by name; without `colours` only weight and slant are left."""
+    """The styles of terp's colours, by name; without `colours` only bold and italic remain."""
 
     names: Mapping[str, str] = field(default_factory=dict)
     colours: bool = True
@@ -40,18 +40,18 @@ _NONE = Theme(colours=False)
 
 
 def theme_of(setting: str, background: Ground, environ: Mapping[str, str]) -> Theme:
-    """The theme that was asked for; "auto" goes by the ground that the terminal, or COLORFGBG, tells."""
+    """Return the theme of a setting; "auto" depends on the background, from the terminal or COLORFGBG."""
     if setting == "none":
         return _NONE
     ground: str = background if setting == "auto" else setting
-    if ground == "unknown" and (told := environ.get("COLORFGBG", "").rpartition(";")[2]).isdigit():
+    if ground == "unknown" and (index := environ.get("COLORFGBG", "").rpartition(";")[2]).isdigit():
         # The index of the background among the sixteen colours (rxvt, Konsole).
-        ground = "light" if int(told) in (7, *range(9, 16)) else "dark"
+        ground = "light" if int(index) in (7, *range(9, 16)) else "dark"
     return {"dark": _DARK, "light": _LIGHT}.get(ground, _ANY)
 
 
 def any_ground() -> Theme:
-    """The theme for a terminal of which nothing is known."""
+    """Return the theme for a terminal with an unknown background."""
     return _ANY
 
 
@@ -102,7 +102,7 @@ _CODE = {
 
 @lru_cache(maxsize=256)
 def of_token(token: Any) -> Style:
-    """The style of one of Pygments' token types."""
+    """Return the style of one of Pygments' token types."""
     while token:
         if style := _CODE.get(".".join(token)):
             return style

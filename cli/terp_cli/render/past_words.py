@@ -1,4 +1,4 @@
-"""What a person is told about the past of a session: resumed, taken back, copied, run again."""
+"""Sentences on the past of a session: resumed, rewound, compacted, forked, run again."""
 
 from collections.abc import Callable
 from typing import assert_never
@@ -9,19 +9,19 @@ _NAMED = 12
 
 
 def resumed(event: SessionResumed) -> str:
-    """How a stored session goes on: what of it is there, and what is gone."""
-    told = f"Resumed {event.session}: {turns(event.turns)}."
+    """Return the sentence on a resumed session: its turns, and the lost variables."""
+    text = f"Resumed {event.session}: {turns(event.turns)}."
     if event.lost:
-        told += f" The kernel is new: {_gone(event.gone)}."
+        text += f" The kernel is new: {_gone(event.gone)}."
     if event.pending:
         number = len(event.pending)
-        told += f" {'Code' if number == 1 else f'{number} pieces of code'} still waited for an answer, and"
-        told += " did not run."
-    return told
+        text += f" {'Code' if number == 1 else f'{number} pieces of code'} still waited for an answer, and"
+        text += " did not run."
+    return text
 
 
 def rewound(event: HistoryRewound) -> str:
-    """What is no part of the conversation any more."""
+    """Return the sentence on removed turns."""
     if event.copy and not event.left:
         kept = f" The one before: /resume {event.copy}"
         gone = "New conversation"
@@ -34,7 +34,7 @@ def rewound(event: HistoryRewound) -> str:
 
 
 def shortened(event: HistoryCompacted, grouped: Callable[[int], str]) -> str:
-    """From how much to how much the model has to read, and why; `grouped` writes numbers."""
+    """Return the sentence on a compaction: tokens before and after, and why; `grouped` formats numbers."""
     window = f" of {grouped(event.window)}" if event.window and event.reason == "full" else ""
     size = f"{grouped(event.before)} to {grouped(event.after)}{window} tokens"
     match event.reason:
@@ -51,18 +51,18 @@ def shortened(event: HistoryCompacted, grouped: Callable[[int], str]) -> str:
 
 
 def forked(event: SessionForked) -> str:
-    """Where else the conversation is kept."""
+    """Return the sentence on a copy of the session."""
     return f"Saved a copy of the conversation: /resume {event.copy}, or later terp -r {event.copy}"
 
 
 def compared(event: CodeCompared) -> str:
-    """Whether a run printed what it had printed before."""
+    """Return the sentence on a repeated run: the same output as before, or another."""
     same = "another output than before:" if event.difference else "the same output as before"
     return f"Run {event.done} of {event.total}: {same}"
 
 
 def turns(number: int) -> str:
-    """A number of turns."""
+    """Return a number of turns in words."""
     return "1 turn" if number == 1 else f"{number} turns"
 
 

@@ -1,10 +1,10 @@
-"""Text that grows at its end, without copying it at every piece."""
+"""Text that grows at its end, without a copy at each piece."""
 
 import unicodedata
 
 
 class Pieces:
-    """Joins pieces when the whole is asked for, and not before."""
+    """Pieces of a text, which are joined when the whole is read."""
 
     def __init__(self) -> None:
         self._pieces: list[str] = []
@@ -25,13 +25,13 @@ class Pieces:
             self._length += len(piece)
 
     def take(self) -> str:
-        """The whole; empty afterwards."""
+        """Return the whole, and become empty."""
         whole = str(self)
         self._pieces, self._length = [], 0
         return whole
 
     def end(self, characters: int) -> str:
-        """At most the last `characters`; cheap however long the whole is.
+        """Return at most the last `characters`; the cost does not depend on the length of the whole.
 
         What is cut does not begin with a combining mark, which a terminal would put on whatever stands
         before it.

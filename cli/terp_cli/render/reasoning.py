@@ -1,8 +1,9 @@
-"""The model's reasoning: a few rows while it thinks, one line when it has thought."""
+"""The model's reasoning: a few rows while it comes, one line afterwards."""
 
 from collections.abc import Callable
 from typing import Literal
 
+from rich.style import Style
 from rich.text import Text
 
 from terp.events.changes import grouped
@@ -12,14 +13,46 @@ from terp_cli.render.pieces import Pieces
 from terp_cli.render.status import elapsed
 from terp_cli.terminal.sanitise import readable
 
+
+class PlainStream:
+    """Rows of text that is shown as it is written: reasoning in `verbose`."""
+
+    def __init__(self, width: Callable[[], int], style: Style) -> None:
+        self._width = width
+        self._style = style
+        self._line = Pieces()
+
+    def feed(self, text: str) -> list[Text]:
+        """Return the rows of the lines that `text` finished."""
+        rows: list[Text] = []
+        *finished, rest = text.split("\n")
+        for end in finished:
+            self._line.add(end)
+            rows += self._rows(self._line.take())
+        self._line.add(rest)
+        return rows
+
+    def finish(self) -> list[Text]:
+        """Return the rows of a last line without an end."""
+        return self._rows(self._line.take()) if len(self._line) else []
+
+    def tail(self, limit: int) -> list[Text]:
+        """Return the last `limit` rows of the line being written."""
+        line = self._line.end(self._width() * limit)
+        return self._rows(line)[-limit:] if line else []
+
+    def _rows(self, line: str) -> list[Text]:
+        return wrapped(Text(readable(line.removesuffix("\r")), self._style), self._width())
+
+
 Detail = Literal["folded", "whole", "off"]
-"""How reasoning is shown: in one line when it has ended, all of it, or not at all."""
+"""The forms of reasoning: one line at its end, all of it, or none."""
 
 _ROWS = 4
 
 
 class FoldedReasoning:
-    """Shows the end of the reasoning while it grows; then how long it took and how much it is.
+    """Rows of the end of the reasoning while it grows; then one line with its duration and size.
 
     With `shown` off there is nothing to see of it but that the model thinks.
     """
@@ -32,13 +65,13 @@ class FoldedReasoning:
         self._began = self._ended = clock()
 
     def feed(self, text: str) -> list[Text]:
-        """Nothing is finished before the end."""
+        """Store the text; no row is finished before the end."""
         self._text.add(text)
         self._ended = self._clock()
         return []
 
     def finish(self) -> list[Text]:
-        """The line in place of the reasoning."""
+        """Return the line in place of the reasoning."""
         text = self._text.take().strip()
         if not (text and self._shown):
             return []
@@ -47,7 +80,7 @@ class FoldedReasoning:
         return [Text(f"▸ thought for {took} · {grouped(len(text))} characters", look.DIM)]
 
     def tail(self, limit: int) -> list[Text]:
-        """Its last rows, at most a few."""
+        """Return its last rows, at most a few."""
         if not self._shown:
             return []
         most = min(limit, _ROWS)

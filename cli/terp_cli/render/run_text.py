@@ -1,4 +1,4 @@
-"""What one run puts out, as lines of plain text: for front ends that draw nothing."""
+"""The output of one run, as lines of plain text, for front ends that do not draw."""
 
 from typing import assert_never
 
@@ -9,7 +9,7 @@ from terp_cli.terminal.sanitise import one_line
 
 
 class RunText:
-    """Takes the outputs of a run in order; what it gives has still to be made safe for a terminal.
+    """Converter of the outputs of a run, in order, into text that is not yet sanitised.
 
     Of a traceback the frames of the cell and of files below `cwd` are kept, or all with `whole`.
     """
@@ -20,13 +20,13 @@ class RunText:
         self._streams: dict[str, Lines] = {}
 
     def add(self, output: out.Output) -> str:
-        """The lines that `output` completes, each with its newline."""
+        """Return the lines that `output` completes, each with its newline."""
         if isinstance(output, out.Text):
             return self._streams.setdefault(output.stream, Lines()).feed(output.text)
         return self.rest() + self._whole_lines(output)
 
     def rest(self) -> str:
-        """What has no newline yet, with one."""
+        """Return the incomplete last line, with a newline."""
         rests = [rest for lines in self._streams.values() if (rest := lines.rest())]
         return "".join(f"{rest}\n" for rest in rests)
 
@@ -56,5 +56,5 @@ class RunText:
 
 
 def displayed_file(path: str) -> str:
-    """The file of a display, named in a line: a page, or a picture."""
+    """Return a line that names the file of a display: a page, or a picture."""
     return f"[{'page' if path.endswith('.html') else 'picture'}] {one_line(path)}"

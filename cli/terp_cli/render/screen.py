@@ -1,4 +1,4 @@
-"""Where rows of styled text go: the painter of a terminal, with the colours that it has."""
+"""The screen: rows of styled text go through the painter of a terminal, in its colours."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -13,31 +13,31 @@ from terp_cli.terminal.rows import Graphic, Row
 
 
 class Screen(Protocol):
-    """Where rows go. One object at a time draws on a terminal."""
+    """A target of rows. One object at a time draws on a terminal."""
 
     @property
     def width(self) -> int:
-        """Cells of a row, at least 20."""
+        """The cells of a row, at least 20."""
 
     @property
     def rows(self) -> int:
-        """How many rows the terminal has."""
+        """The rows of the terminal."""
 
     @property
     def tail_rows(self) -> int:
-        """How many rows a tail may have; 0 where nothing can be painted again."""
+        """The most rows of a tail; 0 on a terminal that cannot repaint."""
 
     @property
     def ascii_only(self) -> bool:
-        """Whether formulas are better written in ASCII."""
+        """True if formulas are written in ASCII."""
 
     def update(
         self, finished: Sequence[Text | Graphic], tail: Sequence[Text] = (), *, grows: bool = False
     ) -> None:
-        """Append `finished` for good, and show `tail` below in place of the last; it `grows`, or is over."""
+        """Append the final rows `finished`, and replace the tail; `grows`: its block is not complete."""
 
     def aside(self, rows: Sequence[Text]) -> bool:
-        """Append rows once what grows is over, and show them below it; False where there is no room."""
+        """Show rows below a block that grows, and append them after it; return False if there is no room."""
 
 
 class TerminalScreen:
@@ -49,29 +49,29 @@ class TerminalScreen:
 
     @property
     def width(self) -> int:
-        """Cells of a row, at least 20."""
+        """The cells of a row, at least 20."""
         return self._painter.width
 
     @property
     def rows(self) -> int:
-        """How many rows the terminal has."""
+        """The rows of the terminal."""
         return self._painter.rows
 
     @property
     def tail_rows(self) -> int:
-        """How many rows a tail may have; 0 where nothing can be painted again."""
+        """The most rows of a tail; 0 on a terminal that cannot repaint."""
         return self._painter.tail_rows
 
     @property
     def ascii_only(self) -> bool:
-        """Whether formulas are better written in ASCII: on a dumb terminal, and where signs are missing."""
+        """True if formulas are written in ASCII: on a dumb terminal, or if the encoding lacks signs."""
         painter = self._painter
         return not (painter.live and writes_formulas(painter.out.encoding or "utf-8"))
 
     def update(
         self, finished: Sequence[Text | Graphic], tail: Sequence[Text] = (), *, grows: bool = False
     ) -> None:
-        """Append `finished`, show `tail`; writes once, or not at all when nothing changed."""
+        """Append `finished`, show `tail`; write once, or not at all if nothing changed."""
         rows: list[Row | Graphic] = [
             self._palette.row(row) if isinstance(row, Text) else row for row in finished
         ]
@@ -81,6 +81,6 @@ class TerminalScreen:
         self._painter.update(rows, shown, grows=grows)
 
     def aside(self, rows: Sequence[Text]) -> bool:
-        """Append rows once what grows is over, and show them below it; False where there is no room."""
+        """Show rows below a block that grows, and append them after it; return False if there is no room."""
         fitting = (part for row in rows for part in wrapped(row, self.width))
         return self._painter.aside([self._palette.row(part) for part in fitting])

@@ -1,4 +1,4 @@
-"""The one line that tells what is being waited for, and for how long."""
+"""The status line: the cause and the duration of waiting."""
 
 from rich.text import Text
 
@@ -11,7 +11,7 @@ _FRAMES_A_SECOND = 8
 
 
 class Status:
-    """What is waited for, since when, and after how many seconds that is worth a line."""
+    """The cause of waiting, its start, and the seconds after which it is shown."""
 
     def __init__(self) -> None:
         self._what = ""
@@ -22,37 +22,37 @@ class Status:
 
     @property
     def what(self) -> str:
-        """What is waited for; "" for nothing."""
+        """The cause of waiting; "" for none."""
         return self._what
 
     def wait(self, what: str, now: float, after_s: float = 0.3) -> None:
-        """Wait for something from now on."""
+        """Begin to wait for `what`."""
         self._what, self._since, self._after_s, self._until = what, now, after_s, 0.0
         self._hint = ""
 
     def kernel_changed(self, event: KernelChanged, now: float) -> None:
-        """Wait for a kernel that starts, or for code that has not answered an interrupt."""
+        """Begin to wait for a kernel that starts, or for code that ignores an interrupt."""
         name = one_line(event.language)
         if event.state == "starting" and not self._what:
             self.wait(f"starting {name}", now)
         elif event.state == "ready" and self._what == f"starting {name}":
             self.clear()
         elif event.state == "interrupting" and self._what:
-            # It is told when that has gone on for so long.
+            # It is shown after this time.
             self.wait("interrupting", now - 2.0)
             self._hint = f"Ctrl-C again ends {name} and its variables"
 
     def count_down(self, what: str, now: float, seconds: float) -> None:
-        """Wait for so many seconds."""
+        """Begin to wait for so many seconds."""
         self._what, self._since, self._after_s, self._until = what, now, 0.0, now + seconds
         self._hint = ""
 
     def clear(self) -> None:
-        """Wait for nothing."""
+        """Stop waiting."""
         self._what = ""
 
     def rows(self, now: float) -> list[Text]:
-        """The line as it is now, with what can be done below it; none when there is nothing to say."""
+        """Return the present line, with a hint below it; no rows if nothing is due."""
         waited = now - self._since
         if not self._what or waited < self._after_s:
             return []
@@ -64,7 +64,7 @@ class Status:
 
 
 def elapsed(seconds: float) -> str:
-    """A duration as a person says it: 420 ms, 7.0 s, 3 min 20 s."""
+    """Return a duration in words: 420 ms, 7.0 s, 3 min 20 s."""
     if seconds < 1:
         return f"{max(1.0, seconds * 1000):.0f} ms"
     if seconds < 60:

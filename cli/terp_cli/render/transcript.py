@@ -1,4 +1,4 @@
-"""What a person reads of a turn: every event as rows, and the tail of what is still growing."""
+"""The events of a turn as rows, and the tail of the block that still grows."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -41,7 +41,7 @@ from terp.events import (
 from terp.events.outputs import Display, DisplayUpdate
 from terp.text.pictures import saved_to
 from terp_cli.render import look, words
-from terp_cli.render.call_code import CallCode
+from terp_cli.render.code import CallCode
 from terp_cli.render.fold import wrapped
 from terp_cli.render.markdown import computed
 from terp_cli.render.markdown.answer import AnswerStream, same_file
@@ -51,8 +51,7 @@ from terp_cli.render.output.interruption import Interruption
 from terp_cli.render.output.output import OutputStream
 from terp_cli.render.pictures.local_pictures import made_files, picture_rows
 from terp_cli.render.pieces import Pieces
-from terp_cli.render.plain import PlainStream
-from terp_cli.render.reasoning import Detail, FoldedReasoning
+from terp_cli.render.reasoning import Detail, FoldedReasoning, PlainStream
 from terp_cli.render.status import Status
 from terp_cli.terminal.sanitise import one_line
 
@@ -62,21 +61,21 @@ _ROWS_BELOW, _FEWEST_ROWS = 10, 6
 Waiting = ModelCalled | ModelRetrying | Progress | Asked | KernelChanged | CheckStarted | CheckFinished
 
 
-class Stream(Protocol):
-    """A part of the transcript that grows."""
+class GrowingBlock(Protocol):
+    """A block of the transcript that grows."""
 
     def finish(self) -> Sequence[Drawn]:
-        """The rows that were waiting for more."""
+        """Return the rows that were held for more text."""
 
     def tail(self, limit: int) -> list[Text]:
-        """The last rows of what may still change."""
+        """Return the last rows that may still change."""
 
 
-Part = TypeVar("Part", bound=Stream)
+Part = TypeVar("Part", bound=GrowingBlock)
 
 
-class Transcript:
-    """Draws the events of a session, one turn after the other.
+class DrawnTranscript:
+    """Renderer of the events of a session, one turn after the other.
 
     One part grows at a time: reasoning, text, the code of a call, the output of a run. When another
     begins, it is finished, and a blank row goes between them. `verbose` folds no traceback, and no
@@ -111,11 +110,11 @@ class Transcript:
         self._cwd = ""
         self._obituary = ""
         self._interruption = Interruption()
-        self._named: set[str] = set()  # The files that this turn has told of.
+        self._named: set[str] = set()  # Files that this turn has named.
         self._status = Status()
         self._running = self._asked = False
-        self._usage = words.Usage()
-        self._part: Stream | None = None
+        self._usage = words.UsageSum()
+        self._part: GrowingBlock | None = None
         self._name = ""
         self._code: dict[str, Pieces] = {}
         self._numbers: dict[str, int] = {}
@@ -124,12 +123,12 @@ class Transcript:
         self._spaced = False
 
     def show(self, event: Event) -> list[Drawn]:
-        """The rows that are finished with `event`: `Text`, and a `Graphic` where a picture was drawn."""
+        """Return the rows that `event` finishes: `Text`, and a `Graphic` for a picture."""
         self._draw(event)
         return self._taken()
 
     def tail(self, limit: int) -> list[Text]:
-        """At most `limit` rows of what is not finished, the status line last."""
+        """Return at most `limit` unfinished rows, the status line last."""
         if limit < 1:
             return []
         status = self._status.rows(self._clock())
@@ -141,17 +140,17 @@ class Transcript:
         return [*rows, *gap, *status][-limit:]
 
     def rest(self) -> list[Drawn]:
-        """The rows of all that waits: something else is about to be drawn, or the turn is over."""
+        """Return all held rows: another block follows, or the turn is over."""
         self._end_part()
         return self._taken()
 
     @property
     def grows(self) -> bool:
-        """Whether a row of something else would tear in two what is being drawn."""
+        """True if another row would split a block that is being drawn."""
         return self._part is not None
 
     def whole_code(self) -> list[Text]:
-        """All rows of the code that was proposed last, none folded; empty when there was none."""
+        """Return all rows of the code that was proposed last, none folded; empty without any."""
         if self._proposed is None:
             return []
         code = CallCode(self._proposed.language, self._width)
@@ -177,7 +176,7 @@ class Transcript:
                 TurnStarted() | Answered() | CodeDeclined() | CodeRejected() | HistoryCompacted() | Noticed()
             ):
                 self._asked = self._asked and not isinstance(event, Answered)
-                self._line(words.told(event))
+                self._line(words.sentence(event))
             case HistoryRewound() | SessionForked() | SessionResumed() | CodeCompared():
                 self._line(words.of_past(event))
             case UsageReported():
@@ -191,7 +190,7 @@ class Transcript:
         self._status.clear()
         self._end_part()
         self._line(words.ended(finished, self._usage))
-        self._usage = words.Usage()
+        self._usage = words.UsageSum()
         self._named.clear()
 
     def _write(self, event: ReasoningDelta | TextDelta | CodeDelta | CodeProposed) -> None:
@@ -241,7 +240,7 @@ class Transcript:
                 assert_never(event)
 
     def _run_on(self) -> None:
-        """Wait for the code that runs, if any does."""
+        """Show that code is running, if any is."""
         self._status.clear()
         if self._running:
             self._status.wait("running", self._clock(), after_s=0.5)
@@ -304,12 +303,12 @@ class Transcript:
         )
 
     def _growing(self, name: str, new: Callable[[], Part]) -> Part:
-        """The part of this name if it is the one that grows; else a new one."""
+        """Return the growing block of this name, else a new one."""
         if self._name != name:
             self._begin(name, new())
         return cast("Part", self._part)
 
-    def _begin(self, name: str, part: Stream | None) -> None:
+    def _begin(self, name: str, part: GrowingBlock | None) -> None:
         self._end_part()
         self._keep([] if self._spaced else [Text()])
         self._name, self._part = name, part
@@ -320,7 +319,7 @@ class Transcript:
         self._name, self._part = "", None
 
     def _line(self, rows: list[Text]) -> None:
-        """Rows that stand alone; those of one kind follow each other without a gap."""
+        """Return rows as a separate block; blocks of one kind follow each other without a gap."""
         if not rows:
             return
         if self._name != "line":
@@ -371,16 +370,16 @@ class Transcript:
             self._begin("", None)
         output = self._part
         self._end_part()
-        # What the kernel's death has told is not told again.
+        # The note of the kernel's death is not repeated.
         finished = replace(finished, note=finished.note.removesuffix(self._obituary).rstrip())
-        cut, told = (output.cut, output.saved) if isinstance(output, OutputStream) else (False, set[str]())
+        cut, saved = (output.cut, output.saved) if isinstance(output, OutputStream) else (False, set[str]())
         # A picture that was drawn and saved is one: its file was named below it.
-        news = tuple(one for one in finished.files if one.action != "created" or one.path not in told)
+        news = tuple(one for one in finished.files if one.action != "created" or one.path not in saved)
         number = self._numbers.pop(finished.call_id, 0)
         self._keep([part for row in words.finished(finished, number=number) for part in self._fit(row)])
         # A path in one piece can be copied.
         self._keep(words.left_behind(replace(finished, files=news), cut=cut))
-        pictures, named = made_files(finished.files, self._drawing, told)
+        pictures, named = made_files(finished.files, self._drawing, saved)
         self._keep(pictures)
         self._named |= named
 

@@ -1,4 +1,4 @@
-"""The lines terp says itself: how a run, a request or a turn went."""
+"""Lines of terp on runs, requests and turns."""
 
 from collections.abc import Sequence
 from typing import assert_never
@@ -45,7 +45,7 @@ from terp_cli.render.effects_line import BETWEEN, effects_in_words, notable
 from terp_cli.render.status import elapsed
 from terp_cli.terminal.sanitise import one_line, readable
 
-Told = TurnStarted | Answered | CodeDeclined | CodeRejected | HistoryCompacted | Noticed
+OneSentence = TurnStarted | Answered | CodeDeclined | CodeRejected | HistoryCompacted | Noticed
 OfPast = HistoryRewound | SessionForked | SessionResumed | CodeCompared
 
 _BAR = 12
@@ -75,15 +75,15 @@ _KERNEL = {
 }
 
 
-class Usage:
-    """Adds up what the requests of a turn used."""
+class UsageSum:
+    """The sum of the usage of a turn's requests."""
 
     def __init__(self) -> None:
         self._read = self._written = 0
         self._cost: float | None = 0.0
 
     def add(self, reported: UsageReported) -> None:
-        """One more request; a cost that is not known makes the whole unknown."""
+        """Add one request; an unknown cost makes the sum unknown."""
         self._read += reported.input_tokens
         self._written += reported.output_tokens
         known = self._cost is not None and reported.cost_usd is not None
@@ -97,21 +97,21 @@ class Usage:
 
 
 def code_header(language: str) -> Text:
-    """The line above the code of a call."""
+    """Return the line above the code of a call."""
     return Text(f"── {one_line(language) or 'code'}", look.RULE)
 
 
 def effects(proposed: CodeProposed, *, asks: bool) -> list[Text]:
-    """What the code would do; what a person must weigh stands out when they are asked about it.
+    """Return the effects of code; if it needs approval, the important ones are highlighted.
 
     Nothing where they are not, and nothing of it is notable.
     """
     asks = asks or bool(proposed.asks)
-    told = proposed.effects if asks else notable(proposed.effects, proposed.cwd)
-    if not (told.found or asks):
+    shown = proposed.effects if asks else notable(proposed.effects, proposed.cwd)
+    if not (shown.found or asks):
         return []
     line = Text("effects: ", look.DIM)
-    for at, (kind, said) in enumerate(effects_in_words(told)):
+    for at, (kind, said) in enumerate(effects_in_words(shown)):
         calm = not asks or kind in (None, "reads")
         line.append(BETWEEN if at else "", look.DIM)
         line.append(said, look.DIM if calm else look.PLAIN if kind == "writes" else look.WARNING)
@@ -119,12 +119,12 @@ def effects(proposed: CodeProposed, *, asks: bool) -> list[Text]:
 
 
 def late_header() -> Text:
-    """The line above what a run put out after its end."""
+    """Return the line above the output that a run printed after its end."""
     return Text("Output of an earlier run:", look.DIM)
 
 
-def told(event: Told) -> list[Text]:  # one sentence for each
-    """An event that is one sentence."""
+def sentence(event: OneSentence) -> list[Text]:
+    """Return the rows of an event that is one sentence."""
     match event:
         case TurnStarted(attachments=names):
             return _said(f"attached: {', '.join(names)}", look.DIM) if names else []
@@ -143,7 +143,7 @@ def told(event: Told) -> list[Text]:  # one sentence for each
 
 
 def of_past(event: OfPast) -> list[Text]:
-    """What became of earlier turns, and of their code."""
+    """Return the sentence on earlier turns or their code."""
     match event:
         case HistoryRewound():
             return _said(past_words.rewound(event), look.DIM)
@@ -159,7 +159,7 @@ def of_past(event: OfPast) -> list[Text]:
 
 
 def of_check(event: CheckStarted | CheckFinished) -> list[Text]:
-    """What is checked, or what came of it: the end of its output, and whether it has passed."""
+    """Return the start of a check, or its result with the end of its output."""
     if isinstance(event, CheckStarted):
         return _said(check_words.started(event), look.DIM)
     lines = event.output.strip("\n").splitlines()
@@ -171,13 +171,13 @@ def of_check(event: CheckStarted | CheckFinished) -> list[Text]:
 
 
 def retrying(event: ModelRetrying) -> list[Text]:
-    """Why a request is sent again; what came of it until now does not count."""
+    """Return the reason why a request is repeated."""
     again = f"The request is sent again (attempt {event.attempt})."
     return _said(with_remedy(event.reason, again), look.WARNING)
 
 
 def finished(event: CodeFinished, *, number: int = 0) -> list[Text]:
-    """How a run ended, where it stood if it was stopped, and what it did to the variables.
+    """Return the end of a run, the line at which it was stopped, and the changed variables.
 
     `number` is that of the run in the session: what it put out is found by it again.
     """
@@ -195,7 +195,7 @@ def finished(event: CodeFinished, *, number: int = 0) -> list[Text]:
 
 
 def left_behind(event: CodeFinished, *, cut: bool) -> list[Text]:
-    """What a run changed on disk, and where all its output is when some is not shown."""
+    """Return the changed files of a run, and the file of its whole output if some is not shown."""
     rows = [_files(group, event.cwd) for group in file_groups(event.files)]
     if cut and event.output_path:
         rows.append(Text(f"  all output: {one_line(event.output_path)}", look.DIM))
@@ -203,7 +203,7 @@ def left_behind(event: CodeFinished, *, cut: bool) -> list[Text]:
 
 
 def of_job(event: JobChanged) -> list[Text]:
-    """That a run goes on in the background, or the line above what came of one."""
+    """Return the line on a run in the background, or the line above the output of an ended job."""
     name = f"job {event.job} ({one_line(event.language)})"
     if event.state == "ended":
         return [Text(f"── {name} has ended", look.RULE)]
@@ -211,7 +211,7 @@ def of_job(event: JobChanged) -> list[Text]:
 
 
 def kernel_changed(event: KernelChanged) -> list[Text]:
-    """What a person must know of a kernel's life."""
+    """Return the sentence on a kernel's change."""
     if event.state not in _KERNEL:
         return []
     said, style = _KERNEL[event.state]
@@ -219,7 +219,7 @@ def kernel_changed(event: KernelChanged) -> list[Text]:
 
 
 def progress(event: Progress) -> str:
-    """How far something has come: with a bar where that is known, else with a count where there is one."""
+    """Return progress as text: with a bar if the total is known, else with a count if there is one."""
     what = one_line(event.what)
     if event.total <= 0:
         return f"{what} · {grouped(event.done)}" if event.done > 0 else what
@@ -230,8 +230,8 @@ def progress(event: Progress) -> str:
     )
 
 
-def ended(event: TurnFinished, usage: Usage) -> list[Text]:
-    """Why a turn ended, if that needs saying, and what it used."""
+def ended(event: TurnFinished, usage: UsageSum) -> list[Text]:
+    """Return the reason of a turn's end, unless it is "done", and its usage."""
     rows: list[Text] = []
     if event.error:
         rows += _said(event.error, look.BAD)
@@ -243,7 +243,7 @@ def ended(event: TurnFinished, usage: Usage) -> list[Text]:
 
 
 def _files(files: Sequence[FileChange], cwd: str) -> Text:
-    """One file that was changed, or how many were."""
+    """Return one changed file, or the number of them."""
     action = files[0].action
     style = look.WARNING if action == "deleted" else look.DIM
     if len(files) == 1:

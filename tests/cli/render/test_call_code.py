@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from terp.events import CodeDelta, Event, TurnFinished
-from terp_cli.render.call_code import CallCode
-from terp_cli.render.transcript import Transcript
+from terp_cli.render.code import CallCode
+from terp_cli.render.transcript import DrawnTranscript
 from tests.cli.drawing import Clock, proposed
 from tests.cli.screens import cut
 
@@ -98,13 +98,13 @@ def test_every_line_is_shown_or_counted(code: str, width: int, most: int) -> Non
     assert (begun, count) == (whole[: len(begun)], expected)
 
 
-def transcript(*, asks: bool = True, screen: int = 24) -> Transcript:
-    drawn = Transcript(lambda: 80, lambda: 8, Clock(), rows=lambda: screen)
+def transcript(*, asks: bool = True, screen: int = 24) -> DrawnTranscript:
+    drawn = DrawnTranscript(lambda: 80, lambda: 8, Clock(), rows=lambda: screen)
     drawn.asks = asks
     return drawn
 
 
-def shown(drawn: Transcript, events: Sequence[Event]) -> list[str]:
+def shown(drawn: DrawnTranscript, events: Sequence[Event]) -> list[str]:
     return [str(row) for event in [*events, TurnFinished("done", "")] for row in drawn.show(event)]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from terp.events import CodeFinished, CodeStarted, Event, Printed, TextDelta, TurnFinished
 from terp.events.outputs import Clear, Display, DisplayUpdate, FileChange, Text
 from terp_cli.render import look, words
-from terp_cli.render.transcript import Transcript
+from terp_cli.render.transcript import DrawnTranscript
 from terp_cli.terminal.rows import Graphic
 
 PICTURE = Graphic(3, 10, "<picture>")
@@ -18,8 +18,8 @@ def draw(bundle: Mapping[str, Any]) -> list[Graphic]:
     return [PICTURE] if "image/png" in bundle else []
 
 
-def transcript(*, draws: bool = True) -> Transcript:
-    return Transcript(lambda: 80, lambda: 12, lambda: 0.0, draw=draw if draws else None)
+def transcript(*, draws: bool = True) -> DrawnTranscript:
+    return DrawnTranscript(lambda: 80, lambda: 12, lambda: 0.0, draw=draw if draws else None)
 
 
 def rows(events: Sequence[Event], *, draws: bool = True) -> list[str]:

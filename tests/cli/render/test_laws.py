@@ -10,7 +10,7 @@ from rich.text import Text
 from terp.events import CodeFinished, CodeStarted, Event, Printed, ReasoningDelta, TextDelta, TurnFinished
 from terp.events.outputs import Text as Output
 from terp_cli.render.fold import fold
-from terp_cli.render.transcript import Transcript
+from terp_cli.render.transcript import DrawnTranscript
 from tests.cli.drawing import Clock
 from tests.cli.markdown_texts import documents
 from tests.cli.screens import Terminal, cut, stream
@@ -96,7 +96,7 @@ def test_nothing_above_the_tail_is_ever_written_again(
 ) -> None:
     terminal, clock = Terminal(columns, rows), Clock()
     screen = terminal.screen()
-    transcript = Transcript(lambda: screen.width, lambda: screen.tail_rows, clock)
+    transcript = DrawnTranscript(lambda: screen.width, lambda: screen.tail_rows, clock)
     recorder = Recorder(columns, rows)
     feed = pyte.Stream(recorder)
     top = 0
@@ -131,12 +131,12 @@ def test_prose_costs_at_most_eight_bytes_a_character(parts: list[str]) -> None:
 
 
 def test_a_tail_never_has_more_rows_than_it_may() -> None:
-    transcript = Transcript(lambda: 40, lambda: 12, Clock())
+    transcript = DrawnTranscript(lambda: 40, lambda: 12, Clock())
     transcript.show(TextDelta("| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 20 + "words " * 200))
     assert [len(transcript.tail(limit)) <= limit for limit in range(13)] == [True] * 13
 
 
 def test_a_finished_row_is_no_tail_any_more() -> None:
-    transcript = Transcript(lambda: 40, lambda: 12, Clock())
+    transcript = DrawnTranscript(lambda: 40, lambda: 12, Clock())
     rows = transcript.show(TextDelta("One.\n\nTwo"))
     assert ([str(row) for row in rows], transcript.tail(5)[-1]) == (["", "One."], Text("Two"))

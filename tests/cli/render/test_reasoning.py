@@ -2,15 +2,15 @@
 
 from terp.events import ReasoningDelta, TextDelta
 from terp_cli.render.reasoning import Detail
-from terp_cli.render.transcript import Transcript
+from terp_cli.render.transcript import DrawnTranscript
 from tests.cli.drawing import Clock
 
 
-def transcript(clock: Clock, reasoning: Detail | None = None, *, verbose: bool = False) -> Transcript:
-    return Transcript(lambda: 40, lambda: 12, clock, verbose=verbose, reasoning=reasoning)
+def transcript(clock: Clock, reasoning: Detail | None = None, *, verbose: bool = False) -> DrawnTranscript:
+    return DrawnTranscript(lambda: 40, lambda: 12, clock, verbose=verbose, reasoning=reasoning)
 
 
-def finished(drawn: Transcript, clock: Clock) -> list[str]:
+def finished(drawn: DrawnTranscript, clock: Clock) -> list[str]:
     rows = drawn.show(ReasoningDelta("First,\n"))
     clock.now = 7.0
     rows += [*drawn.show(ReasoningDelta("then this.")), *drawn.show(TextDelta("Yes."))]

@@ -12,13 +12,13 @@ from terp.events import (
     ModelRetrying,
     Progress,
 )
-from terp_cli.render.transcript import Transcript
+from terp_cli.render.transcript import DrawnTranscript
 from tests.cli.drawing import Clock
 
 
 def waiting(*events: Event, seconds: float) -> list[str]:
     clock = Clock()
-    transcript = Transcript(lambda: 80, lambda: 12, clock)
+    transcript = DrawnTranscript(lambda: 80, lambda: 12, clock)
     for event in events:
         transcript.show(event)
     clock.now = seconds

@@ -1,4 +1,4 @@
-"""The model's words, without pictures of files that were shown already."""
+"""The model's answer, without pictures that were shown already."""
 
 import os
 import re
@@ -24,7 +24,7 @@ _FENCE = re.compile(r" {0,3}(```|~~~)")
 
 
 class AnswerStream:
-    """Markdown as it comes. An image that `is_shown` knows the address of is left out.
+    """Markdown stream that omits images whose address is `is_shown`.
 
     One that stands alone on its line goes with the line; within a sentence its words stay. Another one
     stays, and what `picture` draws of its address follows the text. The rows do not depend on how the text
@@ -46,13 +46,13 @@ class AnswerStream:
         self._in_fence = False
 
     def feed(self, text: str) -> list[Text]:
-        """The rows that `text` finished."""
+        """Return the rows that `text` finished."""
         if self._held or "!" in text:
             text = self._without_shown(self._held + text, ended=False)
         return self._passed(text)
 
     def finish(self) -> list[Drawn]:
-        """The rows of what is left, and the pictures that the text names."""
+        """Return the remaining rows, and the pictures that the text names."""
         rest = self._without_shown(self._held, ended=True)
         rows: list[Drawn] = [*self._passed(rest), *self._markdown.finish()]
         for address in self._addresses:
@@ -61,7 +61,7 @@ class AnswerStream:
         return rows
 
     def tail(self, limit: int) -> list[Text]:
-        """The last `limit` rows of what is not finished."""
+        """Return the last `limit` unfinished rows."""
         return self._markdown.tail(limit)
 
     def _passed(self, text: str) -> list[Text]:
@@ -69,7 +69,7 @@ class AnswerStream:
         return self._markdown.feed(text) if text else []
 
     def _without_shown(self, text: str, *, ended: bool) -> str:
-        """`text` without the images; what cannot be decided yet is held."""
+        """Return `text` without the images; hold back an undecided end."""
         self._held = ""
         parts: list[str] = []
         at, line, in_fence = 0, self._line, self._in_fence
@@ -101,7 +101,7 @@ class AnswerStream:
         return image["words"]
 
     def _follow(self, text: str) -> None:
-        """Keep the line that `text` leaves off in, and whether it is within a fence."""
+        """Store the incomplete last line of `text`, and the state of the fence."""
         if "\n" not in text:
             # The beginning of a line is all that is looked at.
             self._line = (self._line + text)[:200]
@@ -113,7 +113,7 @@ class AnswerStream:
 
 
 def same_file(address: str, cwd: str) -> str:
-    """The absolute path that the address of a local image means; "" for any other address."""
+    """Return the absolute path of a local image's address; "" for any other address."""
     address = unquote(address.removeprefix("file://"))
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", address):
         return ""

@@ -21,13 +21,13 @@ _TASK = re.compile(r"\[([ xX])\] ")
 
 
 def block(node: SyntaxTreeNode, width: int) -> list[Text]:
-    """One block, without blank rows around it."""
+    """Return the rows of one block, without blank rows around it."""
     draw = _DRAWN.get(node.type)
     return draw(node, width) if draw else wrapped(Text(readable(node.content)), width)
 
 
 def blocks(nodes: Sequence[SyntaxTreeNode], width: int) -> list[Text]:
-    """Blocks with one blank row between them."""
+    """Return the rows of blocks, with one blank row between them."""
     rows: list[Text] = []
     before = ""
     for node in nodes:
@@ -39,12 +39,12 @@ def blocks(nodes: Sequence[SyntaxTreeNode], width: int) -> list[Text]:
 
 
 def quoted(rows: Sequence[Text]) -> list[Text]:
-    """Rows with the mark of a quotation before each."""
+    """Return rows with the mark of a quotation before each."""
     return _prefixed(rows, "│ ", "│ ", look.DIM)
 
 
 def follows(before: str, after: str) -> bool:
-    """Whether a block of the type `after` comes right below one of the type `before`."""
+    """Return True if a block of type `after` follows one of type `before` without a blank row."""
     return before == after and after in ("footnote", "definition")
 
 
@@ -111,7 +111,7 @@ def _items(node: SyntaxTreeNode, width: int) -> Iterator[Text]:
 
 
 def _bullet(item: SyntaxTreeNode) -> str:
-    """The mark of an item; a task's box is taken off its text."""
+    """Return the mark of an item; remove a task's box from its text."""
     first = item.children[0] if item.children else None
     words = first.children[0].children if first is not None and first.type == "paragraph" else []
     box = _TASK.match(words[0].content) if words and words[0].type == "text" and words[0].token else None

@@ -19,18 +19,18 @@ _MARKS = re.compile(f"([{_BEGIN}{_END}])")
 
 
 def fed(delta: TextDelta) -> str:
-    """The text of a piece of an answer, with marks around a value and none elsewhere."""
+    """Return the text of a piece of an answer; a computed value is enclosed in marks."""
     text = _MARKS.sub("\ufffd", delta.text)
     return f"{_BEGIN}{text}{_END}" if delta.reference else text
 
 
 def bracketed(text: str) -> str:
-    """A text in which marks are brackets."""
+    """Return a text with brackets for the marks."""
     return text.translate(_BRACKETS)
 
 
 def words(text: str, style: Style = look.PLAIN) -> Text:
-    """Words of the model, in which the brackets around a value are faint."""
+    """Return text of the model; the brackets around a value are faint."""
     shown = Text()
     for part in _MARKS.split(text):
         is_mark = _MARKS.match(part) is not None

@@ -1,4 +1,4 @@
-"""Where a block that outgrows the tail can be cut, so that its first part is finished."""
+"""Places to cut a block that outgrows the tail, so that its first part is final."""
 
 import re
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ class ListCut:
 
 
 def cut_paragraph(source: str) -> ParagraphCut | None:
-    """The last place where no emphasis, code or link is open."""
+    """Return the last place with no open emphasis, code or link."""
     cuts = [found.end() for found in _CUTS.finditer(source)]
     for end in reversed(cuts[-60:]):
         if _is_closed(source[:end]) and source[:end].strip():
@@ -58,7 +58,7 @@ def _is_closed(head: str) -> bool:
 
 
 def cut_list(node: SyntaxTreeNode, lines: Sequence[str]) -> ListCut | None:
-    """The start of the last item, or of the last item nested in it when it is the only one."""
+    """Return the start of the last item, or of the last nested item if there is only one."""
     margins: list[Margin] = []
     cells = 0
     while True:
@@ -77,7 +77,7 @@ def cut_list(node: SyntaxTreeNode, lines: Sequence[str]) -> ListCut | None:
 
 
 def item_margins(node: SyntaxTreeNode, lines: Sequence[str], indent: int) -> list[Margin]:
-    """The levels that a line with this indentation, after the list's last item, is nested in."""
+    """Return the levels of a line with this indentation after the list's last item."""
     margins: list[Margin] = []
     cells = 0
     inner: SyntaxTreeNode | None = node

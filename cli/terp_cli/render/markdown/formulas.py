@@ -36,7 +36,7 @@ class Formula:
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class FormulaOpening:
     """The first mark of a formula that stands alone, and the mark that will end it."""
 
     mark: str
@@ -45,7 +45,7 @@ class Opening:
 
 
 def inline_formula(text: str, at: int, end: int) -> Formula | None:
-    """The formula that begins at `at`, if one does and it ends before `end`."""
+    """Return the formula that begins at `at`, if it ends before `end`; else None."""
     if at and (text[at - 1].isalnum() or text[at - 1] in "$_"):
         return None
     for pattern in _INLINE:
@@ -55,7 +55,7 @@ def inline_formula(text: str, at: int, end: int) -> Formula | None:
 
 
 def may_be_open(text: str) -> bool:
-    """Whether a formula may have begun in `text` that has not ended."""
+    """Return True if `text` may contain an open formula."""
     if "$" not in text and "\\" not in text:
         return False
     for pattern in _INLINE:
@@ -63,26 +63,26 @@ def may_be_open(text: str) -> bool:
     return _OPENINGS.search(text[-2_000:]) is not None
 
 
-def block_opening(line: str) -> Opening | None:
-    """How a line begins a formula that stands alone."""
+def block_opening(line: str) -> FormulaOpening | None:
+    """Return the opening mark of a display formula in a line, else None."""
     found = _BLOCK.match(line)
     if found is None:
         return None
     mark = found[1]
     if mark.startswith("\\begin"):
-        return Opening(mark, "\\end" + mark.removeprefix("\\begin"), keeps_marks=True)
-    return Opening(mark, {"$$": "$$", "\\[": "\\]"}[mark], keeps_marks=False)
+        return FormulaOpening(mark, "\\end" + mark.removeprefix("\\begin"), keeps_marks=True)
+    return FormulaOpening(mark, {"$$": "$$", "\\[": "\\]"}[mark], keeps_marks=False)
 
 
 def closes(line: str, closing: str) -> int | None:
-    """Where the mark begins with which `line` ends the formula; None when it does not."""
+    """Return the position of the closing mark in `line`, None without one."""
     at = line.find(closing)
     ended = at >= 0 and _ENDING.fullmatch(line, at + len(closing))
     return at if ended else None
 
 
 def is_prose(source: str) -> bool:
-    """Whether what is between two marks are sentences, which the marks only happen to surround."""
+    """Return True if the text between two marks is sentences, and no formula."""
     return _SENTENCE.search(_TEXT.sub("", source)) is not None
 
 

@@ -1,4 +1,4 @@
-"""What markdown is to terp: CommonMark with tables, strikethrough, formulas and footnotes; HTML is text.
+"""The grammar of Markdown: CommonMark with tables, strikethrough, formulas, footnotes; HTML is text.
 
 Nothing of a text disappears: what only defines (a link, a footnote) is a block of its own, because
 where it is used may be on the screen for good before it is known.
@@ -35,7 +35,7 @@ _INTERRUPTS: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", 
 def parse(
     lines: Sequence[str], references: dict[str, Any], *, ascii_only: bool = False
 ) -> list[SyntaxTreeNode]:
-    """The blocks of some lines. Links that they define are added to `references`.
+    """Parse lines into blocks. Links that they define are added to `references`.
 
     With `ascii_only` its formulas are marked to be written in ASCII: see `is_ascii`.
     """
@@ -54,7 +54,7 @@ def parse(
 
 
 def is_ascii(formula: SyntaxTreeNode) -> bool:
-    """Whether a formula is to be written in ASCII."""
+    """Return True if a formula is written in ASCII."""
     return bool(formula.meta.get("ascii"))
 
 
@@ -79,7 +79,7 @@ def _line(state: StateBlock, line: int) -> str:
 
 
 def _goes_on(state: StateBlock, start: int, line: int, end: int) -> bool:
-    """Whether a block that began at `start` may hold `line`."""
+    """Return True if a block that began at `start` may contain `line`."""
     if line >= end or state.isEmpty(line) or _FENCE.match(_line(state, line)):
         return False
     return state.sCount[line] >= min(state.blkIndent, state.sCount[start])
@@ -125,7 +125,7 @@ def _formula_block(state: StateBlock, start: int, end: int, silent: bool) -> boo
 
 
 def _definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Where a link leads that is named elsewhere."""
+    """Return the target of a reference link."""
     if not reference(state, start, end, silent):
         return False
     if not silent:

@@ -14,7 +14,7 @@ _STYLES = {"strong": look.BOLD, "em": look.ITALIC, "s": look.STRIKE}
 
 
 def inline(node: SyntaxTreeNode | None, style: Style = look.PLAIN) -> Text:
-    """The text of an inline node; a link is followed by its address."""
+    """Return the text of an inline node; a link is followed by its address."""
     text = Text()
     if node is not None:
         for child in node.children:

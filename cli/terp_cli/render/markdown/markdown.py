@@ -1,4 +1,4 @@
-"""Markdown while it streams: what is finished is handed out once, the rest is the tail.
+"""Markdown while it streams: finished rows are returned once, the others are the tail.
 
 A line inside a fence is coloured and finished at its end. Everything else is parsed from the start of
 the last unfinished block, and all blocks but the last are finished. All decisions fall at the ends of
@@ -25,7 +25,7 @@ _LONG_LINE = 512
 
 
 class MarkdownStream:
-    """Takes a reply's text as it comes. `tail_rows` bounds what may wait to be finished.
+    """Renderer of a reply's text as it comes. `tail_rows` limits the unfinished rows.
 
     What is quoted is a text of its own: another stream, `depth` levels deep. With `ascii_only` formulas
     are written in ASCII.
@@ -52,7 +52,7 @@ class MarkdownStream:
         self._held_return = False
 
     def feed(self, text: str) -> list[Text]:
-        """The rows that `text` finished."""
+        """Return the rows that `text` finished."""
         if self._held_return:
             text = "\r" + text
         self._held_return = text.endswith("\r")
@@ -65,14 +65,14 @@ class MarkdownStream:
         return rows + self._grow(rest)
 
     def finish(self) -> list[Text]:
-        """The rows of what is left; after this a new text may begin."""
+        """Return the remaining rows; after this a new text may begin."""
         self._held_return = False
         rows = self._end_line() if len(self._line) else []
         self._code = None
         return rows + self._leave_quote() + self._prose.finish()
 
     def tail(self, limit: int) -> list[Text]:
-        """The last `limit` rows of what is not finished."""
+        """Return the last `limit` unfinished rows."""
         return self._tail_with(self._line.end(self._width() * limit * 4), limit)
 
     def _tail_with(self, line: str, limit: int) -> list[Text]:
@@ -135,7 +135,7 @@ class MarkdownStream:
         return rows + blocks.quoted(self._quote.feed(line + "\n"))
 
     def _goes_on_with(self, line: str) -> bool:
-        """Whether a line without its mark belongs to the paragraph that is being quoted."""
+        """Return True if a line without its mark continues the quoted paragraph."""
         if self._quote is not None:
             return self._quote._goes_on_with(line)
         return self._code is None and self._prose.goes_on_with(line)

@@ -1,4 +1,4 @@
-"""Everything of markdown but its fences: lines in, rows of finished blocks out."""
+"""All Markdown but fences: lines in, rows of finished blocks out."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -10,13 +10,200 @@ from rich.text import Text
 from terp_cli.render.fold import wrapped
 from terp_cli.render.markdown import blocks
 from terp_cli.render.markdown.computed import words
-from terp_cli.render.markdown.early import cut_list, cut_paragraph, item_margins
-from terp_cli.render.markdown.formulas import block_opening
+from terp_cli.render.markdown.early import Margin, cut_list, cut_paragraph, item_margins
+from terp_cli.render.markdown.formulas import block_opening, may_be_open
 from terp_cli.render.markdown.grammar import parse
 from terp_cli.render.markdown.growing_table import GrowingTable
-from terp_cli.render.markdown.margins import Margins, dedented
-from terp_cli.render.markdown.rest import Rest
-from terp_cli.render.markdown.waiting import LARGE, WaitingLines, is_item
+from terp_cli.render.markdown.inline import inline
+
+_MAY_START_BLOCK = re.compile(r" {0,3}([-+*>#|=_~`]|\d{1,9}[.)])|.*\||\s*\Z| {4}|\t")
+_LIST_ITEM = re.compile(r" {0,3}([-+*]|\d{1,9}[.)])(\s|\Z)")
+_TABLE_RULE = re.compile(r" {0,3}(?=.*\|)[-:| \t]+")
+# A block larger than this, which could not be finished in part, is parsed again only after it has
+# grown by a quarter: so the work stays in proportion to the text.
+LARGE = 2_000
+
+
+class WaitingLines:
+    """Whole lines in order, none of them blank at the beginning. `size` counts their characters."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.size = 0
+        self._parse_at = 0
+
+    def add(self, line: str) -> None:
+        """Append a line."""
+        if not self.lines and not line.strip():
+            return
+        self.lines.append(line)
+        self.size += len(line) + 1
+
+    def keep(self, lines: list[str]) -> None:
+        """Keep only these lines."""
+        while lines and not lines[0].strip():
+            lines = lines[1:]
+        self.lines = lines
+        self.size = sum(len(line) + 1 for line in lines)
+
+    def pop(self) -> str:
+        """Remove and return the last line."""
+        *lines, last = self.lines
+        self.keep(lines)
+        return last
+
+    def parsed(self, more: int = 0, *, stuck: bool = False) -> None:
+        """Note that the lines, and so many characters more, were parsed.
+
+        `stuck`: they are too many, and none could be finished; one more does not change that.
+        """
+        size = self.size + more
+        self._parse_at = size * 5 // 4 if stuck or size > LARGE else 0
+
+    def is_due(self, more: int = 0) -> bool:
+        """Return True if the lines, and so many characters more, should be parsed again."""
+        return self.size + more >= self._parse_at
+
+    def may_end_block(self, line: str) -> bool:
+        """Return True if `line`, the last one, may have ended the block before it."""
+        if not _MAY_START_BLOCK.match(line) or self._begins_or_is_inside(line):
+            return False
+        # Another item, quoted line or row of a table goes on with the block it follows.
+        same = len(self.lines) > 1 and self.lines[-2].strip() != "" and line[:1] == self.lines[0][:1]
+        return not (same and line[:1] in "-*+>|" and (line[:1] in ">|" or line[1:2] == " "))
+
+    def _begins_or_is_inside(self, line: str) -> bool:
+        """Return True if a line is the first, or is indented as a part of the first item."""
+        if not line.strip():
+            return False
+        item = _LIST_ITEM.match(self.lines[0])
+        return len(self.lines) == 1 or (item is not None and line[: item.end()].isspace())
+
+    def rows_at_least(self, partial: str, width: int) -> int:
+        """Return the least number of rows of the lines and the beginning of another one."""
+        if self.lines and not self.lines[0].lstrip()[:1].isalnum():
+            return len(self.lines)
+        return (self.size + len(partial)) // width
+
+    @property
+    def ended(self) -> bool:
+        """True if the last line is blank, or there is none."""
+        return not self.lines or not self.lines[-1].strip()
+
+    @property
+    def in_list(self) -> bool:
+        """True if the lines begin with an item of a list."""
+        return bool(self.lines) and is_item(self.lines[0])
+
+    @property
+    def in_table(self) -> bool:
+        """True if the lines look like a table."""
+        return len(self.lines) > 1 and _TABLE_RULE.fullmatch(self.lines[1]) is not None
+
+    @property
+    def in_formula(self) -> bool:
+        """True if the lines may contain an open formula."""
+        return may_be_open("\n".join(self.lines))
+
+
+def is_item(line: str) -> bool:
+    """Return True if a line begins an item of a list."""
+    return _LIST_ITEM.match(line) is not None
+
+
+class Margins:
+    """The lists in which the next line is nested; false outside of lists."""
+
+    def __init__(self) -> None:
+        self._levels: list[Margin] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._levels)
+
+    @property
+    def source(self) -> int:
+        """The indentation of a line of the innermost item, in characters."""
+        return self._levels[-1].source if self._levels else 0
+
+    @property
+    def cells(self) -> int:
+        """The indentation of a row, in cells."""
+        return self._levels[-1].cells if self._levels else 0
+
+    def nest(self, margins: Sequence[Margin]) -> None:
+        """Enter further lists, the outermost of them first."""
+        source, cells = self.source, self.cells
+        self._levels += [Margin(source + more.source, cells + more.cells) for more in margins]
+
+    def leave(self, indent: int) -> None:
+        """Leave the lists to which a line with this indentation does not belong."""
+        while indent < self.source:
+            self._levels.pop()
+
+    def clear(self) -> None:
+        """Leave all lists."""
+        self._levels.clear()
+
+    def inside(self, line: str) -> str:
+        """Return a line without the indentation of the innermost item."""
+        return dedented(line, self.source)
+
+    def indented(self, rows: Sequence[Text]) -> list[Text]:
+        """Return rows of the innermost item with their indentation."""
+        if not self._levels:
+            return list(rows)
+        space = Text(" " * self.cells)
+        return [space + row if row.plain else row for row in rows]
+
+
+def dedented(line: str, by: int) -> str:
+    """Return a line without at most so many leading spaces."""
+    return line[min(by, len(line) - len(line.lstrip(" "))) :]
+
+
+class Rest:
+    """The join of the next block to one that was cut; false without a partial row.
+
+    `number` is that of the next item, if an ordered list was cut.
+    """
+
+    def __init__(self) -> None:
+        self.number: int | None = None
+        self._row: tuple[Text, str] | None = None
+
+    def __bool__(self) -> bool:
+        return self._row is not None
+
+    def begin(self, row: Text, join: str) -> None:
+        """Continue a paragraph in `row`, after `join`."""
+        self._row = (row, join)
+
+    def clear(self) -> None:
+        """Begin a new block."""
+        self.number = self._row = None
+
+    def row(self) -> list[Text]:
+        """The row that has not ended."""
+        return [self._row[0]] if self._row else []
+
+    def take(self) -> list[Text]:
+        """Return the row that has not ended, and end it."""
+        rows, self._row = self.row(), None
+        return rows
+
+    def drawn(self, node: SyntaxTreeNode, width: int) -> list[Text]:
+        """Return the rows of the next block."""
+        if node.type == "paragraph":
+            return self.paragraph(node, width)
+        if self.number is not None and node.type == "ordered_list":
+            node.attrs["start"] = self.number
+        return [*self.row(), *blocks.block(node, width)]
+
+    def paragraph(self, node: SyntaxTreeNode, width: int) -> list[Text]:
+        """Return the rows of the next block, which is a paragraph."""
+        text = inline(node.children[0])
+        return wrapped(Text.assemble(*self._row, text) if self._row else text, width)
+
 
 # Not shown before the line goes on: a fence about to open, or an underline that may be a list item.
 _UNDECIDED = re.compile(r"\s*(`{1,2}|`{3,}.*|~{3,}.*|[-=]+\s*)\Z")
@@ -29,7 +216,7 @@ _HUGE = 8_000
 
 
 class ProseBlocks:
-    """Blocks waiting for their end, at most one of them unfinished."""
+    """Blocks that wait for their end; at most one of them is partly drawn."""
 
     def __init__(
         self, width: Callable[[], int], tail_rows: Callable[[], int], *, ascii_only: bool = False
@@ -49,16 +236,16 @@ class ProseBlocks:
 
     @property
     def in_list(self) -> bool:
-        """Whether the next line may belong to an item of a list."""
+        """True if the next line may belong to an item of a list."""
         return bool(self._margins) or self._waiting.in_list
 
     @property
     def in_formula(self) -> bool:
-        """Whether the next line may belong to a formula."""
+        """True if the next line may belong to a formula."""
         return self._waiting.in_formula
 
     def goes_on_with(self, line: str) -> bool:
-        """Whether the last block is a paragraph that `line` can only belong to."""
+        """Return True if `line` can only continue the last block, a paragraph."""
         begun = not self._waiting.ended and not self._waiting.lines[-1].startswith("#")
         if not begun or self._table or not line.strip() or is_item(line):
             return False
@@ -68,11 +255,11 @@ class ProseBlocks:
 
     @property
     def indent(self) -> int:
-        """Cells left free before a row, for what belongs to an item of a list."""
+        """The indentation of a row of a list's item, in cells."""
         return self._margins.cells
 
     def line(self, line: str) -> list[Text]:
-        """The rows that a whole line finished."""
+        """Return the rows that a complete line finished."""
         rows = self._leave_margins(line) if self._margins and line.strip() else []
         self._after_blank = not line.strip()
         line = self._margins.inside(line)
@@ -98,7 +285,7 @@ class ProseBlocks:
         return rows + self._gap()
 
     def shorten(self, partial: str) -> tuple[list[Text], str]:
-        """Finish rows of a long paragraph whose last line is `partial`; what is left of that line."""
+        """Finish rows of a long paragraph whose last line is `partial`; return the rest of that line."""
         if self._waiting.size + len(partial) > _HUGE and not self._table:
             self._waiting.add(partial)
             return self._surrender(), ""
@@ -114,7 +301,7 @@ class ProseBlocks:
         return [], partial
 
     def finish(self) -> list[Text]:
-        """The rows of all that waits, at the end of the text."""
+        """Return the rows of all waiting lines, at the end of the text."""
         rows = self.finish_blocks()
         self._margins.clear()
         self._table, self._started, self._joined = None, False, False
@@ -123,7 +310,7 @@ class ProseBlocks:
         return rows
 
     def finish_blocks(self) -> list[Text]:
-        """The rows of all that waits, in the middle of the text."""
+        """Return the rows of all waiting lines, in the middle of the text."""
         rows: list[Text] = []
         for node in self._parse(self._waiting.lines):
             rows += self._emit(node)
@@ -131,7 +318,7 @@ class ProseBlocks:
         return rows + self._margins.indented(self._rest.take())
 
     def tail(self, partial: str, limit: int) -> list[Text]:
-        """The last `limit` rows of what waits, with the line that has no end yet."""
+        """Return the last `limit` rows of the waiting lines and the incomplete line."""
         lines = self._waiting.lines
         if self._waiting.size > LARGE * 4:
             lines = "\n".join(lines)[-LARGE * 2 :].split("\n")
@@ -164,7 +351,7 @@ class ProseBlocks:
         return parse(lines, self._references, ascii_only=self._ascii_only)
 
     def _settle(self) -> list[Text]:
-        """Finish all blocks but the last, and of that what can be finished early."""
+        """Finish all blocks but the last, and the first part of the last if possible."""
         nodes = self._parse(self._waiting.lines)
         ended = self._waiting.ended
         if not nodes:
@@ -185,7 +372,7 @@ class ProseBlocks:
         return rows
 
     def _surrender(self) -> list[Text]:
-        """The rows of what waits, as it is written."""
+        """Return the rows of the waiting lines as plain text."""
         rows = self._settle()
         if self._waiting.size <= _HUGE:
             return rows
@@ -250,7 +437,7 @@ class ProseBlocks:
         return rows
 
     def _begin_table(self) -> list[Text]:
-        """The rows so far, in the widths they have; those that follow are finished one by one."""
+        """Return the rows so far; their widths stay, and further rows are finished one by one."""
         (node,) = self._parse(self._waiting.lines)
         self._table = GrowingTable(node, self._waiting.lines[:2], self._width(), self._parse)
         self._waiting.keep([])

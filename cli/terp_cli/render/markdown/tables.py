@@ -1,6 +1,6 @@
 """Tables in columns. Their widths can be settled before the last row is known.
 
-layout = Layout.of(cells, sides, width)
+layout = TableLayout.of(cells, sides, width)
 rows = layout.table(cells)                  # the header, a rule, and what is known of the body
 layout = layout.widened(cells)              # one more row, which may hold a longer word
 rows += layout.row(cells)
@@ -27,7 +27,7 @@ Cells = Sequence[Text]
 
 def table(node: SyntaxTreeNode, width: int) -> list[Text]:
     """A whole table."""
-    return Layout.of(node, width).table(cells_of(node))
+    return TableLayout.of(node, width).table(cells_of(node))
 
 
 def cells_of(node: SyntaxTreeNode) -> list[list[Text]]:
@@ -40,8 +40,8 @@ def cells_of(node: SyntaxTreeNode) -> list[list[Text]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """How the rows of one table are drawn: in columns of these `widths`, or as `Header: value` lines."""
+class TableLayout:
+    """The layout of a table: columns of these `widths`, or `Header: value` lines."""
 
     header: Cells
     sides: Sequence[str]
@@ -51,7 +51,7 @@ class Layout:
 
     @classmethod
     def of(cls, node: SyntaxTreeNode, width: int) -> Self:
-        """The layout that suits the rows of `node`, at most `width` cells wide."""
+        """Return a layout for the rows of `node`, at most `width` cells wide."""
         cells = cells_of(node)
         sides = [
             str(head.attrs.get("style", "")).removeprefix("text-align:")
@@ -63,7 +63,7 @@ class Layout:
         return cls(cells[0], sides, _fitted(natural, room) if in_columns else natural, width, in_columns)
 
     def widened(self, cells: Cells) -> Self:
-        """The layout with room for each word of one more row; a wide column gives way to a narrow one."""
+        """Return the layout with room for each word of one more row; a wide column shrinks first."""
         if not self.in_columns:
             return self
         longest = [max((cell_len(word) for word in cell.plain.split()), default=0) for cell in cells]
@@ -108,7 +108,7 @@ def _width(cell: Text) -> int:
 
 
 def _fitted(natural: Sequence[int], room: int) -> list[int]:
-    """Widths that are at most `room` together: the widest columns give way first."""
+    """Return widths with a sum of at most `room`; the widest columns shrink first."""
     widths = list(natural)
     room = max(room, len(widths))
     while (over := sum(widths) - room) > 0:

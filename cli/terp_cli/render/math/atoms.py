@@ -1,4 +1,4 @@
-"""The parts of a formula and how they are set: on one line, or on several around matrices."""
+"""The parts of a formula, set on one line, or on several around matrices."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ Kind = Literal["ord", "op", "bin", "rel", "open", "close", "punct", "inner", "sp
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """A part of a formula as `text`; with `rows`, what is set on more than one line."""
+    """A part of a formula: `text` on one line, or `rows` on several."""
 
     text: str
     kind: Kind = "ord"

@@ -15,10 +15,10 @@ _LARGE = frozenset("∑∏∐∫∬∭∮⋃⋂⨁⨂⨆⋁⋀")
 _ENDS = ("}", "&", "\\\\", "\\cr", "\\newline", "\\end", "\\right")
 
 Cell = list[Atom]
-Command = Callable[["Reader", str], list[Atom]]
+Command = Callable[["LatexReader", str], list[Atom]]
 
 
-class Reader:
+class LatexReader:
     """Reads a formula with the commands it is given; what is nested too deep stays as it was written."""
 
     def __init__(self, source: str, commands: Mapping[str, Command]) -> None:

@@ -83,11 +83,11 @@ def _of_html(page: str, width: int, *, whole: bool) -> list[Text]:
     """A data frame as a table; with `whole`, any other page as its text. Else nothing."""
     if not whole and "<table" not in page:
         return []
-    from terp_cli.render.output.frame import Frame  # noqa: PLC0415  (few displays have any)
+    from terp_cli.render.output.frame import FrameTable  # noqa: PLC0415  (few displays have any)
     from terp_cli.render.output.html import blocks  # noqa: PLC0415  (see above)
 
     parts = blocks(page)
-    if frame := Frame.of_html(parts):
+    if frame := FrameTable.of_html(parts):
         return frame.drawn(width)
     if not whole:
         return []
@@ -96,14 +96,14 @@ def _of_html(page: str, width: int, *, whole: bool) -> list[Text]:
         if isinstance(part, str):
             rows += wrapped(Text(readable(part)), width)
         else:
-            rows += Frame.of_grid(part).table(width)
+            rows += FrameTable.of_grid(part).table(width)
     return folded(rows)
 
 
 def _of_resource(resource: Mapping[str, Any], width: int) -> list[Text]:
-    from terp_cli.render.output.frame import Frame  # noqa: PLC0415  (see `_of_html`)
+    from terp_cli.render.output.frame import FrameTable  # noqa: PLC0415  (see `_of_html`)
 
-    frame = Frame.of_resource(resource)
+    frame = FrameTable.of_resource(resource)
     return frame.drawn(width) if frame else []
 
 
@@ -134,7 +134,7 @@ def _of_series(plain: str) -> list[Text]:
 
 
 def lines_of(written: str) -> list[Text]:
-    """What a program wrote, line by line."""
+    """Return the lines of a program's output."""
     text = ProgramText()
     return [text_of(line) for line in (*text.feed(written), *text.finish())]
 

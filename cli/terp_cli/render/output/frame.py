@@ -18,7 +18,7 @@ from rich.text import Text
 from terp.events.changes import grouped
 from terp_cli.render import look
 from terp_cli.render.fold import wrapped
-from terp_cli.render.output.html import Block, Cell, Grid
+from terp_cli.render.output.html import Block, Grid, HtmlCell
 from terp_cli.terminal.sanitise import readable
 
 _GAP = 2
@@ -39,11 +39,11 @@ _MISSING = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class FrameTable:
     """The visible part of a data frame. A gap is where, among rows or columns, some are not sent."""
 
-    header: Sequence[Sequence[Cell]]
-    body: Sequence[Sequence[Cell]]
+    header: Sequence[Sequence[HtmlCell]]
+    body: Sequence[Sequence[HtmlCell]]
     index: int
     """Leading columns that name the rows."""
     rows: int
@@ -86,17 +86,17 @@ class Frame:
             keys = resource["schema"].get("primaryKey") or []
             order = sorted(names, key=lambda name: name not in keys)
             body = [
-                [Cell(str(row.get(name, "")), name in keys) for name in order] for row in resource["data"]
+                [HtmlCell(str(row.get(name, "")), name in keys) for name in order] for row in resource["data"]
             ]
         except (KeyError, TypeError, AttributeError):
             return None
         index = sum(name in keys for name in names)
-        header = [[Cell("" if name in keys and name == "index" else name, True) for name in order]]
+        header = [[HtmlCell("" if name in keys and name == "index" else name, True) for name in order]]
         return cls(header, body, index, len(body), len(names) - index)
 
     @property
     def size(self) -> str:
-        """How large the whole frame is, in words."""
+        """Return the size of the whole frame, in words."""
         rows = f"{grouped(self.rows)} {'row' if self.rows == 1 else 'rows'}"
         return f"{rows} × {grouped(self.columns)} {'column' if self.columns == 1 else 'columns'}"
 
@@ -122,7 +122,7 @@ class Frame:
             row.truncate(width, overflow="ellipsis")
         return rows
 
-    def _folded(self) -> tuple[Sequence[Sequence[Cell]], Sequence[Sequence[Cell]]]:
+    def _folded(self) -> tuple[Sequence[Sequence[HtmlCell]], Sequence[Sequence[HtmlCell]]]:
         if len(self.body) > _MOST_ROWS:
             return self.body[:_HEAD], self.body[-_TAIL:]
         # A count belongs where rows are missing; without a mark there, at the end.
@@ -137,7 +137,7 @@ class _Column:
     right: bool
     style: Style
     gap: str = ""
-    """What stands for columns that are left out here; such a column has no cells."""
+    """The text of a gap in the columns; such a column has no cells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ class _Layout:
     columns: Sequence[_Column]
 
     @classmethod
-    def of(cls, frame: Frame, rows: Sequence[Sequence[Cell]], width: int) -> Self:
+    def of(cls, frame: FrameTable, rows: Sequence[Sequence[HtmlCell]], width: int) -> Self:
         """The columns that fit, with those of the index first and as many from the end as from the start."""
         natural = [max(cell_len(_shown(cell)) for cell in column) for column in _columns(rows)]
         right = [_is_right(rows[len(frame.header) :], at) for at in range(len(natural))]
@@ -170,8 +170,10 @@ class _Layout:
         """Cells of a whole row."""
         return sum(column.width for column in self.columns) + _GAP * (len(self.columns) - 1)
 
-    def row(self, cells: Sequence[Cell], above: Sequence[Cell] | None, style: Style = look.PLAIN) -> Text:
-        """One row; what a cell above it or to its left says is not said again."""
+    def row(
+        self, cells: Sequence[HtmlCell], above: Sequence[HtmlCell] | None, style: Style = look.PLAIN
+    ) -> Text:
+        """Return one row; a value is not repeated from the cell above it or to its left."""
         text = Text()
         before = -1
         for number, column in enumerate(self.columns):
@@ -198,13 +200,13 @@ class _Layout:
 
 
 def _least(natural: int, width: int, *, whole: bool) -> int:
-    """How narrow a column may be: numbers, dates and short words are shown whole where that is possible."""
+    """Return the least width of a column: numbers, dates and short words are shown whole if possible."""
     most = natural if whole or natural <= _SHORT else _READABLE
     return min(natural, most, max(4, width // 3))
 
 
 def _shared(wanted: Sequence[int], room: int) -> list[int]:
-    """How much of `room` each gets: all the same, but none more than it wants."""
+    """Divide `room`: equal shares, but none larger than needed."""
     shares = [0] * len(wanted)
     for done, at in enumerate(sorted(range(len(wanted)), key=wanted.__getitem__)):
         shares[at] = min(wanted[at], max(0, room) // (len(wanted) - done))
@@ -212,7 +214,7 @@ def _shared(wanted: Sequence[int], room: int) -> list[int]:
     return shares
 
 
-def _kept(least: Sequence[int], frame: Frame, width: int, missing: int) -> tuple[list[int], int]:
+def _kept(least: Sequence[int], frame: FrameTable, width: int, missing: int) -> tuple[list[int], int]:
     """The columns that fit, in order, and how many of them stand before those that are left out."""
     index, total = frame.index, len(least)
     split = frame.column_gap if frame.column_gap is not None else total
@@ -236,8 +238,8 @@ def _kept(least: Sequence[int], frame: Frame, width: int, missing: int) -> tuple
     return [*first, *last], len(first)
 
 
-def _is_right(body: Sequence[Sequence[Cell]], at: int) -> bool:
-    """Whether a column is one of numbers."""
+def _is_right(body: Sequence[Sequence[HtmlCell]], at: int) -> bool:
+    """Return True for a column of numbers."""
     texts = [row[at].text for row in body]
     numbers = [0 < len(text) <= _LONGEST_NUMBER and bool(_NUMBER.fullmatch(text)) for text in texts]
     return any(numbers) and all(
@@ -245,14 +247,14 @@ def _is_right(body: Sequence[Sequence[Cell]], at: int) -> bool:
     )
 
 
-def _index(header: Sequence[Sequence[Cell]], body: Sequence[Sequence[Cell]]) -> int:
-    """How many leading columns are headings in every row."""
+def _index(header: Sequence[Sequence[HtmlCell]], body: Sequence[Sequence[HtmlCell]]) -> int:
+    """Return the number of leading columns that are headings in every row."""
     if not body:
         return sum(not cell.text for cell in header[-1]) if header else 0
     return min(next((at for at, cell in enumerate(row) if not cell.heading), len(row)) for row in body)
 
 
-def _named(header: list[list[Cell]], index: int) -> list[list[Cell]]:
+def _named(header: list[list[HtmlCell]], index: int) -> list[list[HtmlCell]]:
     """The header, with the names of the index beside those of the columns where there is room for both."""
     if len(header) < 2 or any(cell.text for cell in header[-1][index:]):
         return header
@@ -262,20 +264,20 @@ def _named(header: list[list[Cell]], index: int) -> list[list[Cell]]:
 
 
 def _with_above(
-    rows: Sequence[Sequence[Cell]],
-) -> list[tuple[Sequence[Cell] | None, Sequence[Cell]]]:
+    rows: Sequence[Sequence[HtmlCell]],
+) -> list[tuple[Sequence[HtmlCell] | None, Sequence[HtmlCell]]]:
     return list(zip([None, *rows], rows, strict=False))
 
 
-def _columns(rows: Sequence[Sequence[Cell]]) -> list[Sequence[Cell]]:
+def _columns(rows: Sequence[Sequence[HtmlCell]]) -> list[Sequence[HtmlCell]]:
     return list(zip(*rows, strict=True))
 
 
-def _is_gap(cells: Sequence[Cell]) -> bool:
+def _is_gap(cells: Sequence[HtmlCell]) -> bool:
     return len(cells) > 0 and all(cell.text in _ELLIPSES for cell in cells)
 
 
-def _shown(cell: Cell) -> str:
+def _shown(cell: HtmlCell) -> str:
     return readable(" ".join(cell.text.split()))
 
 

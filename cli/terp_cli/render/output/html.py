@@ -16,8 +16,8 @@ _BLOCKS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """One place of a grid. `spans` tells that it belongs to the cell above it or to its left."""
+class HtmlCell:
+    """A cell of a grid. `spans`: it belongs to the cell above it or to its left."""
 
     text: str
     heading: bool = False
@@ -28,7 +28,7 @@ class Cell:
 class Grid:
     """A table: rows of equally many cells, the first `header` of them at its head."""
 
-    rows: Sequence[Sequence[Cell]]
+    rows: Sequence[Sequence[HtmlCell]]
     header: int
     classes: str
 
@@ -52,12 +52,12 @@ class _Rows:
         self.header = 0
         self.in_head = False
         self.cell: list[str] | None = None
-        self._rows: list[list[Cell]] = []
-        self._row: list[Cell] | None = None
+        self._rows: list[list[HtmlCell]] = []
+        self._row: list[HtmlCell] | None = None
         self._span = (1, 1)
         self._heading = False
         # By column: the cell that reaches down, and into how many more rows.
-        self._down: dict[int, tuple[Cell, int]] = {}
+        self._down: dict[int, tuple[HtmlCell, int]] = {}
 
     def begin_row(self) -> None:
         self.end_row()
@@ -76,11 +76,11 @@ class _Rows:
             return
         self._fill(self._row)
         columns, rows = self._span
-        cell = Cell(" ".join("".join(self.cell).split()), self._heading)
+        cell = HtmlCell(" ".join("".join(self.cell).split()), self._heading)
         for number in range(min(columns, _MOST_COLUMNS - len(self._row))):
             if rows > 1:
                 self._down[len(self._row)] = (cell, rows - 1)
-            self._row.append(cell if number == 0 else Cell(cell.text, cell.heading, "left"))
+            self._row.append(cell if number == 0 else HtmlCell(cell.text, cell.heading, "left"))
         self.cell = None
 
     def end_row(self) -> None:
@@ -95,19 +95,19 @@ class _Rows:
     def grid(self) -> Grid | None:
         self.end_row()
         width = max(map(len, self._rows), default=0)
-        rows = [[*row, *[Cell("")] * (width - len(row))] for row in self._rows]
+        rows = [[*row, *[HtmlCell("")] * (width - len(row))] for row in self._rows]
         header = self.header
         if not header and len(rows) > 1 and all(cell.heading for cell in rows[0]):
             header = 1
         return Grid(rows, header, self.classes) if rows else None
 
-    def _fill(self, row: list[Cell]) -> None:
+    def _fill(self, row: list[HtmlCell]) -> None:
         """Put in what reaches down to the next places of this row."""
         while (down := self._down.pop(len(row), None)) is not None:
             cell, left = down
             if left > 1:
                 self._down[len(row)] = (cell, left - 1)
-            row.append(Cell(cell.text, cell.heading, "above"))
+            row.append(HtmlCell(cell.text, cell.heading, "above"))
 
 
 class _Reader(HTMLParser):
@@ -190,7 +190,7 @@ class _Reader(HTMLParser):
         if grid is None:
             return
         if self._tables:
-            # A table in a cell of another is told as words.
+            # A table in a cell of another table becomes text.
             words = (cell.text for row in grid.rows for cell in row if not cell.spans)
             self._write(f" {' '.join(words)} ")
         else:

@@ -1,4 +1,4 @@
-"""What one run puts out: text with its progress bars and floods, results, pictures and errors."""
+"""The output of one run: text with progress bars and floods, results, pictures and errors."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ class OutputStream:
     """Rows of the output of one run. A flood shows its head, then a count, and at its end its tail.
 
     Of a traceback the frames of the cell and of files below `cwd` are shown and those of libraries
-    counted, or all of them with `whole`. `cut` tells whether anything was left out so far. Pictures are
+    counted, or all of them with `whole`. `cut`: lines were left out so far. Pictures are
     drawn by `draw`, and without it only their files are named; `saved` are those that the code itself
     has made of what it also displayed.
     """
@@ -63,7 +63,7 @@ class OutputStream:
         self.saved: set[str] = set()
 
     def add(self, output: Output) -> list[Drawn]:
-        """The rows that `output` finished."""
+        """Return the rows that `output` finished."""
         if self._void and not isinstance(output, Clear):
             self._forget()
         rows: list[Drawn] = []
@@ -88,7 +88,7 @@ class OutputStream:
         return rows
 
     def settle(self) -> list[Styled]:
-        """The rows of all that waits: something else comes next, or the run is over."""
+        """Return all held rows: another block follows, or the run is over."""
         rows = self._lines(self._text.finish())
         self.cut = self.cut or self._left_out > 0 or self._left_out_chars > 0
         rows += self._held_rows(_TAIL)
@@ -97,7 +97,7 @@ class OutputStream:
         return rows
 
     def finish(self) -> list[Drawn]:
-        """The rows that are left when the run is over."""
+        """Return the remaining rows at the end of the run."""
         rows: list[Drawn] = [*self.settle()]
         updates = self._updates.values()
         rows += folded([row for update in updates for row in self._display(update, self._draw)])
@@ -107,7 +107,7 @@ class OutputStream:
         return rows
 
     def tail(self, limit: int) -> list[Styled]:
-        """The last rows of what may still change."""
+        """Return the last rows that may still change."""
         updates = [row for name, update in self._updates.items() for row in self._still_of(name, update)]
         lines = [*self._held, *self._text.open_lines]
         room = max(1, limit - 1 - len(updates))
@@ -144,7 +144,7 @@ class OutputStream:
         return self._count(left_out) + [text_of(line) for line in held[-most:]]
 
     def _count(self, lines: int) -> list[Styled]:
-        """The row that tells how much is not shown, if anything."""
+        """Return the row with the count of hidden lines, if any."""
         if lines:
             return [Styled(f"… {grouped(lines)} lines …", look.DIM)]
         if self._left_out_chars:
@@ -183,8 +183,8 @@ class OutputStream:
     def _error(self, error: Error) -> list[Styled]:
         if self._whole:
             return lines_of("\n".join(error.traceback) or f"{error.name}: {error.value}")
-        told = tracebacks.readable(error, self._cwd)
-        rows = lines_of(told)
+        traceback = tracebacks.readable(error, self._cwd)
+        rows = lines_of(traceback)
         for row in rows:
             if row.plain.startswith("--"):
                 row.stylize(look.BAD)
@@ -192,5 +192,5 @@ class OutputStream:
                 row.stylize(look.DIM)
         for last in rows[-1:]:
             last.stylize(look.BAD)
-        self.cut = self.cut or "library frame" in told or len(rows) > _LONGEST_TRACEBACK
+        self.cut = self.cut or "library frame" in traceback or len(rows) > _LONGEST_TRACEBACK
         return folded(rows, _LONGEST_TRACEBACK)

@@ -54,8 +54,8 @@ def variables_table(variables: Sequence[Variable], width: int) -> list[Text]:
 
 def _cells(variable: Variable) -> list[str]:
     size = "" if variable.size is None else size_text(variable.size)
-    told = (variable.name, variable.type, shape_text(variable.shape), size, variable.head)
-    return [one_line(text) for text in told]
+    fields = (variable.name, variable.type, shape_text(variable.shape), size, variable.head)
+    return [one_line(text) for text in fields]
 
 
 def _widths(cells: Sequence[Sequence[str]], width: int) -> list[int]:

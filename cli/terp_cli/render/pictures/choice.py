@@ -1,13 +1,40 @@
-"""Which way of drawing pictures suits a terminal."""
+"""The choice of a protocol for pictures on a terminal."""
 
 import re
+import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from terp_cli.render.pictures.tmux import Tmux
 from terp_cli.terminal.terminal_facts import TerminalFacts
 from terp_cli.terminal.terminal_query import is_multiplexed
+
+_FORMAT = "#{allow-passthrough} #{client_termname} #{client_termtype}"
+_PLACE_PICTURES = ("kitty", "ghostty")
+_PATIENCE_S = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Tmux:
+    """The abilities of tmux: it passes sequences on; its terminal draws kitty's placeholders."""
+
+    passes: bool = False
+    places: bool = False
+
+
+def ask_tmux(environ: Mapping[str, str]) -> Tmux:
+    """Query the tmux of this environment; return no abilities if it does not answer."""
+    command = ["tmux", "display-message", "-p", _FORMAT]
+    try:
+        said = subprocess.run(
+            command, env=dict(environ), capture_output=True, text=True, timeout=_PATIENCE_S, check=True
+        ).stdout
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return Tmux()
+    allowed, _, terminal = said.strip().partition(" ")
+    # Some versions print a switch as a number, others as a word.
+    return Tmux(allowed in ("1", "2", "on", "all"), any(name in terminal for name in _PLACE_PICTURES))
+
 
 Way = Literal["off", "kitty", "kitty in tmux", "iterm", "sixel", "blocks"]
 
@@ -29,8 +56,8 @@ _FIRST_KONSOLE = 220400
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """How pictures are drawn, and what to say when it is not what was asked for."""
+class PictureChoice:
+    """The protocol for pictures, and a notice if it is not that of the setting."""
 
     way: Way
     why: str = ""
@@ -43,27 +70,25 @@ def choose(
     ask_tmux: Callable[[], Tmux],
     *,
     colours: bool,
-) -> Choice:
-    """The way for the setting `wanted`; `colours` tells whether characters can show a picture at all.
+) -> PictureChoice:
+    """Return the choice for the setting `wanted`; `colours`: characters can show a picture.
 
     tmux is asked only where its answer matters.
     """
     last: Way = "blocks" if colours else "off"
     if wanted in ("off", "blocks"):
-        return Choice(cast("Way", wanted))
+        return PictureChoice(cast("Way", wanted))
     if is_multiplexed(environ):
         return _multiplexed(wanted, environ, facts, ask_tmux, last)
-    way = wanted if wanted != "auto" else told(environ) or _answered(facts) or last
+    way = wanted if wanted != "auto" else known_way(environ) or _answered(facts) or last
     if way == "sixel" and not facts.cell_height:
-        why = (
-            "The terminal does not tell the size of its cells, which sixel needs." if wanted != "auto" else ""
-        )
-        return Choice(last, why)
-    return Choice(cast("Way", way))
+        why = "The terminal does not report its cells' size, which sixel needs." if wanted != "auto" else ""
+        return PictureChoice(last, why)
+    return PictureChoice(cast("Way", way))
 
 
-def told(environ: Mapping[str, str]) -> str:
-    """The way that the terminal of this environment is known for; "" when it is not known."""
+def known_way(environ: Mapping[str, str]) -> str:
+    """Return the protocol that the terminal of this environment supports; "" if unknown."""
     for term, way in _TERMS:
         if term.fullmatch(environ.get("TERM", "")):
             return way
@@ -89,16 +114,16 @@ def _multiplexed(
     facts: TerminalFacts,
     ask_tmux: Callable[[], Tmux],
     last: Way,
-) -> Choice:
+) -> PictureChoice:
     """Within tmux, screen or zellij, the names in the environment are those of another terminal."""
     if wanted in ("auto", "sixel") and facts.sixel and facts.cell_height:
-        return Choice("sixel")
+        return PictureChoice("sixel")
     if wanted in ("auto", "kitty") and environ.get("TMUX"):
         tmux = ask_tmux()
         if tmux.passes and (tmux.places or wanted == "kitty"):
-            return Choice("kitty in tmux")
+            return PictureChoice("kitty in tmux")
         if wanted == "kitty":
-            return Choice(last, "tmux does not pass pictures on; its option allow-passthrough is off.")
+            return PictureChoice(last, "tmux does not pass pictures on; its option allow-passthrough is off.")
     if wanted == "auto":
-        return Choice(last)
-    return Choice(last, f"A picture for {wanted} cannot be placed within tmux, screen or zellij.")
+        return PictureChoice(last)
+    return PictureChoice(last, f"A picture for {wanted} cannot be placed within tmux, screen or zellij.")

@@ -14,11 +14,10 @@ from rich.text import Text
 from terp.text import pictures
 from terp_cli.render import look
 from terp_cli.render.pictures import escapes, raster
-from terp_cli.render.pictures.blocks import blocks
-from terp_cli.render.pictures.choice import Choice, Way, choose
-from terp_cli.render.pictures.extent import Cell, Extent, extent
+from terp_cli.render.pictures.choice import PictureChoice, Way, ask_tmux, choose
+from terp_cli.render.pictures.escapes import blocks
+from terp_cli.render.pictures.raster import CellSize, Extent, extent
 from terp_cli.render.pictures.sixel import sixel
-from terp_cli.render.pictures.tmux import ask_tmux
 from terp_cli.terminal import tty
 from terp_cli.terminal.rows import Graphic
 from terp_cli.terminal.terminal_facts import TerminalFacts
@@ -45,9 +44,9 @@ class Drawer:
 
     def __init__(
         self,
-        choice: Callable[[], Choice],
+        choice: Callable[[], PictureChoice],
         size: Callable[[], tuple[int, int]],
-        cell: Callable[[], Cell],
+        cell: Callable[[], CellSize],
         search: str = "",
     ) -> None:
         self._choice = choice
@@ -120,7 +119,7 @@ class Drawer:
 def drawer_on(
     out: TextIO, wanted: str, environ: Mapping[str, str], facts: Callable[[], TerminalFacts] = TerminalFacts
 ) -> Drawer | None:
-    """What draws pictures on the terminal behind `out`; None where none can be, or none is `wanted`.
+    """Return the drawer of pictures for the terminal `out`; None if it shows none, or none are `wanted`.
 
     `wanted` is the setting `images`; `facts` is what the terminal has answered so far.
     """
@@ -133,8 +132,8 @@ def drawer_on(
 
 def choice_on(
     out: TextIO, wanted: str, environ: Mapping[str, str], facts: Callable[[], TerminalFacts] = TerminalFacts
-) -> Callable[[], Choice] | None:
-    """How pictures are drawn on the terminal behind `out`, by what is known by then; None where none are."""
+) -> Callable[[], PictureChoice] | None:
+    """Return the choice of a protocol for the terminal `out`, by the facts at the call; None for none."""
     if wanted == "off" or not out.isatty() or not tty.moves_cursor(environ):
         return None
     # Without colours, or without the characters, there are no pictures of characters.
@@ -144,13 +143,13 @@ def choice_on(
     return lambda: choose(wanted, environ, _with_cell(facts(), out), tmux, colours=colours)
 
 
-def _cell(facts: TerminalFacts) -> Cell:
+def _cell(facts: TerminalFacts) -> CellSize:
     size = facts.cell_width, facts.cell_height
-    return Cell(*size, known=True) if all(size) else Cell()
+    return CellSize(*size, known=True) if all(size) else CellSize()
 
 
 def _with_cell(facts: TerminalFacts, out: TextIO) -> TerminalFacts:
-    """`facts` with the size of a cell as the system knows it, where the terminal has not told it."""
+    """Return `facts` with the size of a cell from the system, if the terminal has not answered."""
     if facts.cell_width and facts.cell_height:
         return facts
     try:

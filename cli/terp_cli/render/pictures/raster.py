@@ -1,13 +1,52 @@
 """Pictures as pixels, through Pillow."""
 
 import io
+import math
 import warnings
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from terp_cli.render.pictures.extent import Extent
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+# What a picture's pixel was made for; on a screen with twice as many it takes four of them.
+_USUAL_HEIGHT = 20
+
+
+@dataclass(frozen=True, slots=True)
+class CellSize:
+    """The size of a character's cell in pixels; `known` if the terminal has reported it."""
+
+    width: int = 10
+    height: int = 20
+    known: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """A picture's place in cells, and its size within them in pixels."""
+
+    columns: int
+    rows: int
+    width: int
+    height: int
+    keeps: str
+    """The one of "columns" and "rows" that the picture fills; its proportions give the other."""
+
+
+def extent(size: tuple[int, int], cell: CellSize, columns: int, rows: int) -> Extent:
+    """The place of a picture of this size: its own size, or as large as so many cells allow."""
+    density = max(1, round(cell.height / _USUAL_HEIGHT)) if cell.known else 1
+    width, height = max(1, size[0]) * density, max(1, size[1]) * density
+    scale = min(1.0, columns * cell.width / width, rows * cell.height / height)
+    wide = min(columns, max(1, round(width * scale / cell.width)))
+    high = math.ceil(wide * cell.width * height / width / cell.height)
+    if high <= rows:
+        tall = max(1, round(wide * cell.width * height / width))
+        return Extent(wide, high, wide * cell.width, tall, "columns")
+    slim = max(1, round(rows * cell.height * width / height))
+    return Extent(max(1, math.ceil(slim / cell.width)), rows, slim, rows * cell.height, "rows")
+
 
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 # These read an SVG from stdin, which has no folder from which it could load other files.

@@ -8,7 +8,7 @@ Python (textual-image).
 import re
 from typing import TYPE_CHECKING
 
-from terp_cli.render.pictures.extent import Extent
+from terp_cli.render.pictures.raster import Extent
 from terp_cli.terminal.rows import Graphic, placed
 
 if TYPE_CHECKING:

@@ -1,1 +1,1 @@
-"""A turn as lines to be read aloud."""
+"""A turn as lines for a screen reader."""

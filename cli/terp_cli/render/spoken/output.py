@@ -1,16 +1,41 @@
-"""What a run puts out as lines to be read aloud: its head, its tail, and how much lies between."""
+"""The output of a run for a screen reader: its head, its tail, and a count of the lines between."""
 
 import re
 from collections import deque
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, assert_never
 
 from terp.events import tracebacks
 from terp.events.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
-from terp_cli.render.output.html_table import read_table
+from terp_cli.render.output.html import LONGEST, MOST_ROWS, Grid, blocks
 from terp_cli.render.run_text import RunText
 from terp_cli.render.spoken.prose import SpokenProse, counted, table_lines
 from terp_cli.terminal.sanitise import one_line, readable
+
+
+@dataclass(frozen=True, slots=True)
+class HtmlTable:
+    """A header and rows of as many cells; the header has "" over a column without a name."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def read_table(html: str) -> HtmlTable | None:
+    """The first table in `html`; None without one, when its cells span others, or when it is very long."""
+    if len(html) > LONGEST:
+        return None
+    grid = next((block for block in blocks(html) if isinstance(block, Grid)), None)
+    if grid is None or not 0 < grid.header < len(grid.rows) < MOST_ROWS:
+        return None
+    if any(cell.spans for row in grid.rows for cell in row):
+        return None
+    texts = [tuple(cell.text for cell in row) for row in grid.rows]
+    # pandas puts the name of the index into a row of its own, below those of the columns.
+    header = tuple(" ".join(filter(None, column)) for column in zip(*texts[: grid.header], strict=True))
+    return HtmlTable(header, tuple(texts[grid.header :]))
+
 
 _HEAD, _TAIL = 40, 12
 _FAILING = re.compile(r"-+> *\d+ ?")
@@ -18,7 +43,7 @@ _TITLE = "Traceback (most recent call last)"
 
 
 class SpokenOutput:
-    """Takes the outputs of a run in order; `cut` tells whether lines were left out so far."""
+    """Converter of the outputs of a run, in order; `cut` is True if lines were omitted so far."""
 
     def __init__(self, cwd: str = "", *, whole: bool = False) -> None:
         self._cwd = cwd
@@ -31,16 +56,16 @@ class SpokenOutput:
         self.cut = False
 
     def add(self, output: Output) -> list[str]:
-        """The lines to be said now: those of an error, a table or a picture, after all that came before."""
+        """Return the lines that are due: of an error, a table or a picture, after all earlier ones."""
         match output:
             case Error():
                 return [*self.taken(), *self._error(output)]
-            case Display(data=data, path=path) if told := self._told(data, path):
-                return [*self.taken(), *told]
+            case Display(data=data, path=path) if lines := self._described(data, path):
+                return [*self.taken(), *lines]
             case DisplayUpdate(display_id=name, data=data, path=path):
                 # Only the last one is worth hearing.
                 plain = readable(RunText().add(output)).rstrip("\n").split("\n")
-                self._updates[name] = self._told(data, path) or _labelled(plain)
+                self._updates[name] = self._described(data, path) or _labelled(plain)
             case Clear():
                 self._text.rest()
                 self._forget()
@@ -51,7 +76,7 @@ class SpokenOutput:
         return []
 
     def taken(self) -> list[str]:
-        """The lines so far, under a label; what comes afterwards begins anew."""
+        """Return the lines so far, under a label, and begin again."""
         self._keep(self._text.rest())
         left_out = self._count - len(self._head) - len(self._tail)
         self.cut = self.cut or left_out > 0
@@ -72,8 +97,8 @@ class SpokenOutput:
             self._count += 1
             (self._head if len(self._head) < _HEAD else self._tail).append(line)
 
-    def _told(self, data: Mapping[str, Any], path: str) -> list[str]:
-        """What is more than its text: a table, a document, a picture."""
+    def _described(self, data: Mapping[str, Any], path: str) -> list[str]:
+        """Return the lines of a display that is more than text: a table, a document, a picture."""
         markdown = data.get("text/markdown")
         if isinstance(markdown, str):
             prose = SpokenProse()
@@ -94,12 +119,12 @@ class SpokenOutput:
         last = readable(f"{error.name}: {error.value}" if error.value else error.name)
         if self._whole:
             return [f"Error: {last}", *readable(self._text.add(error)).rstrip("\n").split("\n")]
-        told = readable(tracebacks.readable(error, self._cwd)).split("\n")
-        return [f"Error: {last}", *_places(told, last)]
+        rows = readable(tracebacks.readable(error, self._cwd)).split("\n")
+        return [f"Error: {last}", *_places(rows, last)]
 
 
 def _places(lines: Sequence[str], last: str) -> list[str]:
-    """The lines of a traceback that failed, each with where it stands; not the code around them."""
+    """Return the failed lines of a traceback with their places, without the code around them."""
     places: list[str] = []
     place, in_frame = "", False
     for line in lines:

@@ -1,4 +1,4 @@
-"""Markdown as lines to be read aloud: each says what it is, and nothing is drawn.
+"""Markdown as labelled lines for a screen reader.
 
 prose = SpokenProse()
 lines = prose.feed(delta)       # of the blocks that are finished
@@ -21,14 +21,14 @@ MOST_ROWS = 30
 
 
 class SpokenProse:
-    """Takes a reply's text as it comes, and gives its blocks when they are whole."""
+    """Converter of a reply's text into lines, block by block."""
 
     def __init__(self) -> None:
         self._text = Pieces()
         self._parse_at = 0.0
 
     def feed(self, text: str) -> list[str]:
-        """The lines of the blocks that `text` finished."""
+        """Return the lines of the blocks that `text` finished."""
         self._text.add(text)
         # A block that goes on and on is looked at again only when it has grown by a quarter.
         if "\n" not in text or len(self._text) < self._parse_at:
@@ -40,7 +40,7 @@ class SpokenProse:
         return spoken(nodes[:-1]) if start else []
 
     def finish(self) -> list[str]:
-        """The lines of what is left; after this a new text may begin."""
+        """Return the remaining lines; after this a new text may begin."""
         _, nodes = self._parsed()
         self._parse_at = 0.0
         return spoken(nodes)
@@ -51,12 +51,12 @@ class SpokenProse:
 
 
 def spoken(nodes: Sequence[SyntaxTreeNode], level: int = 1) -> list[str]:
-    """Blocks as lines; `level` counts the lists around them."""
+    """Return blocks as lines; `level` counts the lists around them."""
     return [line for node in nodes for line in _SPOKEN.get(node.type, _as_it_is)(node, level)]
 
 
 def code_lines(language: str, code: str) -> list[str]:
-    """Code below a line that tells what it is and how long."""
+    """Return code below a line with its language and length."""
     lines = visible(code.rstrip("\n")).split("\n")
     return [
         ", ".join(filter(None, ["Code", language_name(language), counted(len(lines), "line")])) + ":",
@@ -65,7 +65,7 @@ def code_lines(language: str, code: str) -> list[str]:
 
 
 def language_name(language: str) -> str:
-    """A language as it is said: "Python" for "python"."""
+    """Return the name of a language: "Python" for "python"."""
     name = one_line(language)
     return name[:1].upper() + name[1:]
 
@@ -82,7 +82,7 @@ def table_lines(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[st
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things: "1 line", "2 lines"."""
+    """Return a number of things: "1 line", "2 lines"."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 

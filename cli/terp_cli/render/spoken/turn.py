@@ -1,4 +1,4 @@
-"""What a person hears of a turn: every event as labelled lines, in blocks that are whole."""
+"""The events of a turn for a screen reader: labelled lines, in complete blocks."""
 
 import re
 from collections.abc import Callable
@@ -63,7 +63,7 @@ Said = (
 )
 
 _FIRST_S, _AGAIN_S = 2.0, 10.0
-"""After how long waiting is told, and how long nothing more is told of it."""
+"""Seconds until waiting is reported, and between further reports."""
 _LONGEST_REASONING = 300
 _GAP = re.compile(r"(?<=\d) (?=\d{3})")
 _ENDS = {
@@ -76,7 +76,7 @@ _ENDS = {
 
 
 class SpokenTurn:
-    """Says the events of a session, one turn after the other.
+    """Converter of the events of a session into lines, one turn after the other.
 
     `verbose` shortens nothing; `repeats` says what was asked, too. Of the effects of code only notable ones
     are said where nobody `asks` about it.
@@ -96,7 +96,7 @@ class SpokenTurn:
         self.verbose = verbose
         self._what = ""
         self._since = 0.0
-        self._told: float | None = None
+        self._reported_at: float | None = None
         self._reasoning = Pieces()
         self._prose = SpokenProse()
         self._replying = False
@@ -104,10 +104,10 @@ class SpokenTurn:
         self._cwd = ""
         self._obituary = ""
         self._interruption = Interruption()
-        self._usage = words.Usage()
+        self._usage = words.UsageSum()
 
     def take(self, event: Event) -> list[str]:
-        """The lines that `event` completes."""
+        """Return the lines that `event` completes."""
         match event:
             case ReasoningDelta() | TextDelta() | CodeDelta() | CodeProposed():
                 return self._of_reply(event)
@@ -136,18 +136,22 @@ class SpokenTurn:
                 assert_never(event)
 
     def rest(self) -> list[str]:
-        """The lines of all that waits: something else is about to be said, or the turn is over."""
+        """Return all held lines: another block follows, or the turn is over."""
         lines = self._reasoned() + self._replied(self._prose.finish())
         self._replying = False
         return lines + (self._output.taken() if self._output else [])
 
     def waiting(self) -> list[str]:
-        """What is waited for and since when, if that is due; a long run says its output so far."""
+        """Return the cause and the duration of waiting, if due; for a long run also its output so far."""
         now = self._clock()
         waited = now - self._since
-        if not self._what or waited < _FIRST_S or (self._told is not None and now - self._told < _AGAIN_S):
+        if (
+            not self._what
+            or waited < _FIRST_S
+            or (self._reported_at is not None and now - self._reported_at < _AGAIN_S)
+        ):
             return []
-        self._told = now
+        self._reported_at = now
         so_far = self._output.taken() if self._output else []
         return [*so_far, f"{self._what}, {elapsed(waited)}."]
 
@@ -168,8 +172,8 @@ class SpokenTurn:
             case CodeProposed(language=language, code=code, cwd=cwd):
                 self._what, self._cwd = "", cwd
                 asks = self._asks() or bool(event.asks)
-                told = event.effects if asks else notable(event.effects, cwd)
-                effects = [f"Effects: {effects_line(told)}."] if told.found or asks else []
+                shown = event.effects if asks else notable(event.effects, cwd)
+                effects = [f"Effects: {effects_line(shown)}."] if shown.found or asks else []
                 return [*self.rest(), *code_lines(language, code), *effects]
             case _:
                 assert_never(event)
@@ -244,7 +248,7 @@ class SpokenTurn:
             case KernelChanged():
                 return self._of_kernel(event)
             case Answered() | CodeDeclined() | CodeRejected() | HistoryCompacted():
-                return _plain(words.told(event))
+                return _plain(words.sentence(event))
             case CodeTyped():
                 # It stands on the screen as the line that was typed.
                 return []
@@ -268,25 +272,25 @@ class SpokenTurn:
         return _plain(words.kernel_changed(event))
 
     def _ended(self, event: CodeFinished) -> list[str]:
-        """How a run ended, what it changed on disk, and where all its output is when lines were left out."""
+        """Return the end of a run, its changed files, and the file of its output if lines were omitted."""
         cut = self._output is not None and self._output.cut
         self._output = None
-        # The death was told when it happened.
+        # The death was reported when it happened.
         note = event.note.removesuffix(self._obituary).rstrip()
         self._obituary = ""
         # A number in groups would be read as several numbers.
         changed = _GAP.sub("", delta_words(event.changes, event.more_changes))
-        _, *told = _plain(words.finished(replace(event, note=note, changes=(), more_changes=0)))
-        told += [f"Variables: {one_line(changed)}"] if changed else []
-        told += _plain(words.left_behind(event, cut=cut))
-        return [f"{_ENDS[event.status]} {elapsed(event.seconds)}.", *(line.strip() for line in told)]
+        _, *lines = _plain(words.finished(replace(event, note=note, changes=(), more_changes=0)))
+        lines += [f"Variables: {one_line(changed)}"] if changed else []
+        lines += _plain(words.left_behind(event, cut=cut))
+        return [f"{_ENDS[event.status]} {elapsed(event.seconds)}.", *(line.strip() for line in lines)]
 
     def _finished(self, event: TurnFinished) -> list[str]:
         self._what = ""
         # A number in groups would be read as several numbers.
         used = _GAP.sub("", str(self._usage)).replace(" · ", ", ")
-        lines = [*self.rest(), *_plain(words.ended(event, words.Usage())), *([used] if used else [])]
-        self._output, self._told, self._usage = None, None, words.Usage()
+        lines = [*self.rest(), *_plain(words.ended(event, words.UsageSum())), *([used] if used else [])]
+        self._output, self._reported_at, self._usage = None, None, words.UsageSum()
         return lines
 
     def _reasoned(self) -> list[str]:

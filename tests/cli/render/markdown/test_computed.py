@@ -7,12 +7,12 @@ from rich.text import Text
 
 from terp.events import Event, TextDelta, TurnFinished
 from terp_cli.render import look
-from terp_cli.render.transcript import Transcript
+from terp_cli.render.transcript import DrawnTranscript
 from tests.cli.drawing import Clock
 
 
 def drawn(*deltas: TextDelta) -> Sequence[Text]:
-    transcript = Transcript(lambda: 40, lambda: 12, Clock())
+    transcript = DrawnTranscript(lambda: 40, lambda: 12, Clock())
     events: list[Event] = [*deltas, TurnFinished("done", "")]
     rows = [row for event in events for row in transcript.show(event)]
     return [row for row in rows if isinstance(row, Text) and row.plain.strip()]

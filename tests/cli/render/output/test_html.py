@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from terp_cli.render.output.display import display_rows
-from terp_cli.render.output.html import Cell, Grid, blocks
-from terp_cli.render.output.html_table import HtmlTable, read_table
+from terp_cli.render.output.html import Grid, HtmlCell, blocks
+from terp_cli.render.spoken.output import HtmlTable, read_table
 
 NOTHING = "<IPython.core.display.HTML object>"
 
@@ -42,9 +42,9 @@ def test_spans_fill_the_places_they_cover() -> None:
     assert blocks(page) == [
         Grid(
             [
-                [Cell("a", True), Cell("b", True), Cell("b", True, "left")],
-                [Cell("1"), Cell("2"), Cell("3")],
-                [Cell("1", spans="above"), Cell("4"), Cell("5")],
+                [HtmlCell("a", True), HtmlCell("b", True), HtmlCell("b", True, "left")],
+                [HtmlCell("1"), HtmlCell("2"), HtmlCell("3")],
+                [HtmlCell("1", spans="above"), HtmlCell("4"), HtmlCell("5")],
             ],
             1,
             "c",
@@ -54,7 +54,7 @@ def test_spans_fill_the_places_they_cover() -> None:
 
 def test_a_table_within_a_table_is_told_as_words() -> None:
     page = "<table><tr><td>a<table><tr><td>b<td>c</table>d<td>e</table>"
-    assert blocks(page) == [Grid([[Cell("a b c d"), Cell("e")]], 0, "")]
+    assert blocks(page) == [Grid([[HtmlCell("a b c d"), HtmlCell("e")]], 0, "")]
 
 
 @pytest.mark.parametrize("span", ["999999999999", "-1", "0", "x", "²"])

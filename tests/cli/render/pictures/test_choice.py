@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from terp_cli.render.pictures.choice import Choice, choose
-from terp_cli.render.pictures.tmux import Tmux, ask_tmux
+from terp_cli.render.pictures.choice import PictureChoice, Tmux, ask_tmux, choose
 from terp_cli.terminal.terminal_facts import TerminalFacts
 
 XTERM = {"TERM": "xterm-256color"}
@@ -24,7 +23,7 @@ def chosen(
     tmux: Callable[[], Tmux] = Tmux,
     *,
     colours: bool = True,
-) -> Choice:
+) -> PictureChoice:
     return choose(wanted, environ, facts, tmux, colours=colours)
 
 
@@ -50,7 +49,7 @@ def chosen(
     ],
 )
 def test_the_environment_tells(environ: dict[str, str], way: str) -> None:
-    assert chosen("auto", environ) == Choice(way)  # type: ignore[arg-type]
+    assert chosen("auto", environ) == PictureChoice(way)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -63,27 +62,27 @@ def test_the_environment_tells(environ: dict[str, str], way: str) -> None:
     ],
 )
 def test_the_terminal_tells_where_the_environment_does_not(facts: TerminalFacts, way: str) -> None:
-    assert chosen("auto", XTERM, facts) == Choice(way)  # type: ignore[arg-type]
+    assert chosen("auto", XTERM, facts) == PictureChoice(way)  # type: ignore[arg-type]
 
 
 def test_the_environment_comes_before_the_answers() -> None:
-    assert chosen("auto", {"TERM": "xterm-kitty"}, SIXEL) == Choice("kitty")
+    assert chosen("auto", {"TERM": "xterm-kitty"}, SIXEL) == PictureChoice("kitty")
 
 
 @pytest.mark.parametrize("way", ["off", "kitty", "iterm", "sixel", "blocks"])
 def test_the_setting_comes_first(way: str) -> None:
-    assert chosen(way, {**XTERM, "TERM_PROGRAM": "iTerm.app"}, SIXEL) == Choice(way)  # type: ignore[arg-type]
+    assert chosen(way, {**XTERM, "TERM_PROGRAM": "iTerm.app"}, SIXEL) == PictureChoice(way)  # type: ignore[arg-type]
 
 
 def test_sixel_that_cannot_be_had_says_why() -> None:
-    assert chosen("sixel", XTERM, TerminalFacts()) == Choice(
-        "blocks", "The terminal does not tell the size of its cells, which sixel needs."
+    assert chosen("sixel", XTERM, TerminalFacts()) == PictureChoice(
+        "blocks", "The terminal does not report its cells' size, which sixel needs."
     )
 
 
 def test_without_colours_there_is_no_picture_of_characters() -> None:
-    assert chosen("auto", XTERM, colours=False) == Choice("off")
-    assert chosen("blocks", XTERM, colours=False) == Choice("blocks")
+    assert chosen("auto", XTERM, colours=False) == PictureChoice("off")
+    assert chosen("blocks", XTERM, colours=False) == PictureChoice("blocks")
 
 
 @pytest.mark.parametrize(
@@ -95,23 +94,23 @@ def test_without_colours_there_is_no_picture_of_characters() -> None:
     ],
 )
 def test_tmux_is_asked_what_it_passes_on(tmux: Tmux, way: str) -> None:
-    assert chosen("auto", IN_TMUX, tmux=lambda: tmux) == Choice(way)  # type: ignore[arg-type]
+    assert chosen("auto", IN_TMUX, tmux=lambda: tmux) == PictureChoice(way)  # type: ignore[arg-type]
 
 
 def test_a_multiplexer_with_sixel_draws_itself() -> None:
-    assert chosen("auto", IN_TMUX, SIXEL) == Choice("sixel")
+    assert chosen("auto", IN_TMUX, SIXEL) == PictureChoice("sixel")
 
 
 @pytest.mark.parametrize("environ", [{"TERM": "screen", "STY": "1"}, {**XTERM, "ZELLIJ": "0"}])
 def test_other_multiplexers_get_characters(environ: dict[str, str]) -> None:
-    assert chosen("auto", {**environ, "TERM_PROGRAM": "iTerm.app"}) == Choice("blocks")
+    assert chosen("auto", {**environ, "TERM_PROGRAM": "iTerm.app"}) == PictureChoice("blocks")
 
 
 def test_what_tmux_does_not_allow_is_said() -> None:
-    assert chosen("kitty", IN_TMUX) == Choice(
+    assert chosen("kitty", IN_TMUX) == PictureChoice(
         "blocks", "tmux does not pass pictures on; its option allow-passthrough is off."
     )
-    assert chosen("iterm", IN_TMUX) == Choice(
+    assert chosen("iterm", IN_TMUX) == PictureChoice(
         "blocks", "A picture for iterm cannot be placed within tmux, screen or zellij."
     )
 

@@ -9,9 +9,9 @@ import pytest
 from PIL import Image
 from rich.text import Text
 
-from terp_cli.render.pictures.choice import Choice, Way
+from terp_cli.render.pictures.choice import PictureChoice, Way
 from terp_cli.render.pictures.drawer import Drawer, drawer_on
-from terp_cli.render.pictures.extent import Cell
+from terp_cli.render.pictures.raster import CellSize
 from terp_cli.terminal.rows import Graphic
 from terp_cli.terminal.terminal_facts import TerminalFacts
 from tests.cli.render.pictures.made import bundle, encoded, picture, png
@@ -22,7 +22,9 @@ KITTY = {"TERM": "xterm-kitty"}
 
 
 def drawer(way: Way, why: str = "", columns: int = 80, rows: int = 24) -> Drawer:
-    return Drawer(lambda: Choice(way, why), lambda: (columns, rows), lambda: Cell(10, 20, known=True))
+    return Drawer(
+        lambda: PictureChoice(way, why), lambda: (columns, rows), lambda: CellSize(10, 20, known=True)
+    )
 
 
 @pytest.mark.parametrize("name", ["rsvg-convert", "resvg"])
@@ -33,8 +35,8 @@ def test_an_svg_is_drawn_where_a_program_makes_a_png_of_it(tmp_path: Path, name:
         f"#!/bin/sh\nread svg; [ \"$svg\" = '<svg></svg>' ] && exec /bin/cat '{tmp_path}/made.png'\n"
     )
     program.chmod(0o755)
-    choice = Choice("blocks", "")
-    draws = Drawer(lambda: choice, lambda: (40, 24), Cell, str(tmp_path))
+    choice = PictureChoice("blocks", "")
+    draws = Drawer(lambda: choice, lambda: (40, 24), CellSize, str(tmp_path))
     rows = draws({"image/svg+xml": "<svg></svg>\n"})
     assert rows == drawer("blocks", columns=40)(bundle(png(640, 480)))
 
@@ -43,8 +45,8 @@ def test_an_svg_that_a_program_fails_on_is_not_drawn(tmp_path: Path) -> None:
     program = tmp_path / "rsvg-convert"
     program.write_text("#!/bin/sh\nexit 1\n")
     program.chmod(0o755)
-    choice = Choice("blocks", "")
-    draws = Drawer(lambda: choice, lambda: (40, 24), Cell, str(tmp_path))
+    choice = PictureChoice("blocks", "")
+    draws = Drawer(lambda: choice, lambda: (40, 24), CellSize, str(tmp_path))
     assert draws({"image/svg+xml": "<svg></svg>"}) == []
 
 

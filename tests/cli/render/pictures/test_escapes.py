@@ -6,7 +6,7 @@ import re
 import pytest
 
 from terp_cli.render.pictures.escapes import iterm, kitty, kitty_in_tmux
-from terp_cli.render.pictures.extent import Cell, Extent, extent
+from terp_cli.render.pictures.raster import CellSize, Extent, extent
 from terp_cli.terminal.rows import Graphic, placed
 from tests.cli.render.pictures.made import png
 from tests.cli.screens import Terminal
@@ -87,18 +87,18 @@ def test_a_graphic_leaves_the_cursor_below_it(rows_before: int) -> None:
 @pytest.mark.parametrize(
     ("size", "cell", "room", "expected"),
     [
-        ((640, 480), Cell(10, 20, True), (80, 30), Extent(64, 24, 640, 480, "columns")),
-        ((640, 480), Cell(10, 20, True), (32, 30), Extent(32, 12, 320, 240, "columns")),
-        ((640, 480), Cell(10, 20, True), (80, 18), Extent(48, 18, 480, 360, "columns")),
-        ((640, 480), Cell(20, 40, True), (80, 30), Extent(64, 24, 1280, 960, "columns")),
-        ((640, 480), Cell(), (80, 30), Extent(64, 24, 640, 480, "columns")),
-        ((1, 1), Cell(10, 20, True), (80, 30), Extent(1, 1, 10, 10, "columns")),
-        ((10, 4000), Cell(10, 20, True), (80, 10), Extent(1, 10, 1, 200, "rows")),
-        ((9000, 3), Cell(10, 20, True), (80, 10), Extent(80, 1, 800, 1, "columns")),
-        ((100_000, 100_000), Cell(7, 15, True), (20, 3), Extent(6, 3, 42, 42, "columns")),
+        ((640, 480), CellSize(10, 20, True), (80, 30), Extent(64, 24, 640, 480, "columns")),
+        ((640, 480), CellSize(10, 20, True), (32, 30), Extent(32, 12, 320, 240, "columns")),
+        ((640, 480), CellSize(10, 20, True), (80, 18), Extent(48, 18, 480, 360, "columns")),
+        ((640, 480), CellSize(20, 40, True), (80, 30), Extent(64, 24, 1280, 960, "columns")),
+        ((640, 480), CellSize(), (80, 30), Extent(64, 24, 640, 480, "columns")),
+        ((1, 1), CellSize(10, 20, True), (80, 30), Extent(1, 1, 10, 10, "columns")),
+        ((10, 4000), CellSize(10, 20, True), (80, 10), Extent(1, 10, 1, 200, "rows")),
+        ((9000, 3), CellSize(10, 20, True), (80, 10), Extent(80, 1, 800, 1, "columns")),
+        ((100_000, 100_000), CellSize(7, 15, True), (20, 3), Extent(6, 3, 42, 42, "columns")),
     ],
 )
 def test_a_picture_keeps_its_size_or_fits_the_room(
-    size: tuple[int, int], cell: Cell, room: tuple[int, int], expected: Extent
+    size: tuple[int, int], cell: CellSize, room: tuple[int, int], expected: Extent
 ) -> None:
     assert extent(size, cell, *room) == expected

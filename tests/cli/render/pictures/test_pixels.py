@@ -6,9 +6,8 @@ import sys
 import pytest
 from PIL import Image
 
-from terp_cli.render.pictures.blocks import blocks
-from terp_cli.render.pictures.extent import Cell, extent
-from terp_cli.render.pictures.raster import NotDrawable, opened, shrunk
+from terp_cli.render.pictures.escapes import blocks
+from terp_cli.render.pictures.raster import CellSize, NotDrawable, extent, opened, shrunk
 from terp_cli.render.pictures.sixel import sixel
 from tests.cli.render.pictures.made import BLUE, RED, encoded, picture, png
 
@@ -41,7 +40,7 @@ def decoded(escape: str) -> Pixels:
 
 
 def test_sixels_are_the_pixels_of_the_picture() -> None:
-    at = extent((20, 14), Cell(10, 20, True), 80, 30)
+    at = extent((20, 14), CellSize(10, 20, True), 80, 30)
     graphic = sixel(picture(20, 14), at)
     assert (graphic.columns, graphic.rows) == (2, 1)
     assert decoded(graphic.escape) == {(x, y): RED if y < 7 else BLUE for x in range(20) for y in range(14)}
@@ -49,7 +48,7 @@ def test_sixels_are_the_pixels_of_the_picture() -> None:
 
 def test_sixels_of_many_colours_come_near() -> None:
     image = Image.linear_gradient("L").convert("RGB")
-    pixels = decoded(sixel(image, extent(image.size, Cell(10, 20, True), 80, 30)).escape)
+    pixels = decoded(sixel(image, extent(image.size, CellSize(10, 20, True), 80, 30)).escape)
     assert max(abs(pixels[x, y][0] - y) for x in range(256) for y in range(256)) <= 8
 
 
@@ -124,5 +123,5 @@ def test_without_pillow_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_shrunk_picture_has_no_more_pixels_than_are_drawn() -> None:
-    at = extent((1_000, 1_000), Cell(10, 20, True), 10, 10)
+    at = extent((1_000, 1_000), CellSize(10, 20, True), 10, 10)
     assert opened(shrunk(picture(1_000, 1_000), at)).size == (100, 100)
