@@ -16,9 +16,8 @@ from tests.loopback import Loopback
 
 from bench.measure import TERP, Row, environment, medians, show
 from bench.prompt import Terminal
-from terp_cli.render.ansi import Palette
+from terp_cli.render.ansi import Palette, TerminalScreen
 from terp_cli.render.markdown.markdown import MarkdownStream
-from terp_cli.render.screen import TerminalScreen
 from terp_cli.terminal.painter import Painter
 from terp_cli.terminal.terminal_facts import TerminalFacts
 

@@ -21,8 +21,7 @@ from bench.markdown import FENCED, SAMPLE, draw, fence, repeated
 from bench.measure import Row, medians, readable, show
 from terp.events import CodeFinished, CodeStarted, Event, Printed
 from terp.events.outputs import Text as Output
-from terp_cli.render.ansi import Palette
-from terp_cli.render.screen import TerminalScreen
+from terp_cli.render.ansi import Palette, TerminalScreen
 from terp_cli.render.transcript import DrawnTranscript
 from terp_cli.terminal.painter import Painter
 

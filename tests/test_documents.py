@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from terp_cli.line.exit_codes import EXIT_CODES
 from terp_cli.line.flags import all_flags
+from terp_cli.line.stopping import EXIT_CODES
 from tests.loopback import Call, Loopback
 from tests.test_architecture import ROOMS
 

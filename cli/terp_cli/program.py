@@ -9,8 +9,7 @@ from terp.errors import TerpError
 from terp_cli.fronts.call import Call
 from terp_cli.line import streams
 from terp_cli.line.command_line import CommandLine
-from terp_cli.line.exit_codes import EXIT_CODES, READER_LEFT
-from terp_cli.line.stopping import Stopped
+from terp_cli.line.stopping import EXIT_CODES, READER_LEFT, StoppedBySignal
 
 COMMANDS: Mapping[str, str] = {
     "": "terp_cli.program:converse",
@@ -49,7 +48,7 @@ def _ended(call: Call) -> int:
     try:
         with call.stopping.armed(call.options.timeout), call.terminal():
             return command(call.line.command)(call)
-    except Stopped as stopped:
+    except StoppedBySignal as stopped:
         return call.stopped(stopped.code)
     except asyncio.CancelledError:
         # A second signal: its sender does not want another line.

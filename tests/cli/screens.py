@@ -8,9 +8,8 @@ from typing import Any
 import pyte
 from rich.color import ColorSystem
 
-from terp_cli.render.ansi import Palette
+from terp_cli.render.ansi import Palette, TerminalScreen
 from terp_cli.render.markdown.markdown import MarkdownStream
-from terp_cli.render.screen import TerminalScreen
 from terp_cli.terminal.painter import Painter
 
 

@@ -11,7 +11,7 @@ import rich.text
 from terp.events import CodeFinished, CodeStarted, Event, Printed, TextDelta, TurnFinished
 from terp.events.outputs import Display, FileChange
 from terp_cli.fronts.terminal import TerminalFront
-from terp_cli.render.pictures.local_pictures import picture_rows
+from terp_cli.render.output.display import picture_rows
 from tests.cli.drawing import Clock, drawn
 from tests.cli.screens import Terminal
 

@@ -18,9 +18,8 @@ from terp.settings.project.standing import Standing, standing_of
 from terp.text.paths import typed_path
 from terp_cli.line import streams
 from terp_cli.line.command_line import CommandLine
-from terp_cli.line.exit_codes import EXIT_CODES
 from terp_cli.line.stdin import Source, source_of
-from terp_cli.line.stopping import TIME_IS_OVER, Stopping
+from terp_cli.line.stopping import EXIT_CODES, TIME_IS_OVER, Stopping
 from terp_cli.terminal import tty
 from terp_cli.terminal.guard import Guard, Unguarded, guarding
 from terp_cli.terminal.sanitise import readable

@@ -17,9 +17,8 @@ from terp.session.emitting import Emission, emission, emitted
 from terp.session.session import Session
 from terp.text.paths import unused
 from terp.text.plain import without_escapes
-from terp_cli.line.exit_codes import EXIT_CODES
 from terp_cli.line.flags import Options
-from terp_cli.line.stopping import TIME_IS_OVER, Stopping
+from terp_cli.line.stopping import EXIT_CODES, TIME_IS_OVER, Stopping
 from terp_cli.terminal.sanitise import readable
 
 First = Literal["", "go_on", "rerun"]

@@ -31,9 +31,9 @@ from terp_cli.terminal.sanitise import one_line, readable
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from terp_cli.render.ansi import Screen
     from terp_cli.render.look import Theme
     from terp_cli.render.output.display import Draw
-    from terp_cli.render.screen import Screen
     from terp_cli.render.transcript import DrawnTranscript
     from terp_cli.terminal.rows import Graphic
 
@@ -93,9 +93,8 @@ class TerminalFront:
 
         def screen() -> "Screen":
             # Importing rich takes longer than painting a prompt.
-            from terp_cli.render.ansi import Palette  # noqa: PLC0415
+            from terp_cli.render.ansi import Palette, TerminalScreen  # noqa: PLC0415
             from terp_cli.render.look import theme_of  # noqa: PLC0415
-            from terp_cli.render.screen import TerminalScreen  # noqa: PLC0415
 
             def ground() -> "Theme":
                 return theme_of(theme, painter.facts.background, environ)

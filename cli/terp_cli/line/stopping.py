@@ -1,4 +1,4 @@
-"""Early ends of a call: Ctrl-C, SIGTERM, SIGHUP and the end of `--timeout`."""
+"""The exit codes of terp, and early ends: Ctrl-C, SIGTERM, SIGHUP and the end of `--timeout`."""
 
 import asyncio
 import signal
@@ -6,7 +6,31 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 
-from terp_cli.line.exit_codes import EXIT_CODES, HUNG_UP, TERMINATED
+from terp.errors import StopReason
+
+EXIT_CODES: Mapping[StopReason, int] = {
+    "done": 0,
+    "error": 1,
+    "rejected": 1,
+    "context_full": 1,
+    "repeated_failure": 1,
+    "until_failed": 1,
+    "usage": 2,
+    "approval_needed": 3,
+    "declined": 3,
+    "no_sandbox": 3,
+    "max_steps": 4,
+    "max_budget": 4,
+    "unavailable": 69,
+    "rate_limited": 75,
+    "auth": 77,
+    "timeout": 124,
+    "interrupted": 130,
+}
+HUNG_UP = 129
+READER_LEFT = 141
+TERMINATED = 143
+
 
 TIME_IS_OVER = "the time given with --timeout is over."
 
@@ -31,8 +55,8 @@ async def _later(seconds: float, end: Ending) -> None:
     await end()
 
 
-class Stopped(BaseException):
-    """A signal came before there was a session to interrupt."""
+class StoppedBySignal(BaseException):
+    """Raised at a signal before there is a session to interrupt."""
 
     def __init__(self, code: int) -> None:
         super().__init__(code)
@@ -58,7 +82,7 @@ class Stopping:
 
     @contextmanager
     def armed(self, timeout_s: float) -> Iterator[None]:
-        """Raise `Stopped` at a signal, before anything runs; start the time of `--timeout`."""
+        """Raise `StoppedBySignal` at a signal, before anything runs; start the time of `--timeout`."""
         before = {number: signal.signal(number, self._raise) for number in _CODES}
         signal.setitimer(signal.ITIMER_REAL, timeout_s)
         try:
@@ -105,4 +129,4 @@ class Stopping:
 
     def _raise(self, number: int, frame: FrameType | None) -> None:
         self.code = self.code or _CODES[number]
-        raise Stopped(_CODES[number])
+        raise StoppedBySignal(_CODES[number])

@@ -51,7 +51,7 @@ class CodeStream:
         return Text(self._indent) + text if self._indent else text
 
 
-# Saying that so few rows are left out would take almost as much room as showing them.
+# A note on so few hidden rows would take almost as much room as the rows.
 _WORTH_FOLDING = 3
 
 
@@ -65,7 +65,7 @@ class CallCode:
         self._line = Pieces()
         self._number = 1
         self._shown = 0
-        # Whole lines that do not fit any more, as long as it is not clear that they are to be folded.
+        # Complete lines that do not fit, until it is known if they are folded.
         self._held: list[list[Text]] = []
         self._left = 0
         self._cut = 0
@@ -161,5 +161,5 @@ class CallCode:
 
 
 def _gutter(number: int) -> str:
-    # The last number is not known while the first is written: few calls have more than 999 lines.
+    # The last number is unknown while the first is written: few calls have more than 999 lines.
     return f"{number:>3} │ "

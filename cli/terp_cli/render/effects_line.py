@@ -7,7 +7,7 @@ from pathlib import Path
 from terp.events.effects import Effect, EffectKind, Effects
 from terp_cli.terminal.sanitise import one_line
 
-# What stands before the targets, and what is said where there are none.
+# The words before the targets, and the words without targets.
 _WORDS: dict[EffectKind, tuple[str, str]] = {
     "reads": ("reads ", "reads files"),
     "writes": ("writes ", "writes files"),
@@ -64,7 +64,7 @@ def _said(effect: Effect) -> str:
 
 
 def _targets(effect: Effect) -> str:
-    # The first thing that is not known is reason enough; of the others a person wants to see more.
+    # One unknown effect is reason enough; several of the others are shown.
     most = 1 if effect.kind == "cannot tell" else _MOST
     shown = [_shortened(one_line(target)) for target in effect.targets[:most]]
     left = len(effect.targets) - len(shown) + effect.more

@@ -45,7 +45,7 @@ def theme_of(setting: str, background: Ground, environ: Mapping[str, str]) -> Th
         return _NONE
     ground: str = background if setting == "auto" else setting
     if ground == "unknown" and (index := environ.get("COLORFGBG", "").rpartition(";")[2]).isdigit():
-        # The index of the background among the sixteen colours (rxvt, Konsole).
+        # The background's index among the sixteen colours (rxvt, Konsole).
         ground = "light" if int(index) in (7, *range(9, 16)) else "dark"
     return {"dark": _DARK, "light": _LIGHT}.get(ground, _ANY)
 

@@ -46,10 +46,9 @@ from terp_cli.render.fold import wrapped
 from terp_cli.render.markdown import computed
 from terp_cli.render.markdown.answer import AnswerStream, same_file
 from terp_cli.render.markdown.markdown import MarkdownStream
-from terp_cli.render.output.display import Draw, Drawn
+from terp_cli.render.output.display import Draw, Drawn, made_files, picture_rows
 from terp_cli.render.output.interruption import Interruption
 from terp_cli.render.output.output import OutputStream
-from terp_cli.render.pictures.local_pictures import made_files, picture_rows
 from terp_cli.render.pieces import Pieces
 from terp_cli.render.reasoning import Detail, FoldedReasoning, PlainStream
 from terp_cli.render.status import Status
@@ -158,13 +157,13 @@ class DrawnTranscript:
         return [header, *code.feed(self._proposed.code), *code.finish()]
 
     def _draw(self, event: Event) -> None:
-        # The line that was typed stands above, whatever was drawn before it.
+        # The typed line stands above, after any earlier block.
         self._spaced = self._spaced and not isinstance(event, TurnStarted | CodeTyped)
         match event:
             case ReasoningDelta() | TextDelta() | CodeDelta() | CodeProposed():
                 self._write(event)
             case CodeTyped():
-                # It stands on the screen as the line that was typed.
+                # It is on the screen as the typed line.
                 self._end_part()
             case CodeStarted() | Printed() | LateOutput() | CodeFinished() | JobChanged():
                 self._run(event)
@@ -259,7 +258,7 @@ class DrawnTranscript:
                 elif not self._asked:
                     self._status.wait(words.progress(event), now - seconds)
             case Asked():
-                # Whoever asks draws the question; the person may be elsewhere.
+                # The code that asks draws the question, perhaps on another terminal.
                 self._asked = True
                 self._status.clear()
             case KernelChanged():
@@ -332,7 +331,7 @@ class DrawnTranscript:
     def _write_code(self, delta: CodeDelta) -> None:
         name = "code " + delta.call_id
         if self._name != name:
-            # Code that another part has torn in two is shown whole when it is proposed.
+            # Code that another block has split is shown whole when it is proposed.
             self._code_language = None if delta.call_id in self._code else delta.language
             self._code.setdefault(delta.call_id, Pieces())
             self._begin(name, self._call_code(delta.language))
@@ -359,7 +358,7 @@ class DrawnTranscript:
             self._keep(wrapped(line, self._width()))
 
     def _call_code(self, language: str) -> CallCode:
-        # What is asked below the code must not push its beginning off the screen.
+        # The question below the code must not push its beginning off the screen.
         rows = self._screen_rows()
         return CallCode(language, self._width, max(_FEWEST_ROWS, rows - _ROWS_BELOW) if rows else 0)
 
@@ -373,11 +372,11 @@ class DrawnTranscript:
         # The note of the kernel's death is not repeated.
         finished = replace(finished, note=finished.note.removesuffix(self._obituary).rstrip())
         cut, saved = (output.cut, output.saved) if isinstance(output, OutputStream) else (False, set[str]())
-        # A picture that was drawn and saved is one: its file was named below it.
+        # A picture that was drawn has its file named below it already.
         news = tuple(one for one in finished.files if one.action != "created" or one.path not in saved)
         number = self._numbers.pop(finished.call_id, 0)
         self._keep([part for row in words.finished(finished, number=number) for part in self._fit(row)])
-        # A path in one piece can be copied.
+        # An unbroken path can be copied.
         self._keep(words.left_behind(replace(finished, files=news), cut=cut))
         pictures, named = made_files(finished.files, self._drawing, saved)
         self._keep(pictures)

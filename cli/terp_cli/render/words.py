@@ -49,7 +49,7 @@ OneSentence = TurnStarted | Answered | CodeDeclined | CodeRejected | HistoryComp
 OfPast = HistoryRewound | SessionForked | SessionResumed | CodeCompared
 
 _BAR = 12
-# The end of a check's output says what failed; the model reads more of it.
+# Rows from the end of a check's output, which name the failure; the model gets more.
 _CHECKED = 12
 _ENDED = {
     "approval_needed": "Nobody was there to approve the code.",

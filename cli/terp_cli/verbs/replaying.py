@@ -26,7 +26,7 @@ from terp.store.places import Place, is_session, real_directory
 from terp.store.reading import read
 from terp.text.paths import typed_path
 from terp_cli.fronts.call import Call
-from terp_cli.line.exit_codes import EXIT_CODES
+from terp_cli.line.stopping import EXIT_CODES
 from terp_cli.repl.commands.rows import counted
 from terp_cli.repl.keeping import folder_of
 from terp_cli.terminal.sanitise import one_line, readable

@@ -40,8 +40,8 @@ from terp.text.interrupts import Interrupted, Interrupts
 from terp.text.languages import language_of, means_language
 from terp.text.plain import without_escapes
 from terp_cli.fronts.call import STDIN, Call
-from terp_cli.line.exit_codes import EXIT_CODES
 from terp_cli.line.stdin import TypedLines
+from terp_cli.line.stopping import EXIT_CODES
 from terp_cli.render.run_text import displayed_file
 from terp_cli.repl.keeping import folder_of
 from terp_cli.repl.seat import person_beside

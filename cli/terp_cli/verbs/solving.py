@@ -30,8 +30,8 @@ from terp.text.interrupts import Interrupted, Interrupts
 from terp.text.paths import typed_path
 from terp_cli.fronts.call import STDIN, Call
 from terp_cli.fronts.json import usage_json, write_json
-from terp_cli.line.exit_codes import EXIT_CODES
 from terp_cli.line.stdin import TypedLines
+from terp_cli.line.stopping import EXIT_CODES
 from terp_cli.repl.keeping import place_of, resumed_by
 from terp_cli.repl.resuming import Resuming
 from terp_cli.terminal.sanitise import readable

@@ -13,8 +13,8 @@ from terp_cli.render.markdown.computed import words
 from terp_cli.render.markdown.early import Margin, cut_list, cut_paragraph, item_margins
 from terp_cli.render.markdown.formulas import block_opening, may_be_open
 from terp_cli.render.markdown.grammar import parse
-from terp_cli.render.markdown.growing_table import GrowingTable
 from terp_cli.render.markdown.inline import inline
+from terp_cli.render.markdown.tables import GrowingTable
 
 _MAY_START_BLOCK = re.compile(r" {0,3}([-+*>#|=_~`]|\d{1,9}[.)])|.*\||\s*\Z| {4}|\t")
 _LIST_ITEM = re.compile(r" {0,3}([-+*]|\d{1,9}[.)])(\s|\Z)")
@@ -68,7 +68,7 @@ class WaitingLines:
         """Return True if `line`, the last one, may have ended the block before it."""
         if not _MAY_START_BLOCK.match(line) or self._begins_or_is_inside(line):
             return False
-        # Another item, quoted line or row of a table goes on with the block it follows.
+        # Another item, quoted line or row of a table continues its block.
         same = len(self.lines) > 1 and self.lines[-2].strip() != "" and line[:1] == self.lines[0][:1]
         return not (same and line[:1] in "-*+>|" and (line[:1] in ">|" or line[1:2] == " "))
 
@@ -205,13 +205,13 @@ class Rest:
         return wrapped(Text.assemble(*self._row, text) if self._row else text, width)
 
 
-# Not shown before the line goes on: a fence about to open, or an underline that may be a list item.
+# Hidden until the line continues: the start of a fence, or an underline that may be a list item.
 _UNDECIDED = re.compile(r"\s*(`{1,2}|`{3,}.*|~{3,}.*|[-=]+\s*)\Z")
-# A table looks best when all of it is known; most are no longer than two tails.
+# A complete table has the best widths; most are no longer than two tails.
 _TABLE_PATIENCE = 2
 # A blank line does not end these.
 _MAY_GO_ON = ("bullet_list", "ordered_list", "code_block")
-# A block larger than this is taken for something else than markdown, and shown as it is written.
+# A larger block counts as plain text, and is shown as it is written.
 _HUGE = 8_000
 
 
@@ -249,7 +249,7 @@ class ProseBlocks:
         begun = not self._waiting.ended and not self._waiting.lines[-1].startswith("#")
         if not begun or self._table or not line.strip() or is_item(line):
             return False
-        # What cannot end a paragraph goes on with it.
+        # A line that cannot end a paragraph continues it.
         after = parse(["text", line], {})
         return len(after) == 1 and after[0].type == "paragraph" and not block_opening(line.strip())
 
@@ -328,7 +328,7 @@ class ProseBlocks:
         if partial and not _UNDECIDED.fullmatch(partial):
             lines = [*lines, self._margins.inside(partial)]
         rows: list[Text] = []
-        # A link defined by half a line must not be remembered.
+        # A link defined by half a line must not be stored.
         references = {"references": dict(self._references.get("references", {}))}
         before = self._before
         for at, node in enumerate(parse(lines, references, ascii_only=self._ascii_only)):
@@ -403,7 +403,7 @@ class ProseBlocks:
             return []
         nodes = self._parse(source[: cut.end].split("\n"))
         if [node.type for node in nodes] != ["paragraph"]:
-            # Alone, what is to be cut off reads otherwise.
+            # Parsed separately, the part would have another meaning.
             return []
         *rows, last = self._rest.paragraph(nodes[0], self._width())
         rows = [*([] if self._rest else self._gap()), *self._margins.indented(rows)]

@@ -1,4 +1,4 @@
-"""Tables in columns. Their widths can be settled before the last row is known.
+"""Tables in columns. Their widths can be fixed before the last row is known.
 
 layout = TableLayout.of(cells, sides, width)
 rows = layout.table(cells)                  # the header, a rule, and what is known of the body
@@ -6,7 +6,7 @@ layout = layout.widened(cells)              # one more row, which may hold a lon
 rows += layout.row(cells)
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -19,19 +19,19 @@ from terp_cli.render.fold import wrapped
 from terp_cli.render.markdown.inline import inline
 
 _GAP = 3
-# Where columns would be narrower than this on the average, a row is easier to read as lines.
+# With narrower columns on average, a row is easier to read as lines.
 _LEAST_COLUMN = 8
 
 Cells = Sequence[Text]
 
 
 def table(node: SyntaxTreeNode, width: int) -> list[Text]:
-    """A whole table."""
+    """Return the rows of a whole table."""
     return TableLayout.of(node, width).table(cells_of(node))
 
 
 def cells_of(node: SyntaxTreeNode) -> list[list[Text]]:
-    """The cells of a table; the header first."""
+    """Return the cells of a table; the header first."""
     return [
         [inline(cell.children[0] if cell.children else None) for cell in row.children]
         for part in node.children
@@ -71,7 +71,7 @@ class TableLayout:
         return replace(self, widths=_fitted(widths, self.width - _GAP * (len(widths) - 1)))
 
     def table(self, cells: Sequence[Cells]) -> list[Text]:
-        """The header and the rows below it; `cells` begin with the header."""
+        """Return the header and the rows below it; `cells` begin with the header."""
         if not self.in_columns:
             return [row for at, body in enumerate(cells[1:]) for row in self._record(body, first=at == 0)]
         header = [Text(cell.plain, look.BOLD) for cell in cells[0]]
@@ -79,7 +79,7 @@ class TableLayout:
         return [*self._columns(header), rule, *(row for body in cells[1:] for row in self._columns(body))]
 
     def row(self, cells: Cells) -> list[Text]:
-        """One more row."""
+        """Return one more row."""
         return self._columns(cells) if self.in_columns else self._record(cells, first=False)
 
     def _columns(self, cells: Cells) -> list[Text]:
@@ -119,3 +119,43 @@ def _fitted(natural: Sequence[int], room: int) -> list[int]:
         for at in wide:
             widths[at] -= less
     return [max(1, width) for width in widths]
+
+
+Parse = Callable[[Sequence[str]], list[SyntaxTreeNode]]
+
+
+class GrowingTable:
+    """Rows of a table after its first ones; `head` is its first two lines.
+
+    `parse` gives the blocks of lines.
+    """
+
+    def __init__(self, node: SyntaxTreeNode, head: Sequence[str], width: int, parse: Parse) -> None:
+        self._head = head
+        self._parse = parse
+        self._layout = TableLayout.of(node, width)
+        self.first_rows = self._layout.table(cells_of(node))
+
+    def row(self, line: str, width: int) -> list[Text] | None:
+        """Return the rows of one more line, in columns that stay; None if it is no row."""
+        drawn = self._drawn(line, width)
+        if drawn is None:
+            return None
+        self._layout, rows = drawn
+        return rows
+
+    def peek(self, line: str, width: int) -> list[Text]:
+        """Return the same as `row`, for a line that is still being written."""
+        drawn = self._drawn(line, width)
+        return drawn[1] if drawn else []
+
+    def _drawn(self, line: str, width: int) -> tuple[TableLayout, list[Text]] | None:
+        if not line.strip():
+            return None
+        nodes = self._parse([*self._head, line])
+        if len(nodes) != 1 or len(cells := cells_of(nodes[0])) != 2:
+            return None
+        # After a resize the old widths do not fit.
+        same = self._layout.width == width
+        layout = self._layout.widened(cells[1]) if same else TableLayout.of(nodes[0], width)
+        return layout, layout.row(cells[1])

@@ -1,4 +1,4 @@
-r"""LaTeX formulas as a person would type them: fractions on one line, indices raised and lowered.
+r"""LaTeX formulas as plain text: fractions on one line, indices raised and lowered.
 
     formula(r"\frac{a+b}{2} \le \sqrt{x_i^2}")     "(a + b)/2 ≤ √(xᵢ²)"
     displayed(r"\begin{pmatrix} a & b \\ c & d \end{pmatrix}")     ["⎛a  b⎞", "⎝c  d⎠"]

@@ -1,4 +1,4 @@
-"""From a display's MIME bundle to what is put among the rows."""
+"""The drawer of a display's MIME bundle as rows or a picture."""
 
 import fcntl
 import struct
@@ -15,9 +15,8 @@ from terp.text import pictures
 from terp_cli.render import look
 from terp_cli.render.pictures import escapes, raster
 from terp_cli.render.pictures.choice import PictureChoice, Way, ask_tmux, choose
-from terp_cli.render.pictures.escapes import blocks
+from terp_cli.render.pictures.escapes import blocks, sixel
 from terp_cli.render.pictures.raster import CellSize, Extent, extent
-from terp_cli.render.pictures.sixel import sixel
 from terp_cli.terminal import tty
 from terp_cli.terminal.rows import Graphic
 from terp_cli.terminal.terminal_facts import TerminalFacts
@@ -28,7 +27,7 @@ Drawn = Text | Graphic
 _MOST_BYTES = 4_000_000
 # kitty refuses pictures that are wider or higher.
 _MOST_SIDE = 10_000
-# So much of what was said before stays in sight.
+# Rows of earlier text that stay in sight.
 _ROWS_LEFT = 6
 # Half cells are large pixels: what is higher is not seen at a glance.
 _MOST_BLOCKS = 30
@@ -36,7 +35,7 @@ _PNG = b"\x89PNG\r\n\x1a\n"
 
 
 class Drawer:
-    """Draws pictures in a terminal of this `size` (columns and rows) whose characters are of size `cell`.
+    """Drawer of pictures on a terminal of this `size` (columns and rows), with characters of size `cell`.
 
     What stands in the way is said once, in a row of its own. `search` is the path of programs, of which one
     may draw an SVG.
@@ -56,7 +55,7 @@ class Drawer:
         self._said: set[str] = set()
 
     def __call__(self, bundle: Mapping[str, Any]) -> list[Drawn]:
-        """The rows of the bundle's picture; none when there is none, or it is not to be drawn."""
+        """Return the rows of the bundle's picture; none without a picture, or if it is not drawn."""
         picture, svg = pictures.raster(bundle), bundle.get("image/svg+xml")
         if picture is None and not isinstance(svg, str):
             return []

@@ -1,9 +1,10 @@
-"""Pictures in the sequences of terminals that take files: kitty's protocol and iTerm2's.
+"""Pictures as sequences for a terminal: kitty's protocol, iTerm2's, sixels, and half blocks in colour.
 
 https://sw.kovidgoyal.net/kitty/graphics-protocol/ and https://iterm2.com/documentation-images.html
 """
 
 import base64
+import re
 import zlib
 from collections.abc import Iterator
 from itertools import groupby
@@ -37,7 +38,7 @@ def kitty(png: bytes, at: Extent, *, proportional: bool) -> Graphic:
     size = {"columns": f"c={at.columns}", "rows": f"r={at.rows}"}[at.keeps]
     if not proportional:
         size = f"c={at.columns},r={at.rows}"
-    # q=2: the terminal's answer would be typed into the prompt.
+    # q=2: without it the terminal's answer would appear at the prompt.
     return placed("".join(_chunks(png, f"a=T,f=100,q=2,C=1,{size}")), at.columns, at.rows)
 
 
@@ -77,7 +78,7 @@ def _chunks(png: bytes, keys: str) -> Iterator[str]:
     for at in range(0, len(encoded), _CHUNK):
         more = int(at + _CHUNK < len(encoded))
         yield f"\x1b_G{keys + ',' if keys else ''}m={more};{encoded[at : at + _CHUNK]}\x1b\\"
-        # The protocol wants nothing but `m`, and `q` again, after the first.
+        # After the first piece the protocol takes only `m` and `q`.
         keys = "q=2"
 
 
@@ -112,9 +113,56 @@ def _row(upper: list[Pixel], lower: list[Pixel] | None) -> Text:
     for (above, below), run in groupby(cells):
         length = len(list(run))
         if above == below:
-            # A ground alone is one colour to set, and spaces leave no seams between the rows.
+            # A background is one colour to set, and spaces leave no seams between rows.
             text.append(" " * length, Style(bgcolor=Color.from_rgb(*above)))
         else:
             ground = Color.from_rgb(*below) if below else None
             text.append(_UPPER * length, Style(color=Color.from_rgb(*above), bgcolor=ground))
     return text
+
+
+_MOST_COLOURS = 64
+_BAND = 6
+_RUN = re.compile(rb"(.)\1{3,254}", re.DOTALL)
+_TO_CHARACTERS = bytes(min(255, bits + 63) for bits in range(256))
+
+
+def sixel(image: "Image", at: Extent) -> Graphic:
+    """The picture in the size of its extent."""
+    small = image.convert("RGB").resize((at.width, at.height))
+    indexed = small.quantize(_MOST_COLOURS)
+    palette = indexed.getpalette() or []
+    colours = sorted({index for _, index in indexed.getcolors() or () if isinstance(index, int)})
+    registers = "".join(f"#{index};2;{_percents(palette[index * 3 : index * 3 + 3])}" for index in colours)
+    rows = _cut(indexed.tobytes(), at.width)
+    # A row of bytes, 1 for pixels of one colour: shifted, it is that row of a band.
+    masks = {index: bytes(number == index for number in range(256)) for index in colours}
+    bands = [_band(rows[top : top + _BAND], masks) for top in range(0, len(rows), _BAND)]
+    # 1: other pixels stay unchanged.
+    drawing = f'\x1bP0;1;0q"1;1;{at.width};{at.height}{registers}{"-".join(bands)}\x1b\\'
+    return placed(drawing, at.columns, at.rows)
+
+
+def _band(rows: list[bytes], masks: dict[int, bytes]) -> str:
+    width = len(rows[0])
+    drawn = []
+    for index in sorted(set(b"".join(rows))):
+        bits = 0
+        for at, row in enumerate(rows):
+            if index in row:
+                bits |= int.from_bytes(row.translate(masks[index])) << at
+        characters = bits.to_bytes(width).translate(_TO_CHARACTERS).rstrip(b"?")
+        drawn.append(f"#{index}{_RUN.sub(_counted, characters).decode()}")
+    return "$".join(drawn)
+
+
+def _counted(run: re.Match[bytes]) -> bytes:
+    return b"!%d%b" % (len(run[0]), run[1])
+
+
+def _percents(colour: list[int]) -> str:
+    return ";".join(str(round(part * 100 / 255)) for part in colour)
+
+
+def _cut(pixels: bytes, width: int) -> list[bytes]:
+    return [pixels[at : at + width] for at in range(0, len(pixels), width)]

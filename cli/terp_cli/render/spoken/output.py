@@ -63,7 +63,7 @@ class SpokenOutput:
             case Display(data=data, path=path) if lines := self._described(data, path):
                 return [*self.taken(), *lines]
             case DisplayUpdate(display_id=name, data=data, path=path):
-                # Only the last one is worth hearing.
+                # Only the last update is written.
                 plain = readable(RunText().add(output)).rstrip("\n").split("\n")
                 self._updates[name] = self._described(data, path) or _labelled(plain)
             case Clear():

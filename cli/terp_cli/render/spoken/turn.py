@@ -166,7 +166,7 @@ class SpokenTurn:
                 said = f"{text} (computed)" if reference else text
                 return self._reasoned() + self._replied(self._prose.feed(said))
             case CodeDelta():
-                # It is said when it is whole.
+                # It is written when it is complete.
                 self._wait("Writing code")
                 return []
             case CodeProposed(language=language, code=code, cwd=cwd):
@@ -232,7 +232,7 @@ class SpokenTurn:
                 self._wait(words.progress(event), seconds)
                 return []
             case Asked():
-                # Whoever asks says the question; the person may be elsewhere.
+                # The code that asks writes the question, perhaps on another terminal.
                 self._what = ""
                 return self.rest()
             case _:
@@ -250,7 +250,7 @@ class SpokenTurn:
             case Answered() | CodeDeclined() | CodeRejected() | HistoryCompacted():
                 return _plain(words.sentence(event))
             case CodeTyped():
-                # It stands on the screen as the line that was typed.
+                # It is on the screen as the typed line.
                 return []
             case UsageReported():
                 self._usage.add(event)
@@ -278,7 +278,7 @@ class SpokenTurn:
         # The death was reported when it happened.
         note = event.note.removesuffix(self._obituary).rstrip()
         self._obituary = ""
-        # A number in groups would be read as several numbers.
+        # A screen reader would read grouped digits as several numbers.
         changed = _GAP.sub("", delta_words(event.changes, event.more_changes))
         _, *lines = _plain(words.finished(replace(event, note=note, changes=(), more_changes=0)))
         lines += [f"Variables: {one_line(changed)}"] if changed else []
@@ -287,7 +287,7 @@ class SpokenTurn:
 
     def _finished(self, event: TurnFinished) -> list[str]:
         self._what = ""
-        # A number in groups would be read as several numbers.
+        # A screen reader would read grouped digits as several numbers.
         used = _GAP.sub("", str(self._usage)).replace(" · ", ", ")
         lines = [*self.rest(), *_plain(words.ended(event, words.UsageSum())), *([used] if used else [])]
         self._output, self._reported_at, self._usage = None, None, words.UsageSum()

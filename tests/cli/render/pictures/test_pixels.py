@@ -6,9 +6,8 @@ import sys
 import pytest
 from PIL import Image
 
-from terp_cli.render.pictures.escapes import blocks
+from terp_cli.render.pictures.escapes import blocks, sixel
 from terp_cli.render.pictures.raster import CellSize, NotDrawable, extent, opened, shrunk
-from terp_cli.render.pictures.sixel import sixel
 from tests.cli.render.pictures.made import BLUE, RED, encoded, picture, png
 
 Pixels = dict[tuple[int, int], tuple[int, int, int]]
