@@ -357,7 +357,7 @@ def test_building_the_help_loads_nothing_slow() -> None:
 def test_a_prompt_and_its_model_load_neither_httpx_nor_rich() -> None:
     opened = "open_model(ModelOptions('openai/gpt-4o'), environ={})"
     code = f"""
-import terp_cli.program, terp_cli.repl.talking
+import terp_cli.program, terp_cli.repl.session
 from terp.settings.model_options import ModelOptions
 from terp.models.adapters.adapters import open_model
 {opened}

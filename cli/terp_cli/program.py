@@ -23,7 +23,7 @@ COMMANDS: Mapping[str, str] = {
     "profiles": "terp_cli.verbs.profiles:profiles",
     "replay": "terp_cli.verbs.replaying:replay",
     "rules": "terp_cli.verbs.rules:rules",
-    "run": "terp_cli.verbs.run_code:run_alone",
+    "run": "terp_cli.verbs.run_code:run_script",
     "serve": "terp_cli.server.serving:serve",
     "sessions": "terp_cli.verbs.sessions:sessions",
     "solve": "terp_cli.verbs.solving:solve_problem",

@@ -30,7 +30,7 @@ from terp_cli.fronts.call import STDIN, Call
 from terp_cli.fronts.oneshot import OneShotPrompt, one_shot, wanted_by, write_variable
 from terp_cli.line.stdin import Piped, read_prompt, take_data
 from terp_cli.repl.keeping import place_of, prune_soon, resumed_by, tell_of_past, what_first
-from terp_cli.repl.seat import Seat, person_beside, seat_of
+from terp_cli.repl.terminal_ui import TerminalUI, person_beside, terminal_ui_of
 from terp_cli.repl.trusting import settled
 
 _SETTLED_S = 1.0
@@ -42,7 +42,7 @@ _OFFERED = 9
 
 
 @dataclass(frozen=True)
-class Given:
+class ConversationStart:
     """What a conversation begins with: where it is kept and works, and what is asked first.
 
     `emission` is what is written in place of an answer.
@@ -59,11 +59,13 @@ class Given:
 def converse(call: Call, settings: Settings) -> int:
     """Ask what the call asks, and let the person go on where they stay; the exit code."""
     with given_by(call, settings) as given:
-        return asyncio.run(conversed(call, settings, given, seat_of(call, settings, once=not call.stays)))
+        return asyncio.run(
+            conversed(call, settings, given, terminal_ui_of(call, settings, once=not call.stays))
+        )
 
 
 @contextmanager
-def given_by(call: Call, settings: Settings) -> Iterator[Given]:
+def given_by(call: Call, settings: Settings) -> Iterator[ConversationStart]:
     """What the call begins with; what is kept of it is closed behind the block.
 
     Raises:
@@ -91,7 +93,9 @@ def given_by(call: Call, settings: Settings) -> Iterator[Given]:
         first,
     )
     try:
-        yield Given(place, cwd, question, piped.prelude if piped else "", resumed is not None, wanted)
+        yield ConversationStart(
+            place, cwd, question, piped.prelude if piped else "", resumed is not None, wanted
+        )
     finally:
         if place.keeper is not None:
             place.keeper.close()
@@ -100,19 +104,19 @@ def given_by(call: Call, settings: Settings) -> Iterator[Given]:
             piped.path.unlink(missing_ok=True)
 
 
-async def conversed(call: Call, settings: Settings, given: Given, seat: Seat | None) -> int:
+async def conversed(call: Call, settings: Settings, given: ConversationStart, ui: TerminalUI | None) -> int:
     """Open the session, ask, and go on at the prompt where the person stays; the exit code."""
     # Before anything of the project counts, and before what the person has entered meanwhile is sent.
-    settings = await settled(call, settings, seat)
+    settings = await settled(call, settings, ui)
     if settings.api_base and not settings.model and not settings.replay:
-        settings = await _with_model(call, settings, seat)
+        settings = await _with_model(call, settings, ui)
     if not call.stays:
         # Its answer is all there is: it must not end before its code.
         settings = replace(settings, background_after_s=0.0)
     # A recording is the same wherever its answers go.
     if not (call.out.isatty() or settings.record or settings.replay):
         settings = replace(settings, instructions=f"{settings.instructions}\n{_TO_A_PROGRAM}".strip())
-    person = (seat.person if seat else None) or _person_beside(call, settings, drawn=seat is not None)
+    person = (ui.person if ui else None) or _person_beside(call, settings, drawn=ui is not None)
 
     async def opened(place: Place) -> Session:
         return await build_session(
@@ -139,27 +143,27 @@ async def conversed(call: Call, settings: Settings, given: Given, seat: Seat | N
     asyncio.get_running_loop().call_later(_SETTLED_S, call.guard.stay)
     prune_soon(call, settings, session)
     if call.stays:
-        from terp_cli.repl.talking import talk  # noqa: PLC0415  (for who stays alone)
+        from terp_cli.repl.session import run_conversation  # noqa: PLC0415  (for who stays alone)
 
-        assert seat is not None, "who stays has a terminal"
-        return await talk(
-            call, settings, session, seat, given.question if given.question.asks else None, opened
+        assert ui is not None, "who stays has a terminal"
+        return await run_conversation(
+            call, settings, session, ui, given.question if given.question.asks else None, opened
         )
     if given.resumed:
         tell_of_past(call, session)
     facts = {"session": given.place.folder.name, "model": session.model.name}
     front = (
-        seat.titles.beside(seat.front)
-        if seat
+        ui.titles.beside(ui.front)
+        if ui
         else call.front(facts, lambda: session.budget.used, asks=not settings.auto_run)
     )
     last = partial(write_variable, wanted=given.emission, out=call.out) if given.emission else None
     return await one_shot(session, given.question, front, call.stopping, last)
 
 
-async def _with_model(call: Call, settings: Settings, seat: Seat | None) -> Settings:
+async def _with_model(call: Call, settings: Settings, ui: TerminalUI | None) -> Settings:
     """The settings with a model of the server at `api_base`; who sits there chooses among several."""
-    person = seat.person if seat else None
+    person = ui.person if ui else None
 
     async def choose(names: Sequence[str]) -> str:
         if person is None:

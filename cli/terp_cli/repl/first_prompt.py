@@ -10,18 +10,18 @@ from terp.settings import Settings
 from terp.text.importing import import_slow
 from terp_cli.fronts.call import Call
 from terp_cli.prompt.interface import LineSettings
-from terp_cli.repl.seat import Seat
+from terp_cli.repl.terminal_ui import TerminalUI
 
 
 def prompt_first(call: Call, settings: Settings) -> int:
     """Let the person type, open a new session behind the prompt, and talk there; the exit code."""
-    return asyncio.run(_prompted(call, settings, Seat(call, settings, once=False)))
+    return asyncio.run(_prompted(call, settings, TerminalUI(call, settings, once=False)))
 
 
-async def _prompted(call: Call, settings: Settings, seat: Seat) -> int:
-    if not (seat.desk and seat.redraws):
+async def _prompted(call: Call, settings: Settings, ui: TerminalUI) -> int:
+    if not (ui.desk and ui.redraws):
         # The lines of such a terminal stay as they were written: the prompt comes last.
-        return await _opened(call, settings, seat)
+        return await _opened(call, settings, ui)
     line = LineSettings(
         history=call.places.history,
         toolbar=lambda: " · ".join([settings.model or "starting", "/help"]),
@@ -31,19 +31,19 @@ async def _prompted(call: Call, settings: Settings, seat: Seat) -> int:
         without_secrets=call.secrets.redacted,
     )
     call.typed_ahead.hand_over()
-    desk = seat.desk()
+    desk = ui.desk()
     async with desk.talking(line):
         call.above = desk.say
         try:
-            return await _opened(call, settings, seat)
+            return await _opened(call, settings, ui)
         finally:
             call.above = None
 
 
-async def _opened(call: Call, settings: Settings, seat: Seat) -> int:
+async def _opened(call: Call, settings: Settings, ui: TerminalUI) -> int:
     # In a thread, so that keys are shown as they are typed.
-    await asyncio.to_thread(import_slow, "terp_cli.repl.talking")
+    await asyncio.to_thread(import_slow, "terp_cli.repl.session")
     from terp_cli.repl.conversation import conversed, given_by  # noqa: PLC0415  (there is a prompt by now)
 
     with given_by(call, settings) as given:
-        return await conversed(call, settings, given, seat)
+        return await conversed(call, settings, given, ui)

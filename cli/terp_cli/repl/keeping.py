@@ -15,7 +15,7 @@ from terp.store.folders import is_due, new_folder
 from terp.store.places import Place, new_place, real_directory, stored_place
 from terp_cli.fronts.call import Call
 from terp_cli.fronts.oneshot import First
-from terp_cli.repl.commands.talk import SavedSession
+from terp_cli.repl.commands.context import SavedSession
 
 if TYPE_CHECKING:
     from terp_cli.repl.resuming import Resuming

@@ -11,7 +11,7 @@ from terp.session.attachments import attach, attach_elsewhere, text_room
 from terp.session.context.namespaces import Namespaces
 from terp.text.paths import typed_path
 from terp_cli.prompt.mentions import described, mentions
-from terp_cli.repl.commands.talk import Talk
+from terp_cli.repl.commands.context import CommandContext
 
 _MOST_NEAR = 5_000
 # Names with these are files; of other words with a dot (`@app.route`, `@np.vectorize`) nobody knows.
@@ -33,23 +33,25 @@ _DECORATORS = frozenset(
 )
 
 
-async def attached(line: str, cwd: Path, talk: Talk, namespaces: Namespaces) -> Sequence[Attachment]:
+async def attached(
+    line: str, cwd: Path, context: CommandContext, namespaces: Namespaces
+) -> Sequence[Attachment]:
     """What a message names with an `@`; the user reads of words that were probably meant to name something.
 
     Raises:
         AttachmentError: a file cannot be read.
     """
     named = mentions(line, cwd)
-    room = text_room(talk.settings, talk.environ, len(named.files))
-    elsewhere = talk.session.kernels.elsewhere
-    files = attach_elsewhere(named.files) if elsewhere else attach(named.files, cwd, room, talk.say)
+    room = text_room(context.settings, context.environ, len(named.files))
+    elsewhere = context.session.kernels.elsewhere
+    files = attach_elsewhere(named.files) if elsewhere else attach(named.files, cwd, room, context.say)
     held = await namespaces.variables() if named.names else ()
     # Of one name the first is meant: the default language comes first.
     variables = {one.name: (one, language) for language, one in reversed(held)}
     known = [one.name for _, one in held]
     for word in (word for word in (*named.others, *named.names) if word not in known):
         if told := missed(word, cwd, known, opens_line=word in named.openers):
-            talk.say(told)
+            context.say(told)
     return (*files, *(described(*variables[name]) for name in named.names if name in variables))
 
 

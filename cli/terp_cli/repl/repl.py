@@ -1,7 +1,7 @@
 """The REPL: a line is read, its turn is drawn, and so on until the person leaves.
 
     talk = TerminalTalk(session, front, desk, person, Around(settings, places, environ))
-    code = await run_repl(talk, ReplSettings(history=places.history))
+    code = await run_repl(context, ReplSettings(history=places.history))
 
 A line is a command, the person's own code (`!ls`, `>>> x`), or a message to the model.
 """
@@ -42,8 +42,8 @@ from terp_cli.prompt.interface import CtrlCDebounce, LineSettings, Sources, Word
 from terp_cli.prompt.toolbar import Toolbar
 from terp_cli.repl.commands.every import all_commands
 from terp_cli.repl.commands.table import UnknownCommand
+from terp_cli.repl.context import TerminalContext
 from terp_cli.repl.missed_mentions import attached
-from terp_cli.repl.terminal_talk import TerminalTalk
 from terp_cli.terminal.sanitise import readable
 
 
@@ -69,12 +69,12 @@ class ReplSettings:
     vi_mode: bool = False
 
 
-async def run_repl(talk: TerminalTalk, settings: ReplSettings) -> int:
+async def run_repl(context: TerminalContext, settings: ReplSettings) -> int:
     """Talk until the person leaves; the exit code. The session is not closed.
 
     Ctrl-C interrupts a turn; SIGTERM and SIGHUP leave with 143 and 129.
     """
-    repl = Repl(talk, settings)
+    repl = Repl(context, settings)
     running = asyncio.current_task()
     loop = asyncio.get_running_loop()
     ended_by: list[int] = []
@@ -82,7 +82,7 @@ async def run_repl(talk: TerminalTalk, settings: ReplSettings) -> int:
     def end(number: int) -> None:
         ended_by.append(number)
         # Whoever sends this does not wait for code that resists an interrupt.
-        repl.begin(talk.session.kernels.aclose)
+        repl.begin(context.session.kernels.aclose)
         if running is not None:
             running.cancel()
 
@@ -108,34 +108,36 @@ async def run_repl(talk: TerminalTalk, settings: ReplSettings) -> int:
 class Repl:
     """One talk at a terminal."""
 
-    def __init__(self, talk: TerminalTalk, settings: ReplSettings) -> None:
-        self._talk = talk
+    def __init__(self, context: TerminalContext, settings: ReplSettings) -> None:
+        self._context = context
         self._settings = settings
         self._titles = settings.titles or Titles.none()
         self._commands = all_commands()
-        self._held = Namespaces(talk.session.kernels)
+        self._held = Namespaces(context.session.kernels)
         self._tasks: set[asyncio.Task[None]] = set()
         self._watching: asyncio.Task[None] | None = None
         self._in_turn = self._warned = False
         self._ctrl_c = CtrlCDebounce(time.monotonic)
         self._toolbar = Toolbar(
-            model=lambda: talk.session.model.name,
-            tier=lambda: talk.session.kernels.get(talk.session.kernels.languages[0]).tier,
-            unasked=lambda: talk.auto_run,
-            profile=lambda: talk.profile,
-            used=lambda: talk.session.budget.used,
-            jobs=lambda: len(talk.session.jobs.running),
+            model=lambda: context.session.model.name,
+            tier=lambda: context.session.kernels.get(context.session.kernels.languages[0]).tier,
+            unasked=lambda: context.auto_run,
+            profile=lambda: context.profile,
+            used=lambda: context.session.budget.used,
+            jobs=lambda: len(context.session.jobs.running),
             python=lambda: (
                 # Its name would take the room of what follows it.
-                talk.session.kernels.get(talk.session.kernels.languages[0]).place.partition(" (")[0]
-                or environment_name(pythons.current if (pythons := talk.session.equipment.pythons) else None)
+                context.session.kernels.get(context.session.kernels.languages[0]).place.partition(" (")[0]
+                or environment_name(
+                    pythons.current if (pythons := context.session.equipment.pythons) else None
+                )
             ),
         )
-        talk.replaced = self._watch_anew
+        context.replaced = self._watch_anew
 
     async def run(self) -> None:
         """Read and answer until the person leaves."""
-        desk = self._talk.desk
+        desk = self._context.desk
         # Not through the front end, which would import rich before there is a prompt.
         for line in self._settings.banner:
             desk.say(fill(readable(line), desk.width))
@@ -145,7 +147,7 @@ class Repl:
                 self.begin(thing)
             if self._settings.first is not None:
                 await self._guarded(self._busily(self._settings.first()))
-            while not self._talk.left:
+            while not self._context.left:
                 try:
                     await self._next()
                 except EOFError:
@@ -155,16 +157,16 @@ class Repl:
         """Say in one line what failed where nobody waits for it."""
         error = context.get("exception")
         told = f"{type(error).__name__}: {error}" if error else str(context.get("message"))
-        self._talk.say(f"! Something failed in the background: {told}")
+        self._context.say(f"! Something failed in the background: {told}")
 
     def interrupt(self) -> None:
         """Stop the turn that is going on, and let the person think again about what was to follow it."""
         if self._in_turn:
             self._ctrl_c.interrupted()
-            self._talk.desk.take_back()
-            self.begin(self._talk.session.interrupt)
+            self._context.desk.take_back()
+            self.begin(self._context.session.interrupt)
         elif not self._ctrl_c.repeats():
-            self._talk.desk.interrupted()
+            self._context.desk.interrupted()
 
     def stop(self) -> None:
         """Take back what was begun in the background."""
@@ -198,7 +200,7 @@ class Repl:
             begins=self._settings.hand_over,
             sources=Sources(
                 commands=self._commands.words,
-                arguments=lambda name, begun: self._commands.arguments(self._talk, name, begun),
+                arguments=lambda name, begun: self._commands.arguments(self._context, name, begun),
                 names=self._names,
                 code=self._completed,
                 cwd=self._folder,
@@ -211,25 +213,27 @@ class Repl:
         """Begin what a line says that does not wait for the end of a turn; whether it was one."""
         if not self._in_turn or not self._commands.is_at_once(line):
             return False
-        self.begin(lambda: self._guarded(self._commands.run(self._talk, line)))
+        self.begin(lambda: self._guarded(self._commands.run(self._context, line)))
         return True
 
     def _may_leave(self) -> bool:
         """Whether the person may leave; once they have been told of what that ends."""
-        jobs = self._talk.session.jobs.running.values()
+        jobs = self._context.session.jobs.running.values()
         if not jobs or self._warned:
             return True
         self._warned = True
-        self._talk.say(*(f"{job.title} still runs: leaving ends it." for job in jobs), "Ctrl-D again leaves.")
+        self._context.say(
+            *(f"{job.title} still runs: leaving ends it." for job in jobs), "Ctrl-D again leaves."
+        )
         return False
 
     async def _next(self) -> None:
-        if self._talk.next:
-            prompt, attached = self._talk.next.popleft()
+        if self._context.next:
+            prompt, attached = self._context.next.popleft()
             self._show_prompt(prompt)
-            await self._guarded(self._busily(self._drawn(ask(self._talk.session, prompt, attached))))
+            await self._guarded(self._busily(self._drawn(ask(self._context.session, prompt, attached))))
             return
-        line = await self._talk.desk.message()
+        line = await self._context.desk.message()
         self._warned = False
         await self._guarded(self._answer(line))
 
@@ -238,12 +242,12 @@ class Repl:
         try:
             await doing
         except TerpError as error:
-            if self._talk.debug and error.__cause__ is not None and error.stop_reason != "usage":
+            if self._context.debug and error.__cause__ is not None and error.stop_reason != "usage":
                 # A mistake of the person's own has no more to tell than its message.
-                self._talk.say(self._told(error))
-            self._talk.say(self._without_secrets(error.message), *([error.remedy] if error.remedy else []))
+                self._context.say(self._told(error))
+            self._context.say(self._without_secrets(error.message), *([error.remedy] if error.remedy else []))
         except Exception as error:  # noqa: BLE001  # a bug of terp must not end the conversation
-            self._talk.say(
+            self._context.say(
                 self._told(error),
                 "",
                 "This is a bug in terp. The conversation and the variables are still there.",
@@ -253,15 +257,15 @@ class Repl:
         return self._without_secrets("".join(traceback.format_exception(error)).rstrip())
 
     def _without_secrets(self, text: str) -> str:
-        return self._talk.session.equipment.without_secrets(text)
+        return self._context.session.equipment.without_secrets(text)
 
     async def _answer(self, line: str) -> None:
         """Do what a line says."""
-        session = self._talk.session
+        session = self._context.session
         if code := typed_code(line, session.kernels.languages):
             await self._busily(self._drawn(session.run(*code)))
         elif told := unclear(line):
-            self._talk.say(told)
+            self._context.say(told)
         elif not await self._commanded(line):
             line = self._commands.as_text(line)
             attached = await self._attached(line)
@@ -270,9 +274,9 @@ class Repl:
     async def _commanded(self, line: str) -> bool | object:
         """Whether a line was a command; one that is not known comes back, to be corrected."""
         try:
-            return await self._busily(self._commands.run(self._talk, line))
+            return await self._busily(self._commands.run(self._context, line))
         except UnknownCommand:
-            self._talk.prefill(line)
+            self._context.prefill(line)
             raise
 
     async def _busily(self, doing: Awaitable[bool | object]) -> bool | object:
@@ -286,50 +290,50 @@ class Repl:
     async def _attached(self, line: str) -> Sequence[Attachment]:
         """What a message names with an @; the message comes back to the line when that cannot be read."""
         try:
-            return await attached(line, self._folder(), self._talk, self._namespaces)
+            return await attached(line, self._folder(), self._context, self._namespaces)
         except TerpError:
-            self._talk.prefill(line)
+            self._context.prefill(line)
             raise
 
     def _folder(self) -> Path:
         """Where the person's files are: beside those of the code, unless that runs on another machine."""
-        kernels = self._talk.session.kernels
+        kernels = self._context.session.kernels
         return Path(kernels.cwd if kernels.elsewhere else self._kernel.cwd)
 
     async def _drawn(self, turn: AsyncGenerator[Event, None]) -> None:
         async with aclosing(turn) as events:
-            await self._talk.front.show(events)
+            await self._context.front.show(events)
 
     def _recall(self) -> None:
         """Show the last exchange of a session that goes on."""
-        session = self._talk.session
+        session = self._context.session
         answers = (message.text for message in reversed(session.history) if isinstance(message, Assistant))
         if session.turns:
             self._show_prompt(session.turns[-1].prompt)
             if answer := next(answers, ""):
-                self._talk.front.aside(TextDelta(answer))
+                self._context.front.aside(TextDelta(answer))
 
     def _show_prompt(self, prompt: str) -> None:
         """Show a message that nobody has typed just now."""
         first, *more = readable(prompt).split("\n")
-        self._talk.desk.say("\n".join(["", f"› {first}", *(f"  {line}" for line in more)]))
+        self._context.desk.say("\n".join(["", f"› {first}", *(f"  {line}" for line in more)]))
 
     def _rewind(self) -> None:
         async def listed() -> None:
-            await self._commands.run(self._talk, "/rewind")
-            if self._talk.session.turns:
-                self._talk.prefill("/rewind ")
+            await self._commands.run(self._context, "/rewind")
+            if self._context.session.turns:
+                self._context.prefill("/rewind ")
 
         self.begin(listed)
 
     @property
     def _kernel(self) -> Kernel:
-        kernels = self._talk.session.kernels
+        kernels = self._context.session.kernels
         return kernels.get(kernels.languages[0])
 
     @property
     def _namespaces(self) -> Namespaces:
-        kernels = self._talk.session.kernels
+        kernels = self._context.session.kernels
         # A session that is resumed here brings kernels of its own.
         if self._held.kernels is not kernels:
             self._held = Namespaces(kernels)
@@ -339,7 +343,7 @@ class Repl:
         return await self._namespaces.names()
 
     async def _completed(self, language: str, code: str) -> Sequence[str]:
-        kernels = self._talk.session.kernels
+        kernels = self._context.session.kernels
         if language not in kernels.languages:
             return ()
         return await kernels.get(language).complete(code, len(code))
@@ -359,12 +363,12 @@ class Repl:
     async def _watch(self) -> None:
         """Show what happens between turns, and count."""
         drawn_elsewhere, typed = False, ""
-        async with aclosing(self._talk.session.events()) as records:
+        async with aclosing(self._context.session.events()) as records:
             async for record in records:
                 event = record.event
                 self._titles.saw(event)
                 if self._toolbar.note(event):
-                    self._talk.desk.refresh()
+                    self._context.desk.refresh()
                 if isinstance(event, TurnStarted | CodeTyped | CheckStarted):
                     drawn_elsewhere = True
                     typed = event.call_id if isinstance(event, CodeTyped) else ""
@@ -372,7 +376,7 @@ class Repl:
                     # What typed code does in the background is not drawn with it any more.
                     drawn_elsewhere, typed = False, ""
                 elif not drawn_elsewhere:
-                    self._talk.front.aside(event)
+                    self._context.front.aside(event)
                     if isinstance(event, SessionResumed):
                         self._recall()
 

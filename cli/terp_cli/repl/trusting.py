@@ -13,7 +13,7 @@ from terp.settings import Settings
 from terp.settings.project.files import Project
 from terp.settings.project.standing import Standing, standing_of
 from terp_cli.fronts.call import Call
-from terp_cli.repl.seat import Seat
+from terp_cli.repl.terminal_ui import TerminalUI
 from terp_cli.terminal.sanitise import one_line, readable, visible
 
 OPTIONS = (
@@ -43,7 +43,7 @@ def difference(call: Call, standing: Standing) -> Difference:
     return difference_of(standing, call.environ, partial(call.loaded, call.line.given, call.options.profile))
 
 
-def told(standing: Standing, found: Difference) -> list[str]:
+def project_report(standing: Standing, found: Difference) -> list[str]:
     """What is shown of a project before anybody decides."""
     lines = [f"This project speaks to terp: {_where(standing)}"]
     lines += _cut([f"  {word:{_WORD}}{one_line(line)}" for word, line in found.changed])
@@ -64,7 +64,7 @@ async def ask(standing: Standing, found: Difference, person: Chooses, say: Say, 
     Raises:
         TerpError: the answer cannot be kept.
     """
-    say("\n".join(["", *(_folded(line, width) for line in told(standing, found))]))
+    say("\n".join(["", *(_folded(line, width) for line in project_report(standing, found))]))
     while True:
         answer = await person.choose(Choice(_WHAT, OPTIONS, _WHY, otherwise="n"))
         if answer != "s":
@@ -98,25 +98,25 @@ def shown_files(found: Difference) -> Iterator[str]:
         yield "There is no file to show."
 
 
-async def settled(call: Call, settings: Settings, seat: Seat | None) -> Settings:
+async def settled(call: Call, settings: Settings, ui: TerminalUI | None) -> Settings:
     """The settings of the call, once the person who stays has decided about its project."""
-    if not (call.stays and seat and call.standing.state == "open"):
+    if not (call.stays and ui and call.standing.state == "open"):
         return settings
-    if not await _trusted(call, call.standing, seat):
+    if not await _trusted(call, call.standing, ui):
         return settings
     call.read_project_again(call.standing)
     # What it may not set was told with the question.
     return call.loaded(call.line.given, call.options.profile, call.project).settings
 
 
-async def asked_again(call: Call, seat: Seat) -> tuple[str, bool]:
+async def asked_again(call: Call, ui: TerminalUI) -> tuple[str, bool]:
     """What `/trust` says, once the person was asked about the project as it is by now; and whether it is new.
 
     What is new counts from here on, as far as it can in a session that goes on.
     """
     before, standing = call.standing, standing_of(call.cwd, call.environ, call.places)
     if standing.state in ("open", "no"):
-        await _trusted(call, standing, seat)
+        await _trusted(call, standing, ui)
     if standing.state != "yes" or (before.state, before.survey.digest) == ("yes", standing.survey.digest):
         return state_of(standing), False
     call.read_project_again(standing)
@@ -127,20 +127,20 @@ def _when(project: Project) -> str:
     """From when on the parts of a project that is trusted in a session count."""
     now = [name for name in ("settings", "instructions") if getattr(project, name)]
     later = [name for name in ("tools", "python") if getattr(project, name)]
-    told = f" Its {' and '.join(now)} count from now on." if now else ""
+    counting = f" Its {' and '.join(now)} count from now on." if now else ""
     waiting = " and ".join(later).replace("python", "Python")
-    return f"{told} Its {waiting} will be used from the next start on." if later else told
+    return f"{counting} Its {waiting} will be used from the next start on." if later else counting
 
 
-async def _trusted(call: Call, standing: Standing, seat: Seat) -> bool:
+async def _trusted(call: Call, standing: Standing, ui: TerminalUI) -> bool:
     """Whether the person trusts the project, which they are asked."""
-    if seat.person is None or seat.desk is None:
+    if ui.person is None or ui.desk is None:
         return False
     try:
-        desk = seat.desk()
-        words = await ask(standing, difference(call, standing), seat.person, desk.say, desk.width)
+        desk = ui.desk()
+        words = await ask(standing, difference(call, standing), ui.person, desk.say, desk.width)
         if words:
-            seat.untold.append(objection(f"{_WHAT} (the project {_where(standing)})", words))
+            ui.untold.append(objection(f"{_WHAT} (the project {_where(standing)})", words))
     except TerpError as error:
         # The answer counts for this call all the same.
         call.tell(readable(f"{error.message} {error.remedy}".rstrip()))

@@ -17,14 +17,14 @@ from typing import Protocol
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from terp_cli.server.connections import known
-from terp_cli.server.failures import Refused, body_of
+from terp_cli.server.failures import RequestRefused, body_of
 from terp_cli.server.limits import ServerLimits
 from terp_cli.server.token import Token
 
 _PORT_OF_HTTP = 80
 
 
-class Names(Protocol):
+class HostNames(Protocol):
     """Decides which names are a server's own."""
 
     def is_host(self, host: str, came_in_on: str) -> bool:
@@ -95,7 +95,7 @@ class Access:
         self,
         app: ASGIApp,
         *,
-        names: Names,
+        names: HostNames,
         token: Token,
         limits: ServerLimits,
         public: Collection[str] = (),
@@ -122,28 +122,28 @@ class Access:
         else:
             await self._app(scope, receive, send)
 
-    def _refused(self, scope: Scope) -> Refused | None:
+    def _refused(self, scope: Scope) -> RequestRefused | None:
         """Why a request may not pass; None when it may."""
         return self._misled(scope) or (None if self._may_be_strange(scope) else self._unknown(scope))
 
-    def _misled(self, scope: Scope) -> Refused | None:
+    def _misled(self, scope: Scope) -> RequestRefused | None:
         """Why it is not for this server, or not from a page of it."""
         if not scope["path"].startswith("/"):
-            return Refused(400, "The request line must name a path alone.")
+            return RequestRefused(400, "The request line must name a path alone.")
         if len(scope["raw_path"]) + len(scope["query_string"]) > self._limits.headers:
-            return Refused(414, f"The address is longer than {self._limits.headers:,} bytes.")
+            return RequestRefused(414, f"The address is longer than {self._limits.headers:,} bytes.")
         if sum(len(key) + len(value) for key, value in scope["headers"]) > self._limits.headers:
-            return Refused(431, f"The headers are longer than {self._limits.headers:,} bytes.")
+            return RequestRefused(431, f"The headers are longer than {self._limits.headers:,} bytes.")
         address = str((scope.get("server") or ("",))[0])
         hosts = values(scope, b"host")
         if len(hosts) != 1 or not self._names.is_host(hosts[0], address):
-            return Refused(421, "This server is not the one that the request names.")
+            return RequestRefused(421, "This server is not the one that the request names.")
         origins = values(scope, b"origin")
         # To GET something browsers send no origin, but from where it is that they call.
         open_to_all = self._is_page(scope) or self._is_signed(scope)
         foreign = not open_to_all and not _NOT_FOREIGN.issuperset(values(scope, b"sec-fetch-site"))
         if foreign or any(not self._names.is_origin(origin, address) for origin in origins):
-            return Refused(403, "Pages of other origins may not call this server.")
+            return RequestRefused(403, "Pages of other origins may not call this server.")
         return None
 
     def _is_page(self, scope: Scope) -> bool:
@@ -164,12 +164,12 @@ class Access:
             return False
         return self._token.opens(scope["path"], scope["query_string"].decode("latin-1"))
 
-    def _unknown(self, scope: Scope) -> Refused | None:
+    def _unknown(self, scope: Scope) -> RequestRefused | None:
         """Why a request does not show the token."""
         bearer, plain = values(scope, b"authorization"), values(scope, b"x-api-key")
         shown = [self._is_bearer(value) for value in bearer] + [self._is_token(value) for value in plain]
         if shown != [True]:
-            return Refused(
+            return RequestRefused(
                 401,
                 "The token is missing or wrong, or shown twice.",
                 "Send it as: Authorization: Bearer TOKEN, or as: X-API-KEY: TOKEN",
@@ -183,7 +183,9 @@ class Access:
         scheme, _, token = value.partition(" ")
         return scheme.lower() == "bearer" and self._is_token(token)
 
-    async def _socket(self, scope: Scope, receive: Receive, send: Send, refused: Refused | None) -> None:
+    async def _socket(
+        self, scope: Scope, receive: Receive, send: Send, refused: RequestRefused | None
+    ) -> None:
         if refused is not None:
             await receive()
             await _deny(scope, send, refused)
@@ -194,7 +196,7 @@ class Access:
             await self._app(scope, receive, send)
         elif self._strangers >= self._limits.strangers:
             await receive()
-            await _deny(scope, send, Refused(429, "Too many connections wait to show the token."))
+            await _deny(scope, send, RequestRefused(429, "Too many connections wait to show the token."))
         else:
             await self._introduced(scope, receive, send)
 
@@ -232,7 +234,7 @@ def values(scope: Scope, name: bytes) -> list[str]:
     return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
 
 
-async def answer(send: Send, refused: Refused) -> None:
+async def answer(send: Send, refused: RequestRefused) -> None:
     """Send a refusal as a whole answer."""
     body = body_of(refused.problem)
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
@@ -245,7 +247,7 @@ async def answer(send: Send, refused: Refused) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-async def _deny(scope: Scope, send: Send, refused: Refused) -> None:
+async def _deny(scope: Scope, send: Send, refused: RequestRefused) -> None:
     """Answer the request for a WebSocket with a status, where the server can do that."""
     if "websocket.http.response" not in scope.get("extensions", {}):
         await send({"type": "websocket.close", "code": POLICY})

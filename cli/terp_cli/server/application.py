@@ -6,7 +6,7 @@ from fastapi import FastAPI
 
 from terp import __version__
 from terp_cli.server import failures
-from terp_cli.server.access import Access, Names, nowhere
+from terp_cli.server.access import Access, HostNames, nowhere
 from terp_cli.server.bodies import Bodies, type_of
 from terp_cli.server.compat.entrance import KeyNeeded
 from terp_cli.server.limits import ServerLimits
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def application(
     sessions: Sessions,
     token: Token,
-    names: Names,
+    names: HostNames,
     limits: ServerLimits,
     *,
     log: Line | None = None,
@@ -44,7 +44,7 @@ def application(
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        responses={500: {"model": failures.Failure, "description": "A mistake of the server."}},
+        responses={500: {"model": failures.ErrorBody, "description": "A mistake of the server."}},
     )
     failures.install(app)
     if compat is not None:

@@ -7,7 +7,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from terp_cli.server.access import answer, values
-from terp_cli.server.failures import Refused
+from terp_cli.server.failures import RequestRefused
 from terp_cli.server.limits import ServerLimits
 
 JSON, BYTES = "application/json", "application/octet-stream"
@@ -53,7 +53,7 @@ class Bodies:
         wanted = self._type_of(scope)
         most = self._limits.body if wanted in (JSON, "") else self._limits.upload
         if has_body and wanted and kind != wanted:
-            await answer(send, Refused(415, f"The body must be {wanted}."))
+            await answer(send, RequestRefused(415, f"The body must be {wanted}."))
         elif any(not length.isdigit() or int(length) > most for length in lengths):
             await answer(send, _too_large(most))
         else:
@@ -94,5 +94,5 @@ class _Body:
         return self._limits.stall_s + min(asyncio.get_running_loop().time(), self._began + earned)
 
 
-def _too_large(most: int) -> Refused:
-    return Refused(413, f"The body is longer than {most:,} bytes.")
+def _too_large(most: int) -> RequestRefused:
+    return RequestRefused(413, f"The body is longer than {most:,} bytes.")

@@ -69,7 +69,7 @@ class Greeted(ServerProtocol):
             self.take_more()
 
 
-class Frames(WebSocketsSansIOProtocol):
+class BoundedWebSocket(WebSocketsSansIOProtocol):
     """uvicorn's WebSockets, but for who reads nothing: what they send is not read either.
 
     Each ping is answered at once, so a client that pings and never reads would fill the memory. The first

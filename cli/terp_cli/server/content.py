@@ -12,7 +12,7 @@ from urllib.parse import quote
 import anyio.to_thread
 from fastapi.responses import StreamingResponse
 
-from terp_cli.server.failures import Refused
+from terp_cli.server.failures import RequestRefused
 from terp_cli.server.tree import Tree
 
 _PIECE = 256 * 1024
@@ -118,7 +118,7 @@ def _span(wanted: str, size: int) -> tuple[int, int]:
     else:
         begin, end = int(first), min(size, int(last) + 1) if last else size
     if begin >= end:
-        raise Refused(416, f"The file has {size:,} bytes.")
+        raise RequestRefused(416, f"The file has {size:,} bytes.")
     return begin, end
 
 

@@ -38,7 +38,7 @@ _CODES = {
 _KINDS = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 
 
-class Problem(BaseModel):
+class ErrorDetail(BaseModel):
     """Why it was not done: a word for programs, a sentence, and what can be done about it.
 
     `type` and `param` are there for clients of OpenAI's interface, whose errors have them.
@@ -51,35 +51,35 @@ class Problem(BaseModel):
     param: None = None
 
 
-class Failure(BaseModel):
+class ErrorBody(BaseModel):
     """The body of every answer that is not a success."""
 
-    error: Problem
+    error: ErrorDetail
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """A request that is not done, with the status that says why."""
 
     def __init__(self, status: int, message: str, remedy: str = "", *, code: str = "") -> None:
         super().__init__(message)
         self.status = status
         kind = _KINDS.get(status, "server_error" if status >= 500 else "invalid_request_error")
-        self.problem = Problem(code=code or _CODES[status], message=message, remedy=remedy, type=kind)
+        self.problem = ErrorDetail(code=code or _CODES[status], message=message, remedy=remedy, type=kind)
 
 
-def body_of(problem: Problem) -> bytes:
+def body_of(problem: ErrorDetail) -> bytes:
     """The body of a failure."""
     return json.dumps({"error": problem.model_dump()}, ensure_ascii=True).encode()
 
 
-def answer(refused: Refused, headers: Mapping[str, str] | None = None) -> JSONResponse:
+def answer(refused: RequestRefused, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """The answer to a request that is refused."""
     return JSONResponse({"error": refused.problem.model_dump()}, refused.status, headers=dict(headers or {}))
 
 
 # Named, not given as a model: of that FastAPI builds a validator for every status of every route, which took
 # four fifths of the time that a server needs to start. The one model of `application` has it in the document.
-_BODY = {"application/json": {"schema": {"$ref": f"#/components/schemas/{Failure.__name__}"}}}
+_BODY = {"application/json": {"schema": {"$ref": f"#/components/schemas/{ErrorBody.__name__}"}}}
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -92,7 +92,7 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 def install(app: FastAPI) -> None:
     """Have every error of `app` answered in this form."""
-    app.add_exception_handler(Refused, _refused)
+    app.add_exception_handler(RequestRefused, _refused)
     app.add_exception_handler(TerpError, _failed)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
@@ -100,13 +100,13 @@ def install(app: FastAPI) -> None:
 
 
 async def _refused(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, Refused)
+    assert isinstance(error, RequestRefused)
     return answer(error)
 
 
 async def _failed(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, TerpError)
-    return answer(Refused(status_of(error), error.message, error.remedy, code=error.stop_reason))
+    return answer(RequestRefused(status_of(error), error.message, error.remedy, code=error.stop_reason))
 
 
 def status_of(error: TerpError) -> int:
@@ -120,7 +120,7 @@ def status_of(error: TerpError) -> int:
 
 async def _invalid(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    return answer(Refused(422, "; ".join(_told(error.errors()))))
+    return answer(RequestRefused(422, "; ".join(_told(error.errors()))))
 
 
 def _told(problems: Sequence[Any]) -> list[str]:
@@ -135,15 +135,15 @@ def _told(problems: Sequence[Any]) -> list[str]:
 async def _http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     if error.status_code == 405:
-        refused = Refused(405, f"There is no {request.method[:20]} here.")
+        refused = RequestRefused(405, f"There is no {request.method[:20]} here.")
         return answer(refused, {"Allow": ", ".join(_methods(request))})
     status = error.status_code if error.status_code in _CODES else 400
-    return answer(Refused(status, str(error.detail)), error.headers)
+    return answer(RequestRefused(status, str(error.detail)), error.headers)
 
 
 async def _mistaken(_: Request, _error: Exception) -> JSONResponse:
     """What went wrong is in the log, and for nobody else."""
-    return answer(Refused(500, "The server made a mistake.", "Its log says which."))
+    return answer(RequestRefused(500, "The server made a mistake.", "Its log says which."))
 
 
 def _methods(request: Request) -> Sequence[str]:

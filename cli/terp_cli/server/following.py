@@ -12,8 +12,8 @@ from starlette.types import Message, Receive, Scope, Send
 
 from terp_cli.server.limits import ServerLimits
 from terp_cli.server.served import Served
-from terp_cli.server.transcript import Told
-from terp_cli.server.turns import Turn
+from terp_cli.server.transcript import WireEvent
+from terp_cli.server.turns import ServedTurn
 
 
 class Outgoing:
@@ -82,8 +82,8 @@ _NOTHING = b": \n\n"
 
 
 async def batches(
-    served: Served, after: int, turn: Turn | None = None
-) -> AsyncGenerator[Sequence[Told], None]:
+    served: Served, after: int, turn: ServedTurn | None = None
+) -> AsyncGenerator[Sequence[WireEvent], None]:
     """What was told after a number, then what is told: until the session is closed, or the `turn` is over."""
     while True:
         end = _end_of(turn)
@@ -107,7 +107,9 @@ class EventStream(Response):
 
     media_type = "text/event-stream"
 
-    def __init__(self, served: Served, after: int, limits: ServerLimits, turn: Turn | None = None) -> None:
+    def __init__(
+        self, served: Served, after: int, limits: ServerLimits, turn: ServedTurn | None = None
+    ) -> None:
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._served = served
@@ -152,7 +154,7 @@ def _body(content: bytes) -> Message:
     return {"type": "http.response.body", "body": content, "more_body": True}
 
 
-def _written(batch: Sequence[Told]) -> bytes:
+def _written(batch: Sequence[WireEvent]) -> bytes:
     parts = []
     for told in batch:
         number = b"id: %d\n" % told.number if told.is_last else b""
@@ -160,5 +162,5 @@ def _written(batch: Sequence[Told]) -> bytes:
     return b"".join(parts)
 
 
-def _end_of(turn: Turn | None) -> int | None:
+def _end_of(turn: ServedTurn | None) -> int | None:
     return turn.ended.result() if turn is not None and turn.ended.done() else None

@@ -18,15 +18,15 @@ from terp.settings.project.files import bare_project
 from terp.store.folders import new_folder
 from terp.store.places import Place, new_place, stored_place
 from terp.store.reading import read_header
-from terp_cli.repl.ahead import preload_adapters
-from terp_cli.server.failures import Refused
-from terp_cli.server.ground import Ground
+from terp_cli.repl.prefetch import prefetch_adapters
+from terp_cli.server.failures import RequestRefused
+from terp_cli.server.session_request import SessionRequest, settings_for
 from terp_cli.server.token import TOKEN_VARIABLE, Token
-from terp_cli.server.wishes import Wishes, settings_for
+from terp_cli.server.workspaces import Workspaces
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenedSession:
     """A session, and where it works."""
 
     session: Session
@@ -43,7 +43,7 @@ class ProfileOffered:
 
 
 @dataclass(frozen=True)
-class Offer:
+class SessionOffer:
     """What clients can choose from: `model` is that of a session for which nothing is wished.
 
     `asks` is whether code waits for an approval, which no client can change.
@@ -57,17 +57,17 @@ class Offer:
 class Opener(Protocol):
     """Makes sessions, new ones and of stored ones."""
 
-    def offer(self) -> Offer:
+    def offer(self) -> SessionOffer:
         """What there is to choose from. Reads files."""
 
-    async def new(self, wishes: Wishes, person: Person) -> Opened:
+    async def new(self, wishes: SessionRequest, person: Person) -> OpenedSession:
         """A new session.
 
         Raises:
             Refused, TerpError: a wish cannot be granted.
         """
 
-    async def stored(self, session: str, wishes: Wishes, person: Person) -> Opened:
+    async def stored(self, session: str, wishes: SessionRequest, person: Person) -> OpenedSession:
         """The stored session with this id, to be gone on with.
 
         Raises:
@@ -86,51 +86,51 @@ class SettingsOpener:
         self,
         started: Settings,
         of_profile: Callable[[str], Settings],
-        ground: Ground,
+        workspaces: Workspaces,
         environ: Mapping[str, str],
         token: Token,
         api_key: str = "",
     ) -> None:
         self._started = started
         self._of_profile = of_profile
-        self._ground = ground
+        self._workspaces = workspaces
         self._environ = environ
         self._token = token
         self._api_key = api_key
 
-    def offer(self) -> Offer:
+    def offer(self) -> SessionOffer:
         """The model of the server, and the profiles that can be read."""
-        return Offer(self._started.model, tuple(self._profiles()), asks=not self._started.auto_run)
+        return SessionOffer(self._started.model, tuple(self._profiles()), asks=not self._started.auto_run)
 
     def _profiles(self) -> Iterator[ProfileOffered]:
-        for entry in Profiles(self._ground.places.profiles).listed():
+        for entry in Profiles(self._workspaces.places.profiles).listed():
             # One with a mistake cannot be chosen: `terp profiles` says what is wrong.
             with suppress(SettingsError):
-                model = settings_for(Wishes(entry.name), self._started, self._of_profile).model
+                model = settings_for(SessionRequest(entry.name), self._started, self._of_profile).model
                 yield ProfileOffered(entry.name, entry.description, model)
 
-    async def new(self, wishes: Wishes, person: Person) -> Opened:
+    async def new(self, wishes: SessionRequest, person: Person) -> OpenedSession:
         """A new session, kept from its first turn on."""
         settings = await asyncio.to_thread(settings_for, wishes, self._started, self._of_profile)
-        folder = new_folder(self._ground.places.sessions)
-        cwd = await asyncio.to_thread(self._ground.chosen, wishes.cwd, folder.name)
+        folder = new_folder(self._workspaces.places.sessions)
+        cwd = await asyncio.to_thread(self._workspaces.chosen, wishes.cwd, folder.name)
         place = await asyncio.to_thread(new_place, folder, str(cwd), self._secrets(settings))
         return await self._opened(settings, place, cwd, _deciding(person, settings, wishes))
 
-    async def stored(self, session: str, wishes: Wishes, person: Person) -> Opened:
+    async def stored(self, session: str, wishes: SessionRequest, person: Person) -> OpenedSession:
         """A stored session, with the model that it had unless another one is wished for."""
-        folder = self._ground.places.sessions / session
+        folder = self._workspaces.places.sessions / session
         header = await asyncio.to_thread(read_header, folder)
         if header is None:
-            raise Refused(404, f"There is no session {session}.")
-        cwd = await asyncio.to_thread(self._ground.again, header.cwd, session)
+            raise RequestRefused(404, f"There is no session {session}.")
+        cwd = await asyncio.to_thread(self._workspaces.again, header.cwd, session)
         if not (wishes.model or wishes.profile):
             wishes = replace(wishes, model=header.model)
         settings = await asyncio.to_thread(settings_for, wishes, self._started, self._of_profile)
         place = await asyncio.to_thread(stored_place, folder, self._secrets(settings))
         return await self._opened(settings, place, cwd, _deciding(person, settings, wishes))
 
-    async def _opened(self, settings: Settings, place: Place, cwd: Path, person: Person) -> Opened:
+    async def _opened(self, settings: Settings, place: Place, cwd: Path, person: Person) -> OpenedSession:
         try:
             session = await build_session(
                 # An answer to a client must not end before its code, and no route stops a job.
@@ -149,8 +149,8 @@ class SettingsOpener:
         for problem in session.equipment.toolbox.problems:
             session.voice.tell(problem)
         # Whoever opens a session is about to ask.
-        await preload_adapters()
-        return Opened(session, cwd)
+        await prefetch_adapters()
+        return OpenedSession(session, cwd)
 
     def _secrets(self, settings: Settings) -> Secrets:
         # The session takes them from its place.
@@ -159,5 +159,5 @@ class SettingsOpener:
         return Secrets(environ, settings, self._api_key)
 
 
-def _deciding(person: Person, settings: Settings, wishes: Wishes) -> Person:
+def _deciding(person: Person, settings: Settings, wishes: SessionRequest) -> Person:
     return AutoRun(person) if settings.auto_run and not wishes.asked else person

@@ -10,7 +10,7 @@ from terp.events import CodeProposed
 from terp.person import Choice, Consent, Decline, Option, Run
 
 
-class Presence:
+class Subscribers:
     """How many clients follow, and when one was heard of last.
 
     Nobody is there once no client has followed, or called, for `patience_s` at a stretch.
@@ -76,10 +76,10 @@ class RemotePerson:
     something is asked that nobody else, such as a rule, has answered.
     """
 
-    def __init__(self, presence: Presence) -> None:
+    def __init__(self, subscribers: Subscribers) -> None:
         self.waiting: list[Waiting] = []
         self.changed: Callable[[], None] = _nobody_looks
-        self._presence = presence
+        self._subscribers = subscribers
         self._asked = 0
 
     @property
@@ -90,7 +90,7 @@ class RemotePerson:
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
         """A refusal that ends the turn, once nobody follows the session any more."""
         with self._being_asked():
-            await self._presence.gone()
+            await self._subscribers.gone()
         return Decline(_LEFT, stop=True)
 
     async def allow(self, request: Consent) -> bool:
@@ -110,14 +110,14 @@ class RemotePerson:
             NobodyThere: nobody follows any more.
         """
         with self._being_asked():
-            await self._presence.gone()
+            await self._subscribers.gone()
         raise NobodyThere(f"The code asked for input, and {_LEFT}.")
 
     async def _until_gone(self, waiting: Waiting) -> None:
         self.waiting.append(waiting)
         try:
             with self._being_asked():
-                await self._presence.gone()
+                await self._subscribers.gone()
         finally:
             self.waiting.remove(waiting)
 

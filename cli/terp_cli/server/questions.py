@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from terp.events import Answered, Asked, CodeProposed, TurnFinished
 from terp.person import Decline, Run
 from terp.session.session import Session
-from terp_cli.server.failures import Refused
+from terp_cli.server.failures import RequestRefused
 
 BY = "client"
 
@@ -53,10 +53,12 @@ class OpenQuestions:
         """
         found = next((one for one in self._approvals() if one[1].call_id == call_id), None)
         if found is None:
-            raise Refused(404, f"No code of a call {call_id[:40]!r} waits for an answer.", code="not_waiting")
+            raise RequestRefused(
+                404, f"No code of a call {call_id[:40]!r} waits for an answer.", code="not_waiting"
+            )
         asked, proposed = found
         if proposed.digest != digest:
-            raise Refused(
+            raise RequestRefused(
                 409,
                 f"The code of {call_id} that waits is another one than what the digest names.",
                 "Read its last code_proposed, and answer that.",
@@ -74,9 +76,11 @@ class OpenQuestions:
         """
         asked = next((one.asked for one in self.all() if one.asked.question_id == question_id), None)
         if asked is None:
-            raise Refused(404, "No such question waits for an answer.", code="not_waiting")
+            raise RequestRefused(404, "No such question waits for an answer.", code="not_waiting")
         if asked.kind == "approval":
-            raise Refused(409, "Code is answered under approvals, with its digest.", code="is_approval")
+            raise RequestRefused(
+                409, "Code is answered under approvals, with its digest.", code="is_approval"
+            )
         self._answer(asked, answer)
 
     def _approvals(self) -> Iterator[tuple[Asked, CodeProposed]]:
@@ -88,9 +92,9 @@ class OpenQuestions:
         try:
             taken = self._session.answer(asked.question_id, answer, BY)
         except TypeError as error:
-            raise Refused(422, f"The answer is of the wrong kind: {error}.") from error
+            raise RequestRefused(422, f"The answer is of the wrong kind: {error}.") from error
         if not taken:
-            raise Refused(409, "Somebody else has answered already.", code="answered")
+            raise RequestRefused(409, "Somebody else has answered already.", code="answered")
 
     def _about(self, asked: Asked) -> CodeProposed | None:
         return self._proposed.get(asked.what) if asked.kind == "approval" else None

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from terp.session.session import Session
-from terp_cli.server.failures import Refused
+from terp_cli.server.failures import RequestRefused
 from terp_cli.server.limits import ServerLimits
-from terp_cli.server.person import Presence, RemotePerson
+from terp_cli.server.person import RemotePerson, Subscribers
 from terp_cli.server.questions import OpenQuestions
 from terp_cli.server.transcript import Transcript
 from terp_cli.server.tree import Tree
-from terp_cli.server.turns import Asking, Turn, Turns
+from terp_cli.server.turns import Asking, ServedTurn, Turns
 
 if TYPE_CHECKING:
     from terp.secrets.scrubbing import Scrubber
@@ -31,7 +31,7 @@ class Served:
         self,
         session: Session,
         person: RemotePerson,
-        presence: Presence,
+        subscribers: Subscribers,
         *,
         cwd: Path,
         files: Tree,
@@ -40,7 +40,7 @@ class Served:
         self.id = session.folder.name
         self.session = session
         self.person = person
-        self.presence = presence
+        self.subscribers = subscribers
         self.cwd = cwd
         self.files = files
         self.transcript = Transcript(session.log, session.equipment.scrubber)
@@ -62,7 +62,7 @@ class Served:
     @property
     def is_idle(self) -> bool:
         """Whether nothing goes on and nobody follows."""
-        return not (self.turns.busy or self.presence.following)
+        return not (self.turns.busy or self.subscribers.following)
 
     @contextmanager
     def follows(self) -> Iterator[None]:
@@ -71,17 +71,17 @@ class Served:
         Raises:
             Refused: as many as may follow do.
         """
-        if self.presence.following >= self._limits.watchers:
-            raise Refused(429, f"{self._limits.watchers} clients follow this session already.")
-        with self.presence.follows():
+        if self.subscribers.following >= self._limits.watchers:
+            raise RequestRefused(429, f"{self._limits.watchers} clients follow this session already.")
+        with self.subscribers.follows():
             yield
 
     def heard(self) -> None:
         """A client called about this session."""
         self.used = asyncio.get_running_loop().time()
-        self.presence.heard()
+        self.subscribers.heard()
 
-    def ask(self, asking: Asking) -> Turn:
+    def ask(self, asking: Asking) -> ServedTurn:
         """Have a turn played.
 
         Raises:

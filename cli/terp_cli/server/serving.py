@@ -23,8 +23,7 @@ from terp_cli.fronts.call import Call
 from terp_cli.server.access import OwnNames, is_loopback
 from terp_cli.server.application import application
 from terp_cli.server.compat.compat import address_of, compat_of, opened_by, stateful_of
-from terp_cli.server.connections import Frames, Http, allow_descriptors
-from terp_cli.server.ground import Ground
+from terp_cli.server.connections import BoundedWebSocket, Http, allow_descriptors
 from terp_cli.server.limits import ServerLimits
 from terp_cli.server.openai import routes as openai
 from terp_cli.server.openai.routes import Embedder
@@ -32,6 +31,7 @@ from terp_cli.server.opening import SettingsOpener
 from terp_cli.server.request_log import JsonLines, lines_to
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.token import TOKEN_VARIABLE, Token, token_of, written
+from terp_cli.server.workspaces import Workspaces
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -62,17 +62,17 @@ def serve(call: Call) -> int:
 async def _served(call: Call, settings: Settings, token: Token, names: OwnNames, taken: socket.socket) -> int:
     limits = ServerLimits(sessions=call.options.max_sessions, idle_s=call.options.idle_timeout)
     allow_descriptors(limits.connections + _OF_A_SESSION * limits.sessions)
-    ground = Ground(call.cwd, call.places)
+    workspaces = Workspaces(call.cwd, call.places)
     opener = SettingsOpener(
         settings,
         # Nothing of a project counts: nobody was asked about it.
         lambda profile: call.loaded(call.line.given, profile, None).settings,
-        ground,
+        workspaces,
         call.environ,
         token,
         call.options.api_key,
     )
-    sessions = Sessions(opener, ground, limits)
+    sessions = Sessions(opener, workspaces, limits)
     scrubber = _scrubber(call, settings, token)
     line = lines_to(_writer(call), scrubber, quiet=call.options.quiet)
     compat = compat_of(call, settings, sessions, token, names.host)
@@ -104,7 +104,7 @@ class Server(uvicorn.Server):
             app,
             # Which parser takes a request is part of what was tested, so not whatever is installed.
             http=cast("type[asyncio.Protocol]", partial(Http, head_s=limits.greeting_s)),
-            ws=cast("type[asyncio.Protocol]", partial(Frames, first=limits.greeting)),
+            ws=cast("type[asyncio.Protocol]", partial(BoundedWebSocket, first=limits.greeting)),
             loop="asyncio",
             lifespan="off",
             log_config=None,

@@ -7,16 +7,16 @@ from pathlib import Path
 
 from terp.store.catalogue import Catalogue, Entry
 from terp.store.reading import read_header
-from terp_cli.server.failures import Refused
-from terp_cli.server.ground import Ground
+from terp_cli.server.failures import RequestRefused
 from terp_cli.server.limits import ServerLimits
-from terp_cli.server.opening import Offer, Opened, Opener
-from terp_cli.server.person import Presence, RemotePerson
+from terp_cli.server.opening import OpenedSession, Opener, SessionOffer
+from terp_cli.server.person import RemotePerson, Subscribers
 from terp_cli.server.served import Served
+from terp_cli.server.session_request import SessionRequest
 from terp_cli.server.tree import Tree
-from terp_cli.server.wishes import Wishes
+from terp_cli.server.workspaces import Workspaces
 
-PersonOf = Callable[[Presence], RemotePerson]
+PersonOf = Callable[[Subscribers], RemotePerson]
 """Makes the person behind a session, who learns of who is there."""
 _ID = re.compile(r"\d{4}-\d\d-\d\d-[0-9a-f]{8}")
 _PAGE = 4_096
@@ -25,12 +25,12 @@ _PAGE = 4_096
 class Sessions:
     """Opens, finds and closes sessions. One that is stored must be resumed before anything is asked of it."""
 
-    def __init__(self, opener: Opener, ground: Ground, limits: ServerLimits) -> None:
+    def __init__(self, opener: Opener, workspaces: Workspaces, limits: ServerLimits) -> None:
         self.limits = limits
-        self.ground = ground
+        self.workspaces = workspaces
         self.opened = 0
         self._opener = opener
-        self._catalogue = Catalogue(ground.places.sessions)
+        self._catalogue = Catalogue(workspaces.places.sessions)
         self._open: dict[str, Served] = {}
         self._coming: dict[str, asyncio.Task[Served]] = {}
         self._making = 0
@@ -52,7 +52,7 @@ class Sessions:
             served.heard()
             return served
         if self._is_stored(session):
-            raise Refused(
+            raise RequestRefused(
                 409,
                 f"The session {session} is not open.",
                 f"POST /v1/sessions/{session}/resume opens it.",
@@ -60,7 +60,7 @@ class Sessions:
             )
         raise _unknown(session)
 
-    async def new(self, wishes: Wishes, person_of: PersonOf = RemotePerson) -> Served:
+    async def new(self, wishes: SessionRequest, person_of: PersonOf = RemotePerson) -> Served:
         """A new session.
 
         Raises:
@@ -68,7 +68,9 @@ class Sessions:
         """
         return await self._make(lambda person: self._opener.new(wishes, person), person_of)
 
-    async def resume(self, session: str, wishes: Wishes, person_of: PersonOf = RemotePerson) -> Served:
+    async def resume(
+        self, session: str, wishes: SessionRequest, person_of: PersonOf = RemotePerson
+    ) -> Served:
         """The session with this id, opened unless it is.
 
         Raises:
@@ -90,9 +92,9 @@ class Sessions:
     async def listed(self) -> list[tuple[Entry, Served | None]]:
         """Every session for clients to see, the one that was used last first; with it, if it is open."""
         stored = await asyncio.to_thread(self._catalogue.listed)
-        return [(entry, self._open.get(entry.id)) for entry in stored if self.ground.has(entry.cwd)]
+        return [(entry, self._open.get(entry.id)) for entry in stored if self.workspaces.has(entry.cwd)]
 
-    async def offer(self) -> Offer:
+    async def offer(self) -> SessionOffer:
         """What clients can choose from for a session."""
         return await asyncio.to_thread(self._opener.offer)
 
@@ -104,9 +106,9 @@ class Sessions:
         """
         served = self.get(session)
         if served.turns.busy:
-            raise Refused(409, "A turn goes on.", "Fork when it is over.", code="busy")
+            raise RequestRefused(409, "A turn goes on.", "Fork when it is over.", code="busy")
         copied = served.session.past.fork()
-        await asyncio.to_thread(self.ground.copy, session, copied)
+        await asyncio.to_thread(self.workspaces.copy, session, copied)
         return copied
 
     async def delete(self, session: str) -> None:
@@ -120,10 +122,10 @@ class Sessions:
             await served.aclose()
         elif not self._is_stored(session):
             raise _unknown(session)
-        folder = self.ground.places.sessions / session
+        folder = self.workspaces.places.sessions / session
         if folder.is_dir():
             await asyncio.to_thread(self._catalogue.remove, folder)
-        await asyncio.to_thread(self.ground.remove, session)
+        await asyncio.to_thread(self.workspaces.remove, session)
 
     async def close(self, session: str) -> None:
         """Close a session; what was said stays stored.
@@ -143,13 +145,13 @@ class Sessions:
             await asyncio.wait(closing, timeout=self.limits.closing_s)
 
     async def _make(
-        self, opening: Callable[[RemotePerson], Awaitable[Opened]], person_of: PersonOf
+        self, opening: Callable[[RemotePerson], Awaitable[OpenedSession]], person_of: PersonOf
     ) -> Served:
         await self._make_room()
         self._making += 1
         try:
-            presence = Presence(self.limits.patience_s)
-            person = person_of(presence)
+            subscribers = Subscribers(self.limits.patience_s)
+            person = person_of(subscribers)
             opened = await opening(person)
         finally:
             self._making -= 1
@@ -159,9 +161,9 @@ class Sessions:
         served = Served(
             opened.session,
             person,
-            presence,
+            subscribers,
             cwd=opened.cwd,
-            files=Tree(opened.cwd, self.ground.own),
+            files=Tree(opened.cwd, self.workspaces.own),
             limits=self.limits,
         )
         self._open[served.id] = served
@@ -182,7 +184,7 @@ class Sessions:
             return
         idle = sorted((served for served in self._open.values() if served.is_idle), key=lambda one: one.used)
         if not idle or full:
-            raise Refused(
+            raise RequestRefused(
                 429, "The server takes no more sessions now.", "Close one, or ask again later.", code="full"
             )
         await self._open.pop(idle[0].id).aclose()
@@ -190,8 +192,8 @@ class Sessions:
     def _is_stored(self, session: str) -> bool:
         if not _ID.fullmatch(session):
             return False
-        found = read_header(self.ground.places.sessions / session)
-        return found is not None and self.ground.has(found.cwd)
+        found = read_header(self.workspaces.places.sessions / session)
+        return found is not None and self.workspaces.has(found.cwd)
 
 
 def memory_of_this_process() -> int:
@@ -202,9 +204,9 @@ def memory_of_this_process() -> int:
         return 0
 
 
-def _unknown(session: str) -> Refused:
-    return Refused(404, f"There is no session {session[:40]!r}.")
+def _unknown(session: str) -> RequestRefused:
+    return RequestRefused(404, f"There is no session {session[:40]!r}.")
 
 
-def _ending() -> Refused:
-    return Refused(429, "The server is ending.", code="ending")
+def _ending() -> RequestRefused:
+    return RequestRefused(429, "The server is ending.", code="ending")

@@ -21,7 +21,7 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class WireEvent:
     """What there is to send of one record: its number, the event's name, and its JSON.
 
     `is_last` tells that nothing more of this number follows: who has it goes on behind it.
@@ -37,7 +37,7 @@ class Told:
 class Batch:
     """Some of what was told, and the number to go on behind."""
 
-    told: Sequence[Told]
+    told: Sequence[WireEvent]
     after: int
 
 
@@ -51,7 +51,7 @@ class Transcript:
         self._log = log
         self._scrubber = scrubber
         self._redaction = Redaction(scrubber)
-        self._told: list[tuple[Told, ...]] = []
+        self._told: list[tuple[WireEvent, ...]] = []
 
     @property
     def last(self) -> int:
@@ -81,18 +81,18 @@ class Transcript:
             before = [replace(told, is_last=False) for told in shown[:-1]]
             self._told.append((*before, *shown[-1:]))
 
-    def _earlier(self, number: int, most: int) -> Sequence[Told]:
+    def _earlier(self, number: int, most: int) -> Sequence[WireEvent]:
         records = self._log.since(number)[:most]
         return [_told(one, self._scrubber()) for one in records if one.number <= self._log.resumed_at]
 
 
-def _told(record: Record, scrubber: "Scrubber") -> Told:
+def _told(record: Record, scrubber: "Scrubber") -> WireEvent:
     fields = wire.record_to_json(record)
     if isinstance(record.event, CodeFinished):
         fields["files_told"] = _files_told(record.event)
     # Pieces of text are clean by now, and are most of what there is.
     clean = fields if piece_of(record.event) else redacted(fields, scrubber)
-    return Told(record.number, fields["event"], encoded(clean))
+    return WireEvent(record.number, fields["event"], encoded(clean))
 
 
 def _files_told(event: CodeFinished) -> Sequence[Mapping[str, Any]]:

@@ -14,7 +14,7 @@ from typing import NoReturn
 import anyio.to_thread
 
 from terp.settings.places import make_private
-from terp_cli.server.failures import Refused
+from terp_cli.server.failures import RequestRefused
 
 _DEPTH = 32
 _LONGEST = 255
@@ -33,10 +33,10 @@ def parts_of(path: str, *, there: bool = False) -> Sequence[str]:
     """
     names = path.split("/")
     if len(names) > _DEPTH:
-        raise Refused(404, f"A path has {_DEPTH} parts at most.", code="wrong_name")
+        raise RequestRefused(404, f"A path has {_DEPTH} parts at most.", code="wrong_name")
     for name in names:
         if problem := _problem(name, there=there):
-            raise Refused(404, f"The name {name[:80]!r} {problem}.", code="wrong_name")
+            raise RequestRefused(404, f"The name {name[:80]!r} {problem}.", code="wrong_name")
     return names
 
 
@@ -63,7 +63,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FileEntry:
     """A file by its path below the directory. `size` is in bytes, `modified` in seconds since the epoch."""
 
     path: str
@@ -78,9 +78,9 @@ class Tree:
         self._top = top
         self._without = without
 
-    def listed(self) -> tuple[list[Entry], bool]:
+    def listed(self) -> tuple[list[FileEntry], bool]:
         """The files in order, and whether there are more than are listed."""
-        found: list[Entry] = []
+        found: list[FileEntry] = []
         for entry, descriptor in self.walked():
             os.close(descriptor)
             if len(found) == _MOST_LISTED:
@@ -88,11 +88,11 @@ class Tree:
             found.append(entry)
         return found, False
 
-    def walked(self) -> Iterator[tuple[Entry, int]]:
+    def walked(self) -> Iterator[tuple[FileEntry, int]]:
         """Every file, open for reading; whoever takes it closes it."""
         try:
             top = self._opened_top()
-        except Refused:
+        except RequestRefused:
             return
         yield from self._walked(top, "", self._forbidden())
 
@@ -167,7 +167,7 @@ class Tree:
 
     def _walked(
         self, folder: int, before: str, forbidden: Collection[tuple[int, int]]
-    ) -> Iterator[tuple[Entry, int]]:
+    ) -> Iterator[tuple[FileEntry, int]]:
         """Every file below an open folder, which is closed in the end."""
         try:
             for name in sorted(os.listdir(folder)):
@@ -181,11 +181,11 @@ class Tree:
                         descriptor = _open_file(folder, name, path)
                     else:
                         continue
-                except (Refused, OSError):
+                except (RequestRefused, OSError):
                     continue
                 if not stat.S_ISDIR(kind):
                     facts = os.fstat(descriptor)
-                    yield Entry(path, facts.st_size, facts.st_mtime), descriptor
+                    yield FileEntry(path, facts.st_size, facts.st_mtime), descriptor
                 elif _identity(below) in forbidden:
                     os.close(below)
                 else:
@@ -265,13 +265,13 @@ def _identity(descriptor: int) -> tuple[int, int]:
 def _refuse(error: OSError, path: str) -> NoReturn:
     """Say why a file cannot be had, without telling what else is there."""
     if error.errno in _FULL:
-        raise Refused(413, "The disk takes no more.", code="disk_full") from error
+        raise RequestRefused(413, "The disk takes no more.", code="disk_full") from error
     if error.errno in (errno.EISDIR, errno.EEXIST, errno.ENOTEMPTY):
-        raise Refused(409, f"{path!r} is a directory.") from error
+        raise RequestRefused(409, f"{path!r} is a directory.") from error
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        raise Refused(409, f"{path!r} cannot be changed or read.", code="no_right") from error
+        raise RequestRefused(409, f"{path!r} cannot be changed or read.", code="no_right") from error
     raise _missing(path) from error
 
 
-def _missing(path: str) -> Refused:
-    return Refused(404, f"There is no file {path[:200]!r}.")
+def _missing(path: str) -> RequestRefused:
+    return RequestRefused(404, f"There is no file {path[:200]!r}.")

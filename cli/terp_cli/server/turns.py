@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 
 from terp.events import Event
 from terp.session.session import Session
-from terp_cli.server.failures import Refused
+from terp_cli.server.failures import RequestRefused
 
 Asking = Callable[[Session], AsyncGenerator[Event, None]]
 
 
 @dataclass(slots=True)
-class Turn:
+class ServedTurn:
     """A turn that was asked for.
 
     `ahead` is how many turns came before it. `began` is set with the number of the record behind which its
@@ -50,11 +50,11 @@ class Turns:
 
     def __init__(self, session: Session, most_waiting: int, changed: Callable[[], None]) -> None:
         self.count = 0
-        self.current: Turn | None = None
+        self.current: ServedTurn | None = None
         self._session = session
         self._most_waiting = most_waiting
         self._changed = changed
-        self._waiting: deque[Turn] = deque()
+        self._waiting: deque[ServedTurn] = deque()
         self._playing: asyncio.Task[None] | None = None
 
     @property
@@ -67,22 +67,22 @@ class Turns:
         """How many turns wait for the one that goes on."""
         return len(self._waiting)
 
-    def ask(self, asking: Asking) -> Turn:
+    def ask(self, asking: Asking) -> ServedTurn:
         """Have a turn played, after those that wait.
 
         Raises:
             Refused: as many as may wait do.
         """
         if len(self._waiting) >= self._most_waiting:
-            raise Refused(429, f"{self._most_waiting} turns of this session wait already.")
-        turn = Turn(asking, self.waiting + self.busy)
+            raise RequestRefused(429, f"{self._most_waiting} turns of this session wait already.")
+        turn = ServedTurn(asking, self.waiting + self.busy)
         self._waiting.append(turn)
         if self._playing is None:
             self._playing = asyncio.create_task(self._play())
             self._changed()
         return turn
 
-    def drop(self, turn: Turn) -> bool:
+    def drop(self, turn: ServedTurn) -> bool:
         """Let this turn not begin; False when it has begun."""
         if turn not in self._waiting:
             return False
@@ -112,7 +112,7 @@ class Turns:
             self._playing = None
             self._changed()
 
-    async def _play_one(self, turn: Turn) -> None:
+    async def _play_one(self, turn: ServedTurn) -> None:
         self.count += 1
         self.current = turn
         turn.began.set_result(self._session.log.last)

@@ -30,7 +30,7 @@ from terp_cli.line.stopping import EXIT_CODES
 from terp_cli.repl.commands.rows import counted
 from terp_cli.repl.keeping import folder_of
 from terp_cli.terminal.sanitise import one_line, readable
-from terp_cli.verbs.run_code import Alone, equip
+from terp_cli.verbs.run_code import SessionlessRunner, equip
 
 if TYPE_CHECKING:
     from terp.opening.remote_workbench import GatewayBench
@@ -43,7 +43,7 @@ _UNFINISHED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ReplaySource:
     """What is replayed, each of `conversations` in kernels of its own, in the directory `cwd`.
 
     Of a recording `told` is true: what the model was told of a run stands for its output.
@@ -75,14 +75,14 @@ def replay(call: Call) -> int:
     return asyncio.run(_Replay(call, settings, source, len(found)).run())
 
 
-def _source(call: Call) -> Source:
+def _source(call: Call) -> ReplaySource:
     named = call.line.argument
     path = typed_path(named)
     if path.is_file():
         from terp.session.replay.recorded import recorded_cells  # noqa: PLC0415  (most are sessions)
         from terp.text.languages import known_languages  # noqa: PLC0415
 
-        return Source(recorded_cells(Recording(path).entries(), known_languages()), call.cwd, told=True)
+        return ReplaySource(recorded_cells(Recording(path).entries(), known_languages()), call.cwd, told=True)
     folder = path if is_session(path) else None
     if folder is None:
         folder = Catalogue(call.places.sessions).find(named, real_directory(call.cwd))
@@ -91,13 +91,13 @@ def _source(call: Call) -> Source:
     # One that is named by its path has been put there, beside what it works on.
     here = call.options.cwd or path == folder or not own.is_dir()
     events = (record.event for record in stored.events.records)
-    return Source([cells(events, folder)], call.cwd if here else own)
+    return ReplaySource([cells(events, folder)], call.cwd if here else own)
 
 
 class _Replay:
     """Runs all of it and says what came of it."""
 
-    def __init__(self, call: Call, settings: Settings, source: Source, total: int) -> None:
+    def __init__(self, call: Call, settings: Settings, source: ReplaySource, total: int) -> None:
         self._call = call
         self._settings = settings
         self._source = source
@@ -105,7 +105,7 @@ class _Replay:
         self._rules = Rules(written_rules(settings))
         self._number = self._same = self._differ = self._left_out = 0
         # Nobody is asked: who wants to be goes on with the session (terp -r ID --rerun).
-        self._alone = Alone(Nobody(), call.tell)
+        self._alone = SessionlessRunner(Nobody(), call.tell)
 
     async def run(self) -> int:
         """Replay every conversation; the exit code."""

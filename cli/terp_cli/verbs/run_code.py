@@ -44,7 +44,7 @@ from terp_cli.line.stdin import TypedLines
 from terp_cli.line.stopping import EXIT_CODES
 from terp_cli.render.run_text import displayed_file
 from terp_cli.repl.keeping import folder_of
-from terp_cli.repl.seat import person_beside
+from terp_cli.repl.terminal_ui import person_beside
 from terp_cli.terminal.sanitise import readable
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def language_for(argument: str, asked: str, languages: Sequence[str]) -> str:
     return language_of(word, languages) or (word if means_language(word) else languages[0])
 
 
-class Answers(Protocol):
+class CodeServices(Protocol):
     """What running code can ask."""
 
     async def type_in(self, request: InputRequest, kernel: Kernel) -> object:
@@ -97,10 +97,10 @@ class Answers(Protocol):
         """Give the kernel the answer of the service that code calls."""
 
 
-class CodeRun:
+class ScriptRun:
     """Runs code and passes on what it puts out: its own streams to ours, results to `out`."""
 
-    def __init__(self, out: TextIO, notes: TextIO, artifacts: Artifacts, answers: Answers) -> None:
+    def __init__(self, out: TextIO, notes: TextIO, artifacts: Artifacts, answers: CodeServices) -> None:
         self._out = out
         self._notes = notes
         self._artifacts = artifacts
@@ -184,7 +184,7 @@ def _exit_code(error: Error) -> int | None:
 _UNASKED = "--auto-install known or always installs without a question."
 
 
-def run_alone(call: Call) -> int:
+def run_script(call: Call) -> int:
     """Run the code that the call names; the exit code.
 
     Raises:
@@ -198,7 +198,7 @@ def run_alone(call: Call) -> int:
     artifacts = Artifacts(folder, scrubber=call.secrets.scrubber)
 
     async def run() -> int:
-        alone = Alone(AutoRun(person) if settings.auto_run else person, call.tell)
+        alone = SessionlessRunner(AutoRun(person) if settings.auto_run else person, call.tell)
         # The code is the person's own: only where they ask for a sandbox does it run in one.
         bench = await open_bench(
             settings,
@@ -213,7 +213,7 @@ def run_alone(call: Call) -> int:
             kernel = bench.kernels.get(language_for(call.line.argument, call.options.language, languages))
             with call.stopping.watching(lambda: alone.stop(kernel), bench.kernels.aclose):
                 ended = await alone.run(
-                    kernel, code, CodeRun(call.out, call.notes, artifacts, alone), settings.run_timeout_s
+                    kernel, code, ScriptRun(call.out, call.notes, artifacts, alone), settings.run_timeout_s
                 )
                 return call.stopping.code or ended
         finally:
@@ -222,7 +222,7 @@ def run_alone(call: Call) -> int:
     return asyncio.run(run())
 
 
-def equip(call: Call, alone: "Alone", bench: "Workbench | GatewayBench") -> None:
+def equip(call: Call, alone: "SessionlessRunner", bench: "Workbench | GatewayBench") -> None:
     """Give code that runs without a session what comes before it, and what it may call."""
     told = (bench.told, bench.kernels.confinement.warning) if isinstance(bench, Workbench) else ()
     for line in (*filter(None, told), *bench.toolbox.problems):
@@ -243,7 +243,7 @@ class OneRun(Protocol):
         """Run `code` to its end; the exit code."""
 
 
-class Alone:
+class SessionlessRunner:
     """What a session does around a run, without a conversation: asks, prepares, answers the code.
 
     `tell` says a line to whoever called.

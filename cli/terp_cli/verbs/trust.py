@@ -11,7 +11,7 @@ from terp.settings.project.decisions import Decisions
 from terp.settings.project.standing import Standing, standing_of
 from terp_cli.fronts.call import Call
 from terp_cli.fronts.json import write_json
-from terp_cli.repl.trusting import ask, decide, difference, shown_files, state_of, told
+from terp_cli.repl.trusting import ask, decide, difference, project_report, shown_files, state_of
 from terp_cli.terminal.sanitise import one_line
 
 
@@ -33,14 +33,14 @@ def _ask(call: Call, more: Sequence[str]) -> int:
         if standing.state == "open":
             call.tell("nobody is there to ask; terp trust yes trusts it as it is now.")
         return 0
-    from terp_cli.repl.seat import Seat  # noqa: PLC0415  (for a question alone)
+    from terp_cli.repl.terminal_ui import TerminalUI  # noqa: PLC0415  (for a question alone)
 
     # Not as a call that asks a model has them: that would tell of what is about to be shown.
     settings = call.loaded(call.line.given, call.options.profile, None).settings
-    seat = Seat(call, settings, once=True)
-    if seat.desk is None or seat.person is None:
+    ui = TerminalUI(call, settings, once=True)
+    if ui.desk is None or ui.person is None:
         return 0
-    asyncio.run(ask(standing, difference(call, standing), seat.person, seat.desk().say, seat.desk().width))
+    asyncio.run(ask(standing, difference(call, standing), ui.person, ui.desk().say, ui.desk().width))
     call.out.write(f"{state_of(standing)}\n")
     return 0
 
@@ -112,7 +112,7 @@ def _write(call: Call, standing: Standing, *, with_files: bool) -> None:
 
 
 def _write_difference(call: Call, standing: Standing) -> None:
-    call.out.writelines(f"{line}\n" for line in told(standing, difference(call, standing)))
+    call.out.writelines(f"{line}\n" for line in project_report(standing, difference(call, standing)))
 
 
 def _as_json(call: Call, standing: Standing) -> int:

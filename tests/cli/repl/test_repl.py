@@ -24,8 +24,8 @@ from terp.settings.places import Places
 from terp.testing import EchoKernel, Scripted, ScriptedModel, ScriptedPerson, call
 from terp_cli.fronts.terminal import TerminalFront
 from terp_cli.prompt.prompt_app import PromptApp
+from terp_cli.repl.context import ReplContext, TerminalContext
 from terp_cli.repl.repl import ReplSettings, run_repl
-from terp_cli.repl.terminal_talk import Around, TerminalTalk
 from terp_cli.terminal.tty import unechoed
 from tests.cli.screens import Watched
 
@@ -50,9 +50,9 @@ class Seat:
         painter = self.screen.painter()
         self.session = Session(self.model, self.kernel, Sitter(), folder=folder / "session")
         front = TerminalFront(lambda: self.screen.screen(painter))
-        around = Around(Settings(), Places(folder, folder), {}, model=settings.pop("model", None))
+        around = ReplContext(Settings(), Places(folder, folder), {}, model=settings.pop("model", None))
         person = settings.pop("person", None) or Sitter()
-        self.talk = TerminalTalk(self.session, front, PromptApp(keys, painter), person, around)
+        self.talk = TerminalContext(self.session, front, PromptApp(keys, painter), person, around)
         given = ReplSettings(history=folder / "history", **settings)
         self.running = asyncio.create_task(run_repl(self.talk, given))
 

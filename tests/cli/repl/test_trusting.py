@@ -11,7 +11,7 @@ from terp.opening.trust_difference import Difference
 from terp.person import Choice, Decline
 from terp.settings.places import Places
 from terp.settings.project.standing import Standing, standing_of
-from terp_cli.repl.trusting import OPTIONS, ask, told
+from terp_cli.repl.trusting import OPTIONS, ask, project_report
 from tests.cli.repl.test_approval import Seat, desk
 from tests.cli.running import Terp, said, to
 from tests.cli.teletype import Teletype
@@ -63,16 +63,16 @@ def talk(terp: Terp, *typed: tuple[str, str]) -> tuple[str, str]:
 
 
 def test_a_person_who_says_yes_is_asked_once_and_then_the_project_counts(terp: Terp) -> None:
-    told, shown = talk(terp, ("[s]how the files ›", "y\r"), ("/help", "hi\r"))
+    first, shown = talk(terp, ("[s]how the files ›", "y\r"), ("/help", "hi\r"))
     again, quiet = talk(terp, ("/help", "hi\r"))
-    assert ["Obey the project." in one for one in (told, again)] == [True, True]
+    assert ["Obey the project." in one for one in (first, again)] == [True, True]
     assert ["Trust it as it is now?" in one for one in (shown, quiet)] == [True, False]
     assert "50 → 7 (.terp/profile.yaml:1)" in shown
 
 
 def test_enter_alone_is_no_and_the_question_comes_again_the_next_time(terp: Terp) -> None:
-    told, _ = talk(terp, ("[s]how the files ›", "\r"), ("/help", "hi\r"))
-    assert ("Obey" in told, standing(terp).state) == (False, "open")
+    first, _ = talk(terp, ("[s]how the files ›", "\r"), ("/help", "hi\r"))
+    assert ("Obey" in first, standing(terp).state) == (False, "open")
 
 
 def test_words_are_no_and_reach_the_model_with_the_first_message(terp: Terp) -> None:
@@ -117,8 +117,8 @@ def test_what_is_trusted_in_a_session_counts_from_there_on(terp: Terp) -> None:
             teletype.types("\x04")
             teletype.over()
     assert "Its settings and instructions count from now on." in " ".join(shown.split())
-    told = [said(request)[0][1] for request in server.requests]
-    assert ["Obey the project." in one for one in told] == [False, True]
+    sent = [said(request)[0][1] for request in server.requests]
+    assert ["Obey the project." in one for one in sent] == [False, True]
 
 
 async def choice_of(desk: Callable[..., Seat], *typed: str) -> str | Decline:
@@ -166,6 +166,6 @@ async def test_what_a_project_says_cannot_write_on_the_screen_by_itself(terp: Te
 
 
 def test_a_project_cannot_push_the_question_off_the_screen(terp: Terp) -> None:
-    lines = told(standing(terp), Difference((("settings", "ask: " + "x" * 5000),) * 90))
+    lines = project_report(standing(terp), Difference((("settings", "ask: " + "x" * 5000),) * 90))
     assert (len(lines), max(map(len, lines)) < 500, lines[-1]) == (42, True, "  … 50 more")
     assert lines[1].endswith("x… 4,621 more characters")

@@ -26,15 +26,15 @@ from terp.testing import EchoKernel, Scripted, ScriptedModel
 from terp_cli.server.access import OwnNames
 from terp_cli.server.application import application
 from terp_cli.server.compat.compat import Compat, stateful_of
-from terp_cli.server.failures import Refused
-from terp_cli.server.ground import Ground
+from terp_cli.server.failures import RequestRefused
 from terp_cli.server.limits import ServerLimits
 from terp_cli.server.openai import routes as openai
-from terp_cli.server.opening import Offer, Opened, ProfileOffered
+from terp_cli.server.opening import OpenedSession, ProfileOffered, SessionOffer
 from terp_cli.server.serving import Server
+from terp_cli.server.session_request import SessionRequest, settings_for
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.token import TOKEN_VARIABLE, Token
-from terp_cli.server.wishes import Wishes, settings_for
+from terp_cli.server.workspaces import Workspaces
 
 TOKEN = "a-token-of-tests-0123456789"
 SECRET = "the-secret-of-the-environment"
@@ -46,7 +46,7 @@ BYTES = {"Content-Type": "application/octet-stream"}
 class FakeOpener:
     """Opens sessions with these parts in place of a model and kernels."""
 
-    ground: Ground
+    workspaces: Workspaces
     model: Callable[[], Model]
     kernels: Callable[[], Kernels] = EchoKernel
     made: list[Session] = field(default_factory=list)
@@ -54,30 +54,30 @@ class FakeOpener:
         default_factory=lambda: Secrets({"A_TOKEN": SECRET, TOKEN_VARIABLE: TOKEN}, Settings())
     )
 
-    def offer(self) -> Offer:
-        return Offer("scripted/model", (ProfileOffered("careful", "Asks twice.", "scripted/careful"),))
+    def offer(self) -> SessionOffer:
+        return SessionOffer("scripted/model", (ProfileOffered("careful", "Asks twice.", "scripted/careful"),))
 
-    async def new(self, wishes: Wishes, person: Person) -> Opened:
+    async def new(self, wishes: SessionRequest, person: Person) -> OpenedSession:
         settings_for(wishes, Settings(), lambda _: Settings())
-        folder = new_folder(self.ground.places.sessions)
-        cwd = self.ground.chosen(wishes.cwd, folder.name)
+        folder = new_folder(self.workspaces.places.sessions)
+        cwd = self.workspaces.chosen(wishes.cwd, folder.name)
         return self._opened(new_place(folder, str(cwd), self.secrets), cwd, person)
 
-    async def stored(self, session: str, wishes: Wishes, person: Person) -> Opened:
-        folder = self.ground.places.sessions / session
+    async def stored(self, session: str, wishes: SessionRequest, person: Person) -> OpenedSession:
+        folder = self.workspaces.places.sessions / session
         header = read_header(folder)
         if header is None or not is_session(folder):
-            raise Refused(404, "There is none.")
-        cwd = self.ground.again(header.cwd, session)
+            raise RequestRefused(404, "There is none.")
+        cwd = self.workspaces.again(header.cwd, session)
         return self._opened(stored_place(folder, self.secrets), cwd, person)
 
-    def _opened(self, place: Place, cwd: Path, person: Person) -> Opened:
+    def _opened(self, place: Place, cwd: Path, person: Person) -> OpenedSession:
         session = Session(
             self.model(), self.kernels(), person, folder=place.folder, keeper=place.keeper, system="Be brief."
         )
         session.equipment.secrets = self.secrets
         self.made.append(session)
-        return Opened(session, cwd)
+        return OpenedSession(session, cwd)
 
 
 class ResistingKernel(EchoKernel):
@@ -129,10 +129,10 @@ def plain_client(url: str, **options: Any) -> httpx.AsyncClient:
     return httpx.AsyncClient(base_url=url, trust_env=False, verify=False, **options)
 
 
-def ground(folder: Path) -> Ground:
+def workspaces(folder: Path) -> Workspaces:
     root = folder / "root"
     root.mkdir(exist_ok=True)
-    return Ground(root, Places(folder / "config", folder / "state"))
+    return Workspaces(root, Places(folder / "config", folder / "state"))
 
 
 def openai_router(sessions: Sessions) -> APIRouter:
@@ -152,8 +152,8 @@ async def serving(
 ) -> AsyncGenerator[Running, None]:
     """A server whose sessions answer with `replies`, each session from the first one on."""
     limits = limits or ServerLimits(patience_s=30.0)
-    opener = FakeOpener(ground(folder), model or (lambda: ScriptedModel(*replies)), kernels)
-    sessions = Sessions(opener, opener.ground, limits)
+    opener = FakeOpener(workspaces(folder), model or (lambda: ScriptedModel(*replies)), kernels)
+    sessions = Sessions(opener, opener.workspaces, limits)
     log: list[dict[str, Any]] = []
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
         listening.bind(("127.0.0.1", 0))

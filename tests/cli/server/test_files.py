@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from terp.testing import call
-from terp_cli.server.failures import Refused
+from terp_cli.server.failures import RequestRefused
 from terp_cli.server.limits import ServerLimits
 from terp_cli.server.tree import Tree
 from tests.cli.server.serving import BYTES, Running, decision, events_of, serving, until
@@ -27,7 +27,7 @@ async def got(server: Running, session: str, path: str, **headers: str) -> tuple
 
 
 def work(server: Running, session: str) -> Path:
-    return server.sessions.ground.work / session
+    return server.sessions.workspaces.work / session
 
 
 async def test_files_come_back_as_they_were(tmp_path: Path) -> None:
@@ -214,9 +214,9 @@ async def test_files_of_terps_own_are_none_of_a_session(tmp_path: Path) -> None:
     async def pieces() -> Any:
         yield b"auto_run: true"
 
-    with pytest.raises(Refused):
+    with pytest.raises(RequestRefused):
         await tree.write("terp/config.yaml", pieces())
-    with pytest.raises(Refused):
+    with pytest.raises(RequestRefused):
         tree.read("terp/config.yaml")
     assert tree.listed() == ([], False)
     assert (own / "config.yaml").read_text() == "auto_run: false"

@@ -11,7 +11,7 @@ from terp.errors import SettingsError
 from terp.settings import Settings
 from terp.testing import EchoKernel, ScriptedModel, call
 from terp_cli.server.limits import ServerLimits
-from terp_cli.server.wishes import OF_CLIENTS, Wishes, checked_settings, settings_for
+from terp_cli.server.session_request import OF_CLIENTS, SessionRequest, checked_settings, settings_for
 from tests.cli.server.serving import BYTES, SECRET, TOKEN, serving
 
 
@@ -111,8 +111,8 @@ async def test_sessions_of_other_directories_are_not_there(tmp_path: Path) -> No
         session = await server.created()
         await server.asked(session, "first")
         await server.client.post(f"/v1/sessions/{session}/close")
-        log = server.sessions.ground.places.sessions / session / "events.jsonl"
-        log.write_text(log.read_text().replace(str(server.sessions.ground.work), "/elsewhere"))
+        log = server.sessions.workspaces.places.sessions / session / "events.jsonl"
+        log.write_text(log.read_text().replace(str(server.sessions.workspaces.work), "/elsewhere"))
         listed = (await server.client.get("/v1/sessions")).json()
         answers = [
             (await server.client.request(method, f"/v1/sessions/{session}{path}", json={})).status_code
@@ -260,7 +260,9 @@ def test_safety_is_not_loosened_by_a_client() -> None:
         profile="loose",
         record="/tmp/record",
     )
-    chosen = settings_for(Wishes(profile="loose", settings={"max_tokens": 5}), started, lambda _: loose)
+    chosen = settings_for(
+        SessionRequest(profile="loose", settings={"max_tokens": 5}), started, lambda _: loose
+    )
     assert chosen == Settings(
         model="openai/b", instructions="Be brief.", max_tokens=5, max_budget_usd=1.0, max_month_usd=9.0
     )
@@ -270,7 +272,7 @@ def test_safety_is_not_loosened_by_a_client() -> None:
 
 def test_the_price_of_one_model_is_not_that_of_another_that_a_client_wishes() -> None:
     started = Settings(model="openai/a", input_price=1.0, output_price=2.0)
-    wishes = Wishes(model="openai/a"), Wishes(model="openai/b")
+    wishes = SessionRequest(model="openai/a"), SessionRequest(model="openai/b")
     same, other = (settings_for(wish, started, lambda _: started) for wish in wishes)
     assert (same.input_price, other.input_price, other.output_price) == (1.0, None, None)
 
@@ -278,12 +280,12 @@ def test_the_price_of_one_model_is_not_that_of_another_that_a_client_wishes() ->
 @pytest.mark.parametrize("name", sorted({*Settings.__dataclass_fields__, "nothing"} - set(OF_CLIENTS)))
 def test_a_setting_that_is_not_for_clients_is_refused(name: str) -> None:
     with pytest.raises(SettingsError, match=f"'{name}' is no setting of clients"):
-        settings_for(Wishes(settings={name: True}), Settings(), lambda _: Settings())
+        settings_for(SessionRequest(settings={name: True}), Settings(), lambda _: Settings())
 
 
 @pytest.mark.parametrize("name", ["../other", "/etc/passwd", "a.yaml", "a/b", ""])
 def test_a_profile_is_named_and_no_path(name: str) -> None:
-    wishes = Wishes(profile=name)
+    wishes = SessionRequest(profile=name)
     if not name:
         assert settings_for(wishes, Settings(), lambda _: pytest.fail("none is wanted")) == Settings()
         return

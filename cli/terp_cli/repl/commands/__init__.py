@@ -5,5 +5,5 @@
         …
 
 `/help`, what the prompt completes and docs/commands.md are made from the table. A command function calls
-what a `Talk` offers (`terp_cli.repl.commands.talk`) and contains nothing of its own.
+what a `Talk` offers (`terp_cli.repl.commands.context`) and contains nothing of its own.
 """

@@ -16,9 +16,9 @@ from terp.store.export.telling import story_of
 from terp.store.export.words import output_text
 from terp.text.paths import typed_path
 from terp_cli.fronts.listings import language_rows, tool_rows
+from terp_cli.repl.commands.context import CommandContext
 from terp_cli.repl.commands.rows import columns, counted, size_of
 from terp_cli.repl.commands.table import misused
-from terp_cli.repl.commands.talk import Talk
 from terp_cli.terminal.desktop import copied, open_file
 from terp_cli.terminal.sanitise import one_line
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 _MARKS = {"python": ">>> ", "shell": "!"}
 
 
-async def variables(talk: Talk, name: str) -> None:
+async def variables(context: CommandContext, name: str) -> None:
     """The variables of the kernels; of one language, or those whose names hold `name`."""
-    namespaces = Namespaces(talk.session.kernels)
+    namespaces = Namespaces(context.session.kernels)
     started = namespaces.started
     if not started:
-        talk.say("The kernel has not started, so there are no variables.")
+        context.say("The kernel has not started, so there are no variables.")
         return
     # A language that runs comes before a variable that is called like it.
     if only := [kernel for kernel in started if kernel.language == name]:
@@ -43,79 +43,83 @@ async def variables(talk: Talk, name: str) -> None:
     for language, one in await namespaces.variables():
         if name in one.name and language in [kernel.language for kernel in started]:
             tables.setdefault(language, []).append(one)
-    _show_tables(talk, tables, titled=len(started) > 1)
+    _show_tables(context, tables, titled=len(started) > 1)
     silent = [kernel.language for kernel in started if not namespaces.tells(kernel)]
     if silent:
-        talk.say(f"The variables of {' and '.join(silent)} cannot be listed.")
+        context.say(f"The variables of {' and '.join(silent)} cannot be listed.")
     elif not tables:
-        talk.say(f"No variable's name holds '{name}'." if name else "There are no variables.")
+        context.say(f"No variable's name holds '{name}'." if name else "There are no variables.")
 
 
-def _show_tables(talk: Talk, tables: "Mapping[str, Sequence[Variable]]", *, titled: bool) -> None:
+def _show_tables(
+    context: CommandContext, tables: "Mapping[str, Sequence[Variable]]", *, titled: bool
+) -> None:
     from terp_cli.render.output.variables import variables_table  # noqa: PLC0415  (rich is not needed before)
 
     for language, found in tables.items():
         if titled:
-            talk.say(f"{language}:")
-        talk.show(variables_table(found, talk.width))
+            context.say(f"{language}:")
+        context.show(variables_table(found, context.width))
 
 
-def started_languages(talk: Talk, begun: str) -> list[str]:
+def started_languages(context: CommandContext, begun: str) -> list[str]:
     """The languages whose kernels hold variables, of those that begin like this."""
-    started = Namespaces(talk.session.kernels).started
+    started = Namespaces(context.session.kernels).started
     return [kernel.language for kernel in started if kernel.language.startswith(begun)]
 
 
-async def which_languages(talk: Talk, _: str) -> None:
+async def which_languages(context: CommandContext, _: str) -> None:
     """Which languages run here, and how to get the others."""
-    talk.show(columns(language_rows(talk.session.kernels.known()), talk.width, ("bold", "", "dim")))
+    context.show(columns(language_rows(context.session.kernels.known()), context.width, ("bold", "", "dim")))
 
 
-async def which_tools(talk: Talk, _: str) -> None:
+async def which_tools(context: CommandContext, _: str) -> None:
     """The functions that the model can call, and where they come from."""
-    toolbox, servers = talk.session.equipment.toolbox, talk.session.equipment.servers
+    toolbox, servers = context.session.equipment.toolbox, context.session.equipment.servers
     tools = (*toolbox.tools, *(servers.tools if servers else ()))
     if tools:
-        talk.show(columns(tool_rows(tools), talk.width, ("bold", "", "dim")))
+        context.show(columns(tool_rows(tools), context.width, ("bold", "", "dim")))
     else:
-        talk.say("There are no tools: they are functions of the Python kernel, and Python does not run here.")
-    talk.say(*toolbox.problems)
+        context.say(
+            "There are no tools: they are functions of the Python kernel, and Python does not run here."
+        )
+    context.say(*toolbox.problems)
 
 
-async def out(talk: Talk, number: str) -> None:
+async def out(context: CommandContext, number: str) -> None:
     """The full output of a run; without a number, which runs there are."""
-    runs = runs_of(talk)
+    runs = runs_of(context)
     if number:
         run = numbered(runs, number, "out")
-        await talk.page(full_output(run), f"out[{run.count}]")
+        await context.page(full_output(run), f"out[{run.count}]")
         return
     if not runs:
-        talk.say("Nothing ran yet.")
+        context.say("Nothing ran yet.")
         return
     lines = [(f"{run.count}", run.language, run.fate, _summary(run)) for run in runs]
-    talk.show(columns(lines, talk.width, ("bold", "dim", "", "")))
+    context.show(columns(lines, context.width, ("bold", "dim", "", "")))
 
 
-async def code(talk: Talk, number: str) -> None:
+async def code(context: CommandContext, number: str) -> None:
     """All code of a run, the last one without a number; also of one that waits for an answer."""
-    runs = [part for part in _story(talk).parts if isinstance(part, Run)]
+    runs = [part for part in _story(context).parts if isinstance(part, Run)]
     if number:
         runs = [numbered(runs, number, "code")]
     if not runs:
-        talk.say("There is no code yet.")
+        context.say("There is no code yet.")
         return
     run = runs[-1]
-    await talk.page(run.code.split("\n"), f"code of run {run.count}" if run.count else "code")
+    await context.page(run.code.split("\n"), f"code of run {run.count}" if run.count else "code")
 
 
-def run_numbers(talk: Talk, begun: str) -> Iterable[str]:
+def run_numbers(context: CommandContext, begun: str) -> Iterable[str]:
     """The numbers of runs that begin like this."""
-    return (str(run.count) for run in runs_of(talk) if str(run.count).startswith(begun))
+    return (str(run.count) for run in runs_of(context) if str(run.count).startswith(begun))
 
 
-async def copy(talk: Talk, what: str) -> None:
+async def copy(context: CommandContext, what: str) -> None:
     """The answer, the code or an output, on the clipboard."""
-    story = _story(talk)
+    story = _story(context)
     kind, _, number = what.partition(" ")
     runs = [part for part in story.parts if isinstance(part, Run)]
     if kind in ("", "answer"):
@@ -128,53 +132,53 @@ async def copy(talk: Talk, what: str) -> None:
         run = numbered(runs, kind, "copy")
         label, text = f"the output of run {run.count}", "\n".join(full_output(run))
     if not text.strip():
-        talk.say("There is nothing to copy yet.")
+        context.say("There is nothing to copy yet.")
         return
-    how = await copied(text, talk.environ, talk.write)
+    how = await copied(text, context.environ, context.write)
     lines = text.rstrip("\n").count("\n") + 1
-    talk.say(f"Copied {label}: {counted(lines, 'line')}, {counted(len(text), 'character')}. {how}")
+    context.say(f"Copied {label}: {counted(lines, 'line')}, {counted(len(text), 'character')}. {how}")
 
 
-def copyable(talk: Talk, begun: str) -> list[str]:
+def copyable(context: CommandContext, begun: str) -> list[str]:
     """What can be copied and begins like this."""
-    return [word for word in ("answer", "code", *run_numbers(talk, "")) if word.startswith(begun)]
+    return [word for word in ("answer", "code", *run_numbers(context, "")) if word.startswith(begun)]
 
 
-async def edit(talk: Talk, number: str) -> None:
+async def edit(context: CommandContext, number: str) -> None:
     """Code on the input line, to be changed and run there."""
-    runs = [part for part in _story(talk).parts if isinstance(part, Run) and part.code]
+    runs = [part for part in _story(context).parts if isinstance(part, Run) and part.code]
     if not runs:
-        talk.say("There is no code yet.")
+        context.say("There is no code yet.")
         return
     run = numbered(runs, number, "edit") if number else runs[-1]
     if run.language not in _MARKS:
         raise misused("edit", f"{run.language} cannot be typed here.")
-    talk.prefill(_MARKS[run.language] + run.code)
+    context.prefill(_MARKS[run.language] + run.code)
 
 
-async def restart(talk: Talk, language: str) -> None:
+async def restart(context: CommandContext, language: str) -> None:
     """A fresh kernel."""
-    kernels = talk.session.kernels
+    kernels = context.session.kernels
     kernel = kernels.get(language or kernels.languages[0])
     if not kernel.generation:
-        talk.say(f"The {kernel.language} kernel has not started yet.")
+        context.say(f"The {kernel.language} kernel has not started yet.")
         return
-    await renew(kernel, talk.session.teach)
-    talk.say(f"The {kernel.language} kernel is new: its variables are gone, files are still there.")
+    await renew(kernel, context.session.teach)
+    context.say(f"The {kernel.language} kernel is new: its variables are gone, files are still there.")
 
 
-def languages(talk: Talk, begun: str) -> list[str]:
+def languages(context: CommandContext, begun: str) -> list[str]:
     """The languages that begin like this."""
-    return [language for language in talk.session.kernels.languages if language.startswith(begun)]
+    return [language for language in context.session.kernels.languages if language.startswith(begun)]
 
 
-def _story(talk: Talk) -> Story:
-    return story_of(talk.session.log.since(0), talk.session.folder)
+def _story(context: CommandContext) -> Story:
+    return story_of(context.session.log.since(0), context.session.folder)
 
 
-def runs_of(talk: Talk) -> list[Run]:
+def runs_of(context: CommandContext) -> list[Run]:
     """The code that ran, oldest first."""
-    return [part for part in _story(talk).parts if isinstance(part, Run) and part.ran]
+    return [part for part in _story(context).parts if isinstance(part, Run) and part.ran]
 
 
 def numbered(runs: Sequence[Run], number: str, command: str) -> Run:
@@ -235,55 +239,57 @@ def full_output(run: Run) -> Iterator[str]:
 _LINES = 20
 
 
-async def detach(talk: Talk, _: str) -> None:
+async def detach(context: CommandContext, _: str) -> None:
     """The code that runs goes on in the background."""
-    if not talk.session.jobs.leave():
-        talk.say("No code runs that could go on in the background.")
+    if not context.session.jobs.leave():
+        context.say("No code runs that could go on in the background.")
 
 
-async def jobs(talk: Talk, what: str) -> None:
+async def jobs(context: CommandContext, what: str) -> None:
     """Which jobs there are; what one has put out; the end of one."""
     word, _, number = what.partition(" ")
     if word == "stop":
-        await _stop(talk, number.strip())
+        await _stop(context, number.strip())
     elif what:
-        _show_job(talk, what)
+        _show_job(context, what)
     else:
-        _list_jobs(talk)
+        _list_jobs(context)
 
 
-def job_arguments(talk: Talk, begun: str) -> Iterable[str]:
+def job_arguments(context: CommandContext, begun: str) -> Iterable[str]:
     """What can follow `/jobs` and begins like this."""
-    words = [*map(str, _known(talk)), *(f"stop {number}" for number in talk.session.jobs.running)]
+    words = [*map(str, _known(context)), *(f"stop {number}" for number in context.session.jobs.running)]
     return [word for word in words if word.startswith(begun)]
 
 
-async def _stop(talk: Talk, number: str) -> None:
-    running = talk.session.jobs.running
+async def _stop(context: CommandContext, number: str) -> None:
+    running = context.session.jobs.running
     if not number and len(running) == 1:
         number = str(next(iter(running)))
     if not number:
         raise misused("jobs", "stop needs the number of a job.")
-    if not (number.isdecimal() and await talk.session.jobs.stop(int(number))):
+    if not (number.isdecimal() and await context.session.jobs.stop(int(number))):
         raise misused("jobs", f"no job '{one_line(number)}' is running.")
     if job := running.get(int(number)):
-        talk.say(f"{job.title} does not answer. /jobs stop {number} again ends its kernel and the variables.")
+        context.say(
+            f"{job.title} does not answer. /jobs stop {number} again ends its kernel and the variables."
+        )
 
 
-def _list_jobs(talk: Talk) -> None:
+def _list_jobs(context: CommandContext) -> None:
     from terp_cli.render.status import elapsed  # noqa: PLC0415  (rich is not needed before)
 
-    running, rows = talk.session.jobs.running, []
-    for number, run in _known(talk).items():
+    running, rows = context.session.jobs.running, []
+    for number, run in _known(context).items():
         job = running.get(number)
         code = next((line.strip() for line in run.code.splitlines() if line.strip()), "")
         rows.append(
             (str(number), run.language, elapsed(job.seconds if job else run.seconds), _state(job, run), code)
         )
     if not rows:
-        talk.say("No code has gone on in the background. /bg lets it, or Ctrl+B, while it runs.")
+        context.say("No code has gone on in the background. /bg lets it, or Ctrl+B, while it runs.")
         return
-    talk.show(columns(rows, talk.width, ("bold", "", "dim", "", "dim")))
+    context.show(columns(rows, context.width, ("bold", "", "dim", "", "dim")))
 
 
 def _state(job: "Job | None", run: PastRun) -> str:
@@ -292,67 +298,67 @@ def _state(job: "Job | None", run: PastRun) -> str:
     return run.status or "lost"
 
 
-def _show_job(talk: Talk, number: str) -> None:
-    run = _known(talk).get(int(number)) if number.isdecimal() else None
+def _show_job(context: CommandContext, number: str) -> None:
+    run = _known(context).get(int(number)) if number.isdecimal() else None
     if run is None:
         raise misused("jobs", f"there is no job '{one_line(number)}'.")
-    lines = list(full_output(numbered(runs_of(talk), str(run.number), "jobs")))
+    lines = list(full_output(numbered(runs_of(context), str(run.number), "jobs")))
     if not any(line.strip() for line in lines):
-        talk.say(f"Job {number} has put out nothing so far.")
+        context.say(f"Job {number} has put out nothing so far.")
         return
     left_out = len(lines) - _LINES
     more = f", without {counted(left_out, 'line')} that /out {run.number} has" if left_out > 0 else ""
-    talk.say("", f"Output of job {number} so far{more}:", *lines[-_LINES:], "")
+    context.say("", f"Output of job {number} so far{more}:", *lines[-_LINES:], "")
 
 
-def _known(talk: Talk) -> dict[int, PastRun]:
+def _known(context: CommandContext) -> dict[int, PastRun]:
     """The jobs of this session by their numbers, those that have ended as well."""
-    events = [record.event for record in talk.session.log.since(talk.session.log.resumed_at)]
+    events = [record.event for record in context.session.log.since(context.session.log.resumed_at)]
     runs = {run.call_id: run for run in past_runs(events)}
     known = {event.job: event.call_id for event in events if isinstance(event, JobChanged)}
     return {number: runs[call_id] for number, call_id in known.items() if call_id in runs}
 
 
-async def open_shown(talk: Talk, what: str) -> None:
+async def open_shown(context: CommandContext, what: str) -> None:
     """The last page or picture, that of a run, or a file, opened in the program that shows it."""
-    path = _file(talk, what) or _saved(talk, what)
+    path = _file(context, what) or _saved(context, what)
     if path is None:
-        talk.say("No run has shown a page or a picture yet. /open PATH opens a file.")
+        context.say("No run has shown a page or a picture yet. /open PATH opens a file.")
         return
     shown = one_line(str(path))
     try:
-        await asyncio.to_thread(open_file, path, talk.environ)
+        await asyncio.to_thread(open_file, path, context.environ)
     except TerpError as error:
         # The path is what is left to do it by hand.
         raise TerpError(f"{shown} is not opened. {error.message}", error.remedy) from error
-    talk.say(f"Opened {shown}.")
+    context.say(f"Opened {shown}.")
 
 
-def runs_with_pictures(talk: Talk, begun: str) -> list[str]:
+def runs_with_pictures(context: CommandContext, begun: str) -> list[str]:
     """The numbers of runs that have shown something, and begin like this."""
-    return [str(run.count) for run in _runs(talk) if str(run.count).startswith(begun)]
+    return [str(run.count) for run in _runs(context) if str(run.count).startswith(begun)]
 
 
-def _file(talk: Talk, what: str) -> Path | None:
+def _file(context: CommandContext, what: str) -> Path | None:
     """The file that is named; None for a number, or nothing."""
     if not what or what.isdecimal():
         return None
-    kernels = talk.session.kernels
+    kernels = context.session.kernels
     path = Path(kernels.get(kernels.languages[0]).cwd) / typed_path(what)
     if not path.exists():
         raise misused("open", f"there is no file '{one_line(what)}'.")
     return path.absolute()
 
 
-def _saved(talk: Talk, number: str) -> Path | None:
-    runs = [run for run in _runs(talk) if not number or run.count == int(number)]
+def _saved(context: CommandContext, number: str) -> Path | None:
+    runs = [run for run in _runs(context) if not number or run.count == int(number)]
     if number and not runs:
         raise misused("open", f"run '{number}' has shown no page and no picture that is still there.")
     return _paths(runs[-1])[-1] if runs else None
 
 
-def _runs(talk: Talk) -> list[Run]:
-    parts = story_of(talk.session.log.since(0), talk.session.folder).parts
+def _runs(context: CommandContext) -> list[Run]:
+    parts = story_of(context.session.log.since(0), context.session.folder).parts
     return [part for part in parts if isinstance(part, Run) and _paths(part)]
 
 

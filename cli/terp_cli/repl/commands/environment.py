@@ -10,10 +10,10 @@ from terp.opening.mcp import LOGS
 from terp.session.rewind.renewing import renew
 from terp.settings.interpreter import version_of
 from terp_cli.fronts.listings import NO_SERVERS, function_rows, server_rows
+from terp_cli.repl.commands.context import CommandContext
 from terp_cli.repl.commands.rows import columns, counted
 from terp_cli.repl.commands.switches import changed
 from terp_cli.repl.commands.table import misused
-from terp_cli.repl.commands.talk import Talk
 from terp_cli.terminal.sanitise import one_line
 
 OWN = "own"
@@ -21,39 +21,39 @@ OWN = "own"
 _MOST_NAMES = 20
 
 
-async def python(talk: Talk, argument: str) -> None:
+async def python(context: CommandContext, argument: str) -> None:
     """Which Python runs the code; with an argument, another one."""
-    pythons = talk.session.equipment.pythons
+    pythons = context.session.equipment.pythons
     if pythons is None:
         raise TerpError("The Python that runs the code is not chosen here.")
     before = pythons.current
     if not argument:
-        talk.say(
+        context.say(
             f"{before.path}, {_version(before.path)}: {before.why}."
             if before
             else "It is decided with the first Python code."
         )
         return
     chosen = await pythons.use(argument)
-    kernel = talk.session.kernels.get("python")
+    kernel = context.session.kernels.get("python")
     lost = " The kernel is new: its variables are gone." if kernel.generation else ""
     try:
         if kernel.generation:
-            await renew(kernel, talk.session.teach)
+            await renew(kernel, context.session.teach)
     except KernelStartFailed:
         pythons.current = before
         raise
-    talk.say(f"Code runs in {one_line(chosen.path)}, {_version(chosen.path)}.{lost}")
+    context.say(f"Code runs in {one_line(chosen.path)}, {_version(chosen.path)}.{lost}")
 
 
-async def trust(talk: Talk, _: str) -> None:
+async def trust(context: CommandContext, _: str) -> None:
     """Whether the files of the project count; asked where nobody has decided."""
-    told, change = await talk.trust()
-    talk.say(told)
+    told, change = await context.trust()
+    context.say(told)
     if change is not None and change.names:
-        talk.show(changed(change, talk.width))
+        context.show(changed(change, context.width))
     if change is not None and change.later:
-        talk.say(f"Only from the next start on: {', '.join(change.later)}.")
+        context.say(f"Only from the next start on: {', '.join(change.later)}.")
 
 
 def _version(path: str) -> str:
@@ -61,35 +61,35 @@ def _version(path: str) -> str:
     return f"Python {version}" if version else "a Python of unknown version"
 
 
-async def install(talk: Talk, argument: str) -> None:
+async def install(context: CommandContext, argument: str) -> None:
     """Packages into the environment of the Python kernel."""
     names = argument.split()
     if not names:
         raise misused("install", "it needs the name of a package.")
-    if talk.session.equipment.packages is None:
+    if context.session.equipment.packages is None:
         raise TerpError("Packages cannot be installed into a kernel that runs elsewhere.")
-    await talk.session.equipment.packages.install(names)
-    talk.say(f"Installed {', '.join(names)}.")
+    await context.session.equipment.packages.install(names)
+    context.say(f"Installed {', '.join(names)}.")
 
 
-async def attach(talk: Talk, target: str) -> None:
+async def attach(context: CommandContext, target: str) -> None:
     """How others use the kernel of this session; with a name, somebody else's kernel in its place."""
-    attaching = talk.session.equipment.attaching
+    attaching = context.session.equipment.attaching
     if attaching is None:
         raise TerpError("The kernels of this session run elsewhere and cannot be exchanged.")
     if target == OWN:
         await attaching.detach()
-        talk.say("Code runs in kernels of terp's own again, without the variables of others.")
+        context.say("Code runs in kernels of terp's own again, without the variables of others.")
     elif target:
-        talk.say(await attaching.attach(target))
+        context.say(await attaching.attach(target))
     else:
-        kernel = talk.session.kernels.get(talk.session.kernels.languages[0])
-        talk.say(*_shared(kernel))
+        kernel = context.session.kernels.get(context.session.kernels.languages[0])
+        context.say(*_shared(kernel))
 
 
-def attachable(talk: Talk, begun: str) -> list[str]:
+def attachable(context: CommandContext, begun: str) -> list[str]:
     """The names of kernels that may be running, and begin like this."""
-    names = [file.name for file in written(talk.environ)[:_MOST_NAMES]]
+    names = [file.name for file in written(context.environ)[:_MOST_NAMES]]
     return [name for name in (OWN, *names) if name.startswith(begun)]
 
 
@@ -109,38 +109,38 @@ def _shared(kernel: Kernel) -> Iterator[str]:
         yield "It ends with this conversation. What they run there is neither asked about nor told here."
 
 
-async def mcp(talk: Talk, argument: str) -> None:
+async def mcp(context: CommandContext, argument: str) -> None:
     """The servers; with a name what that one offers, with `restart` before it the server anew."""
-    servers = talk.session.equipment.servers
+    servers = context.session.equipment.servers
     if servers is None:
-        talk.say(NO_SERVERS)
+        context.say(NO_SERVERS)
         return
     verb, _, name = argument.partition(" ")
     if verb == "restart" and (name.strip() or len(servers.connections) == 1):
         name = name.strip() or next(iter(servers.connections))
         await servers.restart(name)
         one = servers.named(name)
-        talk.say(f"MCP server {one.name} is up, with {counted(len(one.functions), 'function')}.")
+        context.say(f"MCP server {one.name} is up, with {counted(len(one.functions), 'function')}.")
         return
     if not argument:
-        rows = server_rows(servers, talk.session.equipment.without_secrets)
-        talk.show(columns(rows, talk.width, ("bold", "", "dim")))
+        rows = server_rows(servers, context.session.equipment.without_secrets)
+        context.show(columns(rows, context.width, ("bold", "", "dim")))
         return
     if verb == "restart":
         raise TerpError(
-            "/mcp restart needs the name of a server.", f"There are: {', '.join(server_names(talk, ''))}."
+            "/mcp restart needs the name of a server.", f"There are: {', '.join(server_names(context, ''))}."
         )
     one = servers.named(argument)
     rows = function_rows(one)
-    talk.show(columns(rows, talk.width, ("bold", "", "dim")) if rows else [])
+    context.show(columns(rows, context.width, ("bold", "", "dim")) if rows else [])
     if one.failure:
-        talk.say(one.failure.message)
-    log = talk.session.folder / LOGS / f"{one.name}.log"
+        context.say(one.failure.message)
+    log = context.session.folder / LOGS / f"{one.name}.log"
     if log.is_file() and log.stat().st_size:
-        talk.say(f"What it writes to stderr is in {log}")
+        context.say(f"What it writes to stderr is in {log}")
 
 
-def server_names(talk: Talk, begun: str) -> Iterable[str]:
+def server_names(context: CommandContext, begun: str) -> Iterable[str]:
     """The servers whose names begin like this."""
-    servers = talk.session.equipment.servers
+    servers = context.session.equipment.servers
     return (name for name in (servers.connections if servers else ()) if name.startswith(begun))

@@ -12,9 +12,9 @@ from terp.secrets.known_secrets import Secrets
 from terp.session.context.namespaces import Namespaces
 from terp.text.paths import typed_path
 from terp_cli.line.subcommands import EXPORTS
+from terp_cli.repl.commands.context import CommandContext
 from terp_cli.repl.commands.rows import counted, size_of
 from terp_cli.repl.commands.table import misused
-from terp_cli.repl.commands.talk import Talk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _MESSAGES = "messages.json"
 
 
-async def export(talk: Talk, argument: str) -> None:
+async def export(context: CommandContext, argument: str) -> None:
     """The session as a file of a format."""
     from terp.store.export.writing import FORMATS  # noqa: PLC0415  (see `_exported`)
 
@@ -37,64 +37,64 @@ async def export(talk: Talk, argument: str) -> None:
         path, format_ = argument, Path(argument).suffix.removeprefix(".")
     if format_ not in FORMATS:
         raise misused("export", f"the format is one of {', '.join(FORMATS)}.")
-    await _exported(talk, format_, path.strip())
+    await _exported(context, format_, path.strip())
 
 
-async def jupyter(talk: Talk, path: str) -> None:
+async def jupyter(context: CommandContext, path: str) -> None:
     """The session as a notebook."""
-    await _exported(talk, "ipynb", path)
+    await _exported(context, "ipynb", path)
 
 
-async def markdown(talk: Talk, path: str) -> None:
+async def markdown(context: CommandContext, path: str) -> None:
     """The session as Markdown."""
-    await _exported(talk, "md", path)
+    await _exported(context, "md", path)
 
 
-async def _exported(talk: Talk, format_: str, path: str) -> None:
+async def _exported(context: CommandContext, format_: str, path: str) -> None:
     # Nothing of an export is needed before there is one.
     from terp.secrets.environment import find_python  # noqa: PLC0415
     from terp.store.export.imports import distributions_of  # noqa: PLC0415
     from terp.store.export.writing import export  # noqa: PLC0415
 
-    session, environ = talk.session, talk.environ
+    session, environ = context.session, context.environ
     records = session.log.since(0)
     written = await asyncio.to_thread(
         export,
         records,
         session.folder,
         cast("Format", format_),
-        place_in(talk, path),
-        scrubber=_scrubber(talk),
-        distributions=lambda: distributions_of(find_python(talk.settings.python, environ).path),
+        place_in(context, path),
+        scrubber=_scrubber(context),
+        distributions=lambda: distributions_of(find_python(context.settings.python, environ).path),
     )
-    talk.say(f"{written} ({size_of(written.stat().st_size)})")
+    context.say(f"{written} ({size_of(written.stat().st_size)})")
 
 
-def formats(_: Talk, begun: str) -> list[str]:
+def formats(_: CommandContext, begun: str) -> list[str]:
     """The formats that begin like this."""
     return [name for name in EXPORTS if name.startswith(begun)]
 
 
-async def save_message(talk: Talk, path: str) -> None:
+async def save_message(context: CommandContext, path: str) -> None:
     """The conversation as JSON that Open Interpreter reads too."""
     from terp.store.export.writing import write_new  # noqa: PLC0415  (see above)
     from terp.store.saved_messages import to_json  # noqa: PLC0415
 
-    messages = talk.session.history
+    messages = context.session.history
     if not messages:
-        talk.say("Nothing was said yet.")
+        context.say("Nothing was said yet.")
         return
-    text = to_json(messages, _scrubber(talk))
-    written = write_new(place_in(talk, path or _MESSAGES), text.encode("utf-8", "replace"))
+    text = to_json(messages, _scrubber(context))
+    written = write_new(place_in(context, path or _MESSAGES), text.encode("utf-8", "replace"))
     size = size_of(written.stat().st_size)
-    talk.say(f"{written} ({counted(len(messages), 'message')}, {size})")
+    context.say(f"{written} ({counted(len(messages), 'message')}, {size})")
 
 
-async def load_message(talk: Talk, path: str) -> None:
+async def load_message(context: CommandContext, path: str) -> None:
     """The conversation of such a file, in place of this one."""
     from terp.store.saved_messages import MessagesUnreadable, from_json  # noqa: PLC0415  (see above)
 
-    place = place_in(talk, path or _MESSAGES)
+    place = place_in(context, path or _MESSAGES)
     try:
         messages = from_json(place.read_text(encoding="utf-8"))
     except OSError as error:
@@ -103,22 +103,22 @@ async def load_message(talk: Talk, path: str) -> None:
         raise TerpError(f"{place} is not text.") from error
     except MessagesUnreadable as error:
         raise TerpError(f"{place}: {error.message}") from error
-    talk.session.history = messages
-    talk.say(
+    context.session.history = messages
+    context.say(
         f"The conversation is that of {place} now: {counted(len(messages), 'message')}. "
         "No code of it has run here; variables are as they were."
     )
 
 
-def _scrubber(talk: Talk) -> "Scrubber":
+def _scrubber(context: CommandContext) -> "Scrubber":
     """What takes the secrets of this session out."""
-    secrets = talk.session.equipment.secrets or Secrets(talk.environ, talk.settings)
+    secrets = context.session.equipment.secrets or Secrets(context.environ, context.settings)
     return secrets.scrubber()
 
 
-def place_in(talk: Talk, path: str) -> Path:
+def place_in(context: CommandContext, path: str) -> Path:
     """Where a file is that the person names: below the directory of the code."""
-    kernels = talk.session.kernels
+    kernels = context.session.kernels
     cwd = kernels.cwd if kernels.elsewhere else kernels.get(kernels.languages[0]).cwd
     return Path(cwd) / typed_path(path)
 
@@ -126,18 +126,18 @@ def place_in(talk: Talk, path: str) -> Path:
 _OUTSIDE = frozenset({"writes", "deletes", "network", "subprocess", "installs", "secrets"})
 
 
-async def why(talk: Talk, name: str) -> None:
+async def why(context: CommandContext, name: str) -> None:
     """The code that has made a value."""
     if not name.isidentifier():
         raise misused("why", "it takes the name of a variable.")
-    cut = await _cut(talk, [name])
-    talk.say(f"{name} comes from {len(cut.runs)} of {counted(cut.of, 'run')}:")
+    cut = await _cut(context, [name])
+    context.say(f"{name} comes from {len(cut.runs)} of {counted(cut.of, 'run')}:")
     for run, kept in zip(cut.runs, cut.kept, strict=True):
         told = f"kept, as {kept.why}" if kept.why else f"for {', '.join(kept.names)}"
-        talk.say(f"run {run.count}, {told}:", *(f"    {line}" for line in run.code.strip().split("\n")))
+        context.say(f"run {run.count}, {told}:", *(f"    {line}" for line in run.code.strip().split("\n")))
 
 
-async def save(talk: Talk, argument: str) -> None:
+async def save(context: CommandContext, argument: str) -> None:
     """The code that made what is wanted as a file, run once to see that it still does."""
     try:
         path, *names = shlex.split(argument)
@@ -148,50 +148,52 @@ async def save(talk: Talk, argument: str) -> None:
         raise misused("save", "the file is a notebook (.ipynb) or a script (.py).")
     if wrong := next((name for name in names if not name.isidentifier()), None):
         raise misused("save", f"'{wrong}' is no name of a variable.")
-    cut = await _cut(talk, names)
-    secrets = talk.session.equipment.secrets or Secrets(talk.environ, talk.settings)
-    written = await asyncio.to_thread(_written, talk, cut, format_, place_in(talk, path), secrets.scrubber())
-    talk.say(
+    cut = await _cut(context, names)
+    secrets = context.session.equipment.secrets or Secrets(context.environ, context.settings)
+    written = await asyncio.to_thread(
+        _written, context, cut, format_, place_in(context, path), secrets.scrubber()
+    )
+    context.say(
         f"{written} ({size_of(written.stat().st_size)}): {len(cut.runs)} of {counted(cut.of, 'run')}"
         + (f", kept for {', '.join(names)}." if names else ", kept for what was shown last.")
     )
     unread = [f"run {run.count} ({one.why})" for run, one in zip(cut.runs, cut.kept, strict=True) if one.why]
     if unread:
-        talk.say(f"Kept as what it does cannot be told: {', '.join(unread)}.")
+        context.say(f"Kept as what it does cannot be told: {', '.join(unread)}.")
     script = written if format_ == "py" else None
-    await _check(talk, cut, names, script, secrets.scrubber())
+    await _check(context, cut, names, script, secrets.scrubber())
 
 
 async def _check(
-    talk: Talk, cut: "Cut", names: "Sequence[str]", script: Path | None, scrubber: "Scrubber"
+    context: CommandContext, cut: "Cut", names: "Sequence[str]", script: Path | None, scrubber: "Scrubber"
 ) -> None:
     from terp.analysis.effects.analysis import effects_of  # noqa: PLC0415  (few sessions are saved)
 
-    kernels = talk.session.kernels
+    kernels = context.session.kernels
     if not isinstance(kernels, LocalKernels) or kernels.attached:
-        talk.say("It was not run again: its kernel is not one of terp's own on this machine.")
+        context.say("It was not run again: its kernel is not one of terp's own on this machine.")
         return
     kinds = {kind for run in cut.runs for kind in effects_of(run.language, run.code).kinds & _OUTSIDE}
     how = "as a script and in a new kernel? It does twice" if script else "in a new kernel? It does again"
-    if kinds and not await talk.ask(f"Run it once {how}: {', '.join(sorted(kinds))}."):
-        talk.say("It was not run again.")
+    if kinds and not await context.ask(f"Run it once {how}: {', '.join(sorted(kinds))}."):
+        context.say("It was not run again.")
         return
     try:
-        as_script, found = await _differing(talk, kernels.fresh(), cut, names, script, scrubber)
+        as_script, found = await _differing(context, kernels.fresh(), cut, names, script, scrubber)
     except TerpError as error:
-        talk.say(f"It could not be run again: {error.message}")
+        context.say(f"It could not be run again: {error.message}")
         return
     if as_script:
-        talk.say("It does not reproduce. As a script this differs:", *"\n".join(as_script).split("\n"))
+        context.say("It does not reproduce. As a script this differs:", *"\n".join(as_script).split("\n"))
     if found:
-        talk.say("It does not reproduce. In a new kernel this differs:", *"\n".join(found).split("\n"))
+        context.say("It does not reproduce. In a new kernel this differs:", *"\n".join(found).split("\n"))
     if not (as_script or found):
         prints = "as a script it prints the same, and " if script else ""
-        talk.say(f"It reproduces: {prints}in a new kernel it makes and shows the same.")
+        context.say(f"It reproduces: {prints}in a new kernel it makes and shows the same.")
 
 
 async def _differing(
-    talk: Talk,
+    context: CommandContext,
     fresh: LocalKernels,
     cut: "Cut",
     names: "Sequence[str]",
@@ -201,19 +203,19 @@ async def _differing(
     """What differs when the script runs, and when its cells do; the kernels are closed."""
     from terp.store.export.checking import differences, script_differences  # noqa: PLC0415  (see `_check`)
 
-    limits, as_kept = limits_of(talk.settings), scrubber.redacted
+    limits, as_kept = limits_of(context.settings), scrubber.redacted
     try:
         as_script = (
             await script_differences(script, cut.runs, fresh, limits, as_kept=as_kept) if script else []
         )
-        held = await _held(talk, names)
+        held = await _held(context, names)
         return as_script, await differences(cut.runs, fresh, held, limits, as_kept=as_kept)
     finally:
         await fresh.aclose()
 
 
-async def _held(talk: Talk, names: "Sequence[str]") -> "Mapping[str, Variable]":
-    namespaces = Namespaces(talk.session.kernels)
+async def _held(context: CommandContext, names: "Sequence[str]") -> "Mapping[str, Variable]":
+    namespaces = Namespaces(context.session.kernels)
     return {
         one.name: one
         for language, one in await namespaces.variables()
@@ -221,24 +223,24 @@ async def _held(talk: Talk, names: "Sequence[str]") -> "Mapping[str, Variable]":
     }
 
 
-async def _cut(talk: Talk, names: "Sequence[str]") -> "Cut":
+async def _cut(context: CommandContext, names: "Sequence[str]") -> "Cut":
     # Nothing of this is needed before it is asked for.
     from terp.store.export.cutting import cut_story, told_once  # noqa: PLC0415
     from terp.store.export.telling import story_of  # noqa: PLC0415
 
-    session = talk.session
+    session = context.session
     records = told_once(session.log.since(0))
     return await asyncio.to_thread(lambda: cut_story(story_of(records, session.folder), names))
 
 
-def _written(talk: Talk, cut: "Cut", format_: str, target: Path, scrubber: "Scrubber") -> Path:
+def _written(context: CommandContext, cut: "Cut", format_: str, target: Path, scrubber: "Scrubber") -> Path:
     from terp.secrets.environment import find_python  # noqa: PLC0415
     from terp.store.export.cutting import with_dependencies  # noqa: PLC0415  (see `_cut`)
     from terp.store.export.imports import distributions_of  # noqa: PLC0415
     from terp.store.export.redacting import redacted  # noqa: PLC0415
     from terp.store.export.writing import write_story  # noqa: PLC0415
 
-    known = distributions_of(find_python(talk.settings.python, talk.environ).path)
+    known = distributions_of(find_python(context.settings.python, context.environ).path)
     story = redacted(cut.story, scrubber)
     if format_ == "ipynb":
         story = with_dependencies(story, known)

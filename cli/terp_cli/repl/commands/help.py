@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import terp_cli
+from terp_cli.repl.commands.context import CommandContext
 from terp_cli.repl.commands.table import GROUPS, Command, Commands
-from terp_cli.repl.commands.talk import Talk
 
 FORMS = (
     ("!COMMAND", "run a shell command without the model, which is told; %% COMMAND is the same"),
@@ -25,12 +25,12 @@ KEYS = (
 )
 
 
-async def show(talk: Talk, name: str) -> None:
+async def show(context: CommandContext, name: str) -> None:
     """All commands, or all about one."""
-    talk.say(*about(_commands().named(name)) if name else overview(_commands()))
+    context.say(*about(_commands().named(name)) if name else overview(_commands()))
 
 
-def names(_: Talk, begun: str) -> Iterable[str]:
+def names(_: CommandContext, begun: str) -> Iterable[str]:
     """The commands that begin like this."""
     return (command.name for command in _commands().table if command.name.startswith(begun))
 

@@ -12,21 +12,21 @@ from terp.session.cost.ledger import tallies
 from terp.session.cost.tally import Tally, money, tallies_by_model, tally_of
 from terp.settings import Settings
 from terp.settings.setting import table
+from terp_cli.repl.commands.context import CommandContext
 from terp_cli.repl.commands.rows import columns, counted, grouped
 from terp_cli.repl.commands.table import misused
-from terp_cli.repl.commands.talk import Talk
 
 
-async def settings(talk: Talk, wanted: str) -> None:
+async def settings(context: CommandContext, wanted: str) -> None:
     """Every setting, its value and where that came from."""
     rows = [row for row in table(Settings).values() if wanted.replace("-", "_") in row.name]
     if not rows:
         raise misused("settings", f"there is no setting like '{wanted}'.")
-    given = talk.settings
+    given = context.settings
     lines = [(row.name, shown(getattr(given, row.name)), given.origin(row.name)) for row in rows]
     if len(rows) == 1:
-        talk.say(rows[0].about)
-    talk.show(columns(lines, talk.width, ("", "bold", "dim")))
+        context.say(rows[0].about)
+    context.show(columns(lines, context.width, ("", "bold", "dim")))
 
 
 def shown(value: object) -> str:
@@ -37,19 +37,19 @@ def shown(value: object) -> str:
     return text if value not in (None, "", (), {}) else "–"
 
 
-def setting_names(_: Talk, begun: str) -> Iterable[str]:
+def setting_names(_: CommandContext, begun: str) -> Iterable[str]:
     """The settings whose names begin like this."""
     return (name for name in table(Settings) if name.startswith(begun))
 
 
-async def model(talk: Talk, name: str) -> None:
+async def model(context: CommandContext, name: str) -> None:
     """Which model answers; with a name, another one."""
     if name:
-        await talk.use_model(name)
-    talk.say(f"The model is {talk.session.model.name}.")
+        await context.use_model(name)
+    context.say(f"The model is {context.session.model.name}.")
 
 
-def known_models(talk: Talk, begun: str) -> Iterable[str]:
+def known_models(context: CommandContext, begun: str) -> Iterable[str]:
     """The models with this in their names that were used before, then others that could be.
 
     Nobody is asked for them: this is for every key that is pressed.
@@ -59,45 +59,50 @@ def known_models(talk: Talk, begun: str) -> Iterable[str]:
     from terp.settings.profiles import Profiles  # noqa: PLC0415
     from terp.store.catalogue import Catalogue  # noqa: PLC0415
 
-    events = (record.event for record in reversed(talk.session.log.since(0)))
+    events = (record.event for record in reversed(context.session.log.since(0)))
     known = (
         *(event.model for event in events if isinstance(event, ModelCalled)),
-        talk.session.model.name,
-        *Catalogue(talk.places.sessions).models(),
-        *Profiles(talk.places.profiles).models(),
+        context.session.model.name,
+        *Catalogue(context.places.sessions).models(),
+        *Profiles(context.places.profiles).models(),
         # No key of a keyring is asked for: that may take an answer.
-        *(found.model for found in keyed_models(with_keys(talk.environ, keyring=False))),
+        *(found.model for found in keyed_models(with_keys(context.environ, keyring=False))),
     )
     return (name for name in dict.fromkeys(known) if begun.lower() in name.lower())
 
 
-async def doctor(talk: Talk, _: str) -> None:
+async def doctor(context: CommandContext, _: str) -> None:
     """What is here, what is wrong, and what to do about it."""
     from terp_cli.fronts import doctor as checks  # noqa: PLC0415  (asks programs and servers)
     from terp_cli.line import streams  # noqa: PLC0415
 
-    model = talk.session.model.name
-    attaching = talk.session.equipment.attaching
+    model = context.session.model.name
+    attaching = context.session.equipment.attaching
     places = [one.place for one in attaching.current.values()] if attaching else []
     diagnosis = checks.Diagnosis(
-        talk.settings, talk.places, talk.environ, streams.stdout(), model=model, attached=tuple(places)
+        context.settings,
+        context.places,
+        context.environ,
+        streams.stdout(),
+        model=model,
+        attached=tuple(places),
     )
     # Its questions to local servers run a loop of their own.
-    talk.say(*await asyncio.to_thread(lambda: list(checks.report_lines(diagnosis))))
+    context.say(*await asyncio.to_thread(lambda: list(checks.report_lines(diagnosis))))
 
 
-async def info(talk: Talk, _: str) -> None:
+async def info(context: CommandContext, _: str) -> None:
     """The versions, the model, the kernels and the files of this session."""
-    session = talk.session
+    session = context.session
     lines = [
         ("terp", f"{__version__}, Python {platform.python_version()}"),
         ("system", f"{platform.system()} {platform.release()} {platform.machine()}"),
         ("model", session.model.name),
-        ("profile", talk.profile),
+        ("profile", context.profile),
         ("session", session.folder.name),
         ("files", str(session.folder)),
         ("turns", str(len(session.turns))),
-        ("code runs", "without being asked about" if talk.auto_run else "after you have approved it"),
+        ("code runs", "without being asked about" if context.auto_run else "after you have approved it"),
     ]
     resting: list[str] = []
     for language in session.kernels.languages:
@@ -111,35 +116,35 @@ async def info(talk: Talk, _: str) -> None:
         lines.append((language, f"{state}, {place}{confined}, in {kernel.cwd}"))
     if resting:
         lines.append(("not started", ", ".join(resting)))
-    talk.show(columns(lines, talk.width, ("dim", "")))
+    context.show(columns(lines, context.width, ("dim", "")))
 
 
-async def tokens(talk: Talk, prompt: str) -> None:
+async def tokens(context: CommandContext, prompt: str) -> None:
     """What the next request sends, in tokens; with a prompt, what that adds."""
     from terp.events.messages import User  # noqa: PLC0415  (as light as the rest; beside its only use)
     from terp.models.facts.prices import PriceList  # noqa: PLC0415  (reads a file of 3 MB)
     from terp.models.facts.tokens import count_request  # noqa: PLC0415
 
-    messages, tools = talk.session.request
-    name = talk.session.model.name
+    messages, tools = context.session.request
+    name = context.session.model.name
     asked = [*messages, User(prompt)] if prompt else messages
     count = await asyncio.to_thread(count_request, asked, tools, name)
     facts = await asyncio.to_thread(PriceList().facts, name, name.partition("/")[2])
-    window = _window(count.total, talk.session.window.tokens)
+    window = _window(count.total, context.session.window.tokens)
     lines = [
         ("system prompt", grouped(count.system)),
         ("tools", grouped(count.tools)),
         ("conversation", grouped(count.conversation)),
         ("together", f"{'' if count.own else 'about '}{grouped(count.total)} tokens{window}"),
     ]
-    talk.show(columns([(f"  {label}", value) for label, value in lines], talk.width, ("dim", "")))
-    talk.say(_how(count.counter, own=count.own, pictures=count.pictures))
+    context.show(columns([(f"  {label}", value) for label, value in lines], context.width, ("dim", "")))
+    context.say(_how(count.counter, own=count.own, pictures=count.pictures))
     if (price := facts.cost_usd(count.total, 0)) is not None:
-        talk.say(f"Sending it costs {money(price)} by the list price; the reply is not in that.")
-    if last := _last_usage(talk):
+        context.say(f"Sending it costs {money(price)} by the list price; the reply is not in that.")
+    if last := _last_usage(context):
         cached = f", {grouped(last.cached_tokens)} of them cached" if last.cached_tokens else ""
         sent, got = grouped(last.input_tokens), grouped(last.output_tokens)
-        talk.say(f"The last request was {sent} tokens{cached}, its reply {got}, as the provider counted.")
+        context.say(f"The last request was {sent} tokens{cached}, its reply {got}, as the provider counted.")
 
 
 def _window(total: int, window: int) -> str:
@@ -151,34 +156,34 @@ def _how(counter: str, *, own: bool, pictures: int) -> str:
     return f"{told} {counted(pictures, 'picture')} not counted." if pictures else told
 
 
-def _last_usage(talk: Talk) -> UsageReported | None:
-    events = (record.event for record in reversed(talk.session.log.since(0)))
+def _last_usage(context: CommandContext) -> UsageReported | None:
+    events = (record.event for record in reversed(context.session.log.since(0)))
     return next((event for event in events if isinstance(event, UsageReported)), None)
 
 
-async def leave(talk: Talk, _: str) -> None:
-    """The end of the talk, and of what runs in the background."""
-    running = talk.session.jobs.running
+async def leave(context: CommandContext, _: str) -> None:
+    """Leave, and end what runs in the background."""
+    running = context.session.jobs.running
     left = "1 job still runs: leave, and end it?"
     if len(running) > 1:
         left = f"{len(running)} jobs still run: leave, and end them?"
-    if running and not await talk.ask(left):
+    if running and not await context.ask(left):
         return
-    talk.leave()
+    context.leave()
 
 
 HEAD = ("requests", "sent", "cached", "received", "seconds", "cost")
 _UNKNOWN = "The price of {} is not known. The settings input_price and output_price can give it."
 
 
-async def cost(talk: Talk, _: str) -> None:
+async def cost(context: CommandContext, _: str) -> None:
     """What the last turn, the session and this month's sessions of the profile have used."""
-    events = [record.event for record in talk.session.log.since(0)]
+    events = [record.event for record in context.session.log.since(0)]
     by_model = tallies_by_model(events)
     if not by_model:
-        talk.say("Nothing was asked of a model yet.")
+        context.say("Nothing was asked of a model yet.")
         return
-    limits = talk.session.budget.limits()
+    limits = context.session.budget.limits()
     lines = [
         ("", *HEAD),
         ("turn", *cells(tally_of(_last_turn(events)), limits.max_turn_usd)),
@@ -186,9 +191,9 @@ async def cost(talk: Talk, _: str) -> None:
     ]
     if len(by_model) > 1:
         lines += [(f"  {model or 'not noted'}", *cells(used)) for model, used in by_model.items()]
-    lines += await asyncio.to_thread(lambda: list(_of_profile(talk, limits.max_month_usd)))
-    talk.show(columns(lines, talk.width, ("dim",), wraps=True))
-    talk.say(*await asyncio.to_thread(lambda: list(_notes(by_model, talk.session.budget.facts))))
+    lines += await asyncio.to_thread(lambda: list(_of_profile(context, limits.max_month_usd)))
+    context.show(columns(lines, context.width, ("dim",), wraps=True))
+    context.say(*await asyncio.to_thread(lambda: list(_notes(by_model, context.session.budget.facts))))
 
 
 def cells(used: Tally, most_usd: float = 0.0) -> tuple[str, ...]:
@@ -212,8 +217,8 @@ def _last_turn(events: Sequence[Event]) -> Sequence[Event]:
     return events[starts[-1] :] if starts else events
 
 
-def _of_profile(talk: Talk, most_usd: float) -> Iterator[tuple[str, ...]]:
-    account = talk.session.budget.account
+def _of_profile(context: CommandContext, most_usd: float) -> Iterator[tuple[str, ...]]:
+    account = context.session.budget.account
     if account is None:
         return
     ledger = account.ledger

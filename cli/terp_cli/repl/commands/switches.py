@@ -11,10 +11,10 @@ from terp.kernels.sandbox.tier import NONE, is_confined
 from terp.session.rewind.renewing import renew
 from terp.settings import Settings
 from terp.settings.setting import table
+from terp_cli.repl.commands.context import CommandContext
 from terp_cli.repl.commands.rows import columns
 from terp_cli.repl.commands.status import shown
 from terp_cli.repl.commands.table import misused
-from terp_cli.repl.commands.talk import Talk
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -24,28 +24,28 @@ if TYPE_CHECKING:
 WORDS = ("on", "off")
 
 
-async def auto_run(talk: Talk, word: str) -> None:
+async def auto_run(context: CommandContext, word: str) -> None:
     """Whether code runs without being asked about, and what that means here."""
     if not word:
-        talk.say(f"{_state(talk)} {_means(talk)}")
-        if talk.auto_run or not await talk.ask("Run code without asking from now on?"):
+        context.say(f"{_state(context)} {_means(context)}")
+        if context.auto_run or not await context.ask("Run code without asking from now on?"):
             return
-        talk.auto_run = True
+        context.auto_run = True
     else:
-        talk.auto_run = _on("auto_run", word)
-    talk.say(asking(talk))
-    if talk.auto_run:
-        await confine(talk)
+        context.auto_run = _on("auto_run", word)
+    context.say(asking(context))
+    if context.auto_run:
+        await confine(context)
 
 
-async def allow(talk: Talk, what: str) -> None:
+async def allow(context: CommandContext, what: str) -> None:
     """Let confined code write somewhere, or have the network, until the session ends."""
-    confinement = talk.session.equipment.confinement
+    confinement = context.session.equipment.confinement
     if confinement is None:
         raise misused("allow", "the code does not run on this machine.")
     if not what:
         raise misused("allow", "it takes a path, or the word network.")
-    held = [language for language, tier in _running(talk).items() if is_confined(tier)]
+    held = [language for language, tier in _running(context).items() if is_confined(tier)]
     if what == "network":
         confinement.allow_network()
         told, what = "Code may use the network in this session.", "use the network"
@@ -53,75 +53,77 @@ async def allow(talk: Talk, what: str) -> None:
     else:
         path = confinement.allow(what)
         told, what = f"Code may read and write {path} in this session.", f"read and write {path}"
-    talk.say(told, *(["What a kernel may do is fixed when it starts."] if held else []))
-    counts = not held or await _offer_restart(talk, held)
-    talk.session.teach(f"[The user lets code {what}{' now' if counts else ', once its kernel starts anew'}.]")
+    context.say(told, *(["What a kernel may do is fixed when it starts."] if held else []))
+    counts = not held or await _offer_restart(context, held)
+    context.session.teach(
+        f"[The user lets code {what}{' now' if counts else ', once its kernel starts anew'}.]"
+    )
 
 
-async def confine(talk: Talk) -> None:
+async def confine(context: CommandContext) -> None:
     """Offer to start those kernels anew that were started unconfined."""
-    confinement = talk.session.equipment.confinement
+    confinement = context.session.equipment.confinement
     if confinement is None or not is_confined(confinement.what):
         return
-    free = [language for language, tier in _running(talk).items() if not is_confined(tier)]
+    free = [language for language, tier in _running(context).items() if not is_confined(tier)]
     if free:
-        talk.say(f"The sandbox ({confinement.what}) holds kernels from their start; these run without it.")
-        await _offer_restart(talk, free)
+        context.say(f"The sandbox ({confinement.what}) holds kernels from their start; these run without it.")
+        await _offer_restart(context, free)
 
 
-async def _offer_restart(talk: Talk, languages: Sequence[str]) -> bool:
+async def _offer_restart(context: CommandContext, languages: Sequence[str]) -> bool:
     names = ", ".join(languages)
-    if not await talk.ask(f"Start {names} anew now? Variables there are lost; files stay."):
+    if not await context.ask(f"Start {names} anew now? Variables there are lost; files stay."):
         return False
     for language in languages:
-        await renew(talk.session.kernels.get(language), talk.session.teach)
-    if (briefing := talk.session.equipment.briefing) is not None:
+        await renew(context.session.kernels.get(language), context.session.teach)
+    if (briefing := context.session.equipment.briefing) is not None:
         # The model is told what holds them now.
-        talk.session.brief(briefing.text(talk.settings), code=talk.settings.code)
-    talk.say(f"Started anew: {names}.")
+        context.session.brief(briefing.text(context.settings), code=context.settings.code)
+    context.say(f"Started anew: {names}.")
     return True
 
 
-def _running(talk: Talk) -> dict[str, str]:
+def _running(context: CommandContext) -> dict[str, str]:
     """The kernels that run as processes, by language, with what confines them."""
-    kernels = talk.session.kernels
+    kernels = context.session.kernels
     running = (kernels.get(language) for language in kernels.languages)
     # What shows a page runs nothing; SQL is the Python kernel.
     others = (PageKernel, SqlKernel)
     return {one.language: one.tier for one in running if one.generation and not isinstance(one, others)}
 
 
-def asking(talk: Talk) -> str:
+def asking(context: CommandContext) -> str:
     """Whether code runs without being asked about now, and if so what that means."""
-    return f"{_state(talk)} {_means(talk)}" if talk.auto_run else _state(talk)
+    return f"{_state(context)} {_means(context)}" if context.auto_run else _state(context)
 
 
-async def verbose(talk: Talk, word: str) -> None:
+async def verbose(context: CommandContext, word: str) -> None:
     """Whether tracebacks and outputs are shown whole; without a word the other way than now."""
-    talk.verbose = _on("verbose", word) if word else not talk.verbose
-    talk.say(
+    context.verbose = _on("verbose", word) if word else not context.verbose
+    context.say(
         "Verbose output is on: tracebacks are shown whole. /verbose off ends it."
-        if talk.verbose
+        if context.verbose
         else "Verbose output is off: tracebacks are shown without library frames."
     )
 
 
-async def debug(talk: Talk, word: str) -> None:
+async def debug(context: CommandContext, word: str) -> None:
     """Whether errors show the traceback of what failed; without a word the other way than now."""
-    talk.debug = _on("debug", word) if word else not talk.debug
-    talk.say(
+    context.debug = _on("debug", word) if word else not context.debug
+    context.say(
         "Debug output is on: an error is shown with the traceback of what failed. /debug off ends it."
-        if talk.debug
+        if context.debug
         else "Debug output is off: errors are shown as one line."
     )
 
 
-async def clear(talk: Talk, _: str) -> None:
+async def clear(context: CommandContext, _: str) -> None:
     """An empty screen."""
-    talk.clear()
+    context.clear()
 
 
-def words(_: Talk, begun: str) -> list[str]:
+def words(_: CommandContext, begun: str) -> list[str]:
     """The words that begin like this."""
     return [word for word in WORDS if word.startswith(begun)]
 
@@ -133,13 +135,13 @@ def _on(command: str, word: str) -> bool:
         raise misused(command, f"'{word}' is neither on nor off.") from None
 
 
-def _state(talk: Talk) -> str:
-    return "Code runs without being asked about." if talk.auto_run else "You are asked before code runs."
+def _state(context: CommandContext) -> str:
+    return "Code runs without being asked about." if context.auto_run else "You are asked before code runs."
 
 
-def _means(talk: Talk) -> str:
-    confinement = talk.session.equipment.confinement
-    free = any(not is_confined(tier) for tier in _running(talk).values())
+def _means(context: CommandContext) -> str:
+    confinement = context.session.equipment.confinement
+    free = any(not is_confined(tier) for tier in _running(context).values())
     if confinement is None or free or not is_confined(confinement.what):
         if confinement is not None:
             confinement.shown = NONE
@@ -151,33 +153,33 @@ def _means(talk: Talk) -> str:
 _VALUE_CHARS = 16
 
 
-async def use_profile(talk: Talk, name: str) -> None:
+async def use_profile(context: CommandContext, name: str) -> None:
     """Which profile is in use, and which there are; with a name, that one from now on."""
     if not name:
-        _list_profiles(talk)
+        _list_profiles(context)
         return
-    change = await talk.use_profile(name)
+    change = await context.use_profile(name)
     if change is None:
-        talk.say(f"The profile is still {talk.profile}.")
+        context.say(f"The profile is still {context.profile}.")
         return
-    talk.say(f"The profile is {name} now." + ("" if change.names else " That changes nothing here."))
+    context.say(f"The profile is {name} now." + ("" if change.names else " That changes nothing here."))
     if change.names:
-        talk.show(changed(change, talk.width))
+        context.show(changed(change, context.width))
     if change.later:
-        talk.say(f"Only from the next start on (terp -p {name}): {', '.join(change.later)}.")
+        context.say(f"Only from the next start on (terp -p {name}): {', '.join(change.later)}.")
     if change.touches({"auto_run"}):
-        talk.say(asking(talk))
-        if talk.auto_run:
-            await confine(talk)
+        context.say(asking(context))
+        if context.auto_run:
+            await confine(context)
 
 
-def _list_profiles(talk: Talk) -> None:
+def _list_profiles(context: CommandContext) -> None:
     from terp.settings.profiles import Profiles  # noqa: PLC0415  (reads YAML)
 
-    talk.say(f"The profile is {talk.profile}. /profile NAME takes another one:")
-    entries = Profiles(talk.places.profiles).listed()
+    context.say(f"The profile is {context.profile}. /profile NAME takes another one:")
+    entries = Profiles(context.places.profiles).listed()
     lines = [(f"  {entry.name}", entry.description) for entry in entries]
-    talk.show(columns(lines, talk.width, ("bold", "")))
+    context.show(columns(lines, context.width, ("bold", "")))
 
 
 def changed(change: "Change", width: int) -> "Sequence[Text]":
@@ -196,33 +198,33 @@ def _short(value: str) -> str:
     return line if len(line) <= _VALUE_CHARS else line[: _VALUE_CHARS - 1] + "…"
 
 
-def profile_names(talk: Talk, begun: str) -> Iterable[str]:
+def profile_names(context: CommandContext, begun: str) -> Iterable[str]:
     """The profiles whose names begin like this."""
     from terp.settings.profiles import Profiles  # noqa: PLC0415  (see `_list_profiles`)
 
-    return (name for name in Profiles(talk.places.profiles).names() if name.startswith(begun))
+    return (name for name in Profiles(context.places.profiles).names() if name.startswith(begun))
 
 
 OFF = "off"
 
 
-async def set_check(talk: Talk, text: str) -> None:
+async def set_check(context: CommandContext, text: str) -> None:
     """Tell the check, set one, or end it. One that is typed needs no other question."""
-    session = talk.session
+    session = context.session
     if text.strip() == OFF:
         was, session.equipment.goal = current_goal(session.equipment), None
-        talk.say("Turns end with the answer now." if was else "There was no check.")
+        context.say("Turns end with the answer now." if was else "There was no check.")
         return
     if not text.strip():
-        talk.say(_check_line(current_goal(session.equipment)))
+        context.say(_check_line(current_goal(session.equipment)))
         return
     if session.kernels.elsewhere:
         raise misused("until", "the code runs on another machine, and a check only on this one.")
-    session.equipment.goal = goal_of(talk.settings, text)
-    talk.say(_check_line(current_goal(session.equipment)))
+    session.equipment.goal = goal_of(context.settings, text)
+    context.say(_check_line(current_goal(session.equipment)))
 
 
-def until_words(_: Talk, begun: str) -> list[str]:
+def until_words(_: CommandContext, begun: str) -> list[str]:
     """The until_words that begin like this."""
     return [word for word in (OFF,) if word.startswith(begun)]
 
@@ -237,13 +239,13 @@ def _check_line(goal: Goal | None) -> str:
 NO_RULES = "there are no rules: settings allow, ask and deny hold them, see docs/rules.md."
 
 
-async def show_rules(talk: Talk, _: str) -> None:
+async def show_rules(context: CommandContext, _: str) -> None:
     """The rules in effect, those of this session too, each with its place."""
-    rows = listed_rules(talk.session.equipment.rules)
+    rows = listed_rules(context.session.equipment.rules)
     if not rows:
-        talk.say(f"{NO_RULES[0].upper()}{NO_RULES[1:]}")
+        context.say(f"{NO_RULES[0].upper()}{NO_RULES[1:]}")
         return
-    talk.show(columns(rows, talk.width, ("bold", "", "dim")))
+    context.show(columns(rows, context.width, ("bold", "", "dim")))
 
 
 def listed_rules(rules: Rules) -> list[tuple[str, str, str]]:

@@ -10,7 +10,7 @@ from terp.errors import StopReason, TerpError
 from terp_cli.terminal.sanitise import one_line
 
 if TYPE_CHECKING:
-    from terp_cli.repl.commands.talk import Talk
+    from terp_cli.repl.commands.context import CommandContext
 
 Group = Literal["Conversation", "Code", "Session", "terp"]
 GROUPS: tuple[Group, ...] = ("Conversation", "Code", "Session", "terp")
@@ -43,7 +43,7 @@ class Command:
         """The name and what may follow it: `/out [N]`."""
         return f"/{self.name} {self.argument}".rstrip()
 
-    async def run(self, talk: "Talk", argument: str) -> None:
+    async def run(self, context: "CommandContext", argument: str) -> None:
         """Do it.
 
         Raises:
@@ -51,11 +51,11 @@ class Command:
         """
         if argument and not self.argument:
             raise misused(self.name, f"nothing can follow it, and '{one_line(argument)}' did.")
-        await function(self.calls)(talk, argument)
+        await function(self.calls)(context, argument)
 
-    def complete(self, talk: "Talk", begun: str) -> Iterable[str]:
+    def complete(self, context: "CommandContext", begun: str) -> Iterable[str]:
         """The arguments that begin with this text."""
-        return function(self.completes)(talk, begun) if self.completes else ()
+        return function(self.completes)(context, begun) if self.completes else ()
 
 
 def function(name: str) -> Callable[..., Any]:
@@ -119,7 +119,7 @@ class Commands:
         hint = f"Did you mean /{near[0]}?" if near else "/help lists all commands."
         raise Misused(f"There is no command '{mark}{one_line(name)}'.", hint)
 
-    async def run(self, talk: "Talk", line: str, *, asked: bool = False) -> bool:
+    async def run(self, context: "CommandContext", line: str, *, asked: bool = False) -> bool:
         """Do what a line says, if it is a command; whether it was.
 
         While something is `asked`, nothing is done that could change what the question is about.
@@ -138,7 +138,7 @@ class Commands:
             raise UnknownCommand(error.message, error.remedy + as_text) from error
         if asked and not command.shows:
             raise Misused(f"/{command.name} has to wait until the question is answered.")
-        await command.run(talk, argument)
+        await command.run(context, argument)
         return True
 
     def is_at_once(self, line: str) -> bool:
@@ -153,7 +153,7 @@ class Commands:
         yield from ((command.name, command.does) for command in self.table)
         yield from ((name, command.does) for command in self.table for name in command.aliases)
 
-    def arguments(self, talk: "Talk", name: str, begun: str) -> Iterator[tuple[str, str]]:
+    def arguments(self, context: "CommandContext", name: str, begun: str) -> Iterator[tuple[str, str]]:
         """What can follow a name, for an argument that begins like this; each with a word about it."""
         if command := self._names.get(name):
-            yield from ((argument, "") for argument in command.complete(talk, begun))
+            yield from ((argument, "") for argument in command.complete(context, begun))

@@ -12,14 +12,14 @@ from terp.settings import Settings
 from terp_cli.fronts.call import Call
 from terp_cli.server.access import is_loopback
 from terp_cli.server.bodies import type_of
-from terp_cli.server.compat.conversation import Conversation
+from terp_cli.server.compat.client_settings import ClientSettings
+from terp_cli.server.compat.conversation import SharedConversation
 from terp_cli.server.compat.entrance import Entrance
 from terp_cli.server.compat.feed import Feed
 from terp_cli.server.compat.opening import Changing, SharedSession
 from terp_cli.server.compat.routes import Reachable, files_router, run_router, settings_router, talk_router
-from terp_cli.server.compat.socket import Connection, Strangers
+from terp_cli.server.compat.socket import CompatConnection, Strangers
 from terp_cli.server.compat.variables import PORT, Variables
-from terp_cli.server.compat.wanted import Wanted
 from terp_cli.server.openai.threads import Stateful
 from terp_cli.server.served import Served
 from terp_cli.server.sessions import Sessions
@@ -45,13 +45,13 @@ class Compat:
         unsafe: bool,
     ) -> None:
         self.entrance = Entrance(variables, token, alone)
-        self.wanted = Wanted(started, unsafe=unsafe, name=variables.id)
+        self.wanted = ClientSettings(started, unsafe=unsafe, name=variables.id)
         self.feed = Feed(acknowledged=variables.acknowledges)
-        self.conversation = Conversation(SharedSession(sessions, self.wanted, changing), self.feed)
+        self.conversation = SharedConversation(SharedSession(sessions, self.wanted, changing), self.feed)
         self.has_files = variables.has_insecure_routes
         self.has_run = unsafe and self.has_files
         self._sessions = sessions
-        self._reachable = Reachable(sessions.ground, anywhere=unsafe)
+        self._reachable = Reachable(sessions.workspaces, anywhere=unsafe)
 
     def type_of(self, scope: Scope) -> str:
         """The content type that the body of a request must have: an upload is a form."""
@@ -66,7 +66,7 @@ class Compat:
         async def talk(socket: WebSocket) -> None:
             """Frames both ways."""
             limits = self._sessions.limits
-            await Connection(socket, self.conversation, self.entrance, strangers, limits).serve()
+            await CompatConnection(socket, self.conversation, self.entrance, strangers, limits).serve()
 
         app.include_router(talk_router(self.conversation))
         app.include_router(settings_router(self.conversation, self.wanted))

@@ -20,11 +20,11 @@ from terp_cli.server.compat.accumulating import (
     read_frame,
 )
 from terp_cli.server.compat.feed import Feed
-from terp_cli.server.compat.frames import COMPLETE, Listening
+from terp_cli.server.compat.frames import COMPLETE, LogFollower
+from terp_cli.server.compat.model_input import asked_in, conversation_of, text_of, turn_with, with_files
 from terp_cli.server.compat.opening import SharedSession
-from terp_cli.server.compat.past import asked_in, conversation_of, text_of, turn_with, with_files
-from terp_cli.server.failures import Refused
-from terp_cli.server.turns import Asking, Turn
+from terp_cli.server.failures import RequestRefused
+from terp_cli.server.turns import Asking, ServedTurn
 
 # Those of weeks, with their pictures, would fill the memory. The model's history is bounded elsewhere.
 _MOST_REMEMBERED = 64_000_000
@@ -33,7 +33,7 @@ _NOTHING_TO_RUN = "There is no code to run."
 _NOT_SHOWN = "The code that waits was not shown here yet."
 
 
-class Conversation:
+class SharedConversation:
     """Takes what clients send, one after the other, and gives `feed` what is told them.
 
     `messages` are those of the protocol, as clients load and read them: the newest, of `most_remembered`
@@ -48,7 +48,7 @@ class Conversation:
         self._said = self._seen = self._shown_at = 0
         self._answer_from: int | None = None
         self._is_own = False
-        self._turn: Turn | None = None
+        self._turn: ServedTurn | None = None
         self._taking = asyncio.Lock()
         self._most_remembered = most_remembered
 
@@ -189,7 +189,7 @@ class Conversation:
         listening.frames.shown_already = ""
         await self._ask(listening, partial(Session.turn, prompt=prompt, attachments=attachments))
 
-    async def _opened(self) -> Listening:
+    async def _opened(self) -> LogFollower:
         """The session; one that knows nothing is told all."""
         listening = await self.shared.opened()
         if not listening.served.session.history:
@@ -197,7 +197,7 @@ class Conversation:
         return listening
 
     async def _before(
-        self, listening: Listening, new: Sequence[Message]
+        self, listening: LogFollower, new: Sequence[Message]
     ) -> tuple[str, tuple[Attachment, ...]]:
         """What new messages ask at their end; what comes before that becomes part of what was said."""
         at = len(new)
@@ -208,7 +208,7 @@ class Conversation:
             session.history = (*session.history, *conversation_of(new[:at]))
         return asked_in(await with_files(new[at:], listening.served.files))
 
-    async def _ask(self, listening: Listening, asking: Asking) -> None:
+    async def _ask(self, listening: LogFollower, asking: Asking) -> None:
         await self.shared.adapt(listening)
         forget_oldest(self.messages, self._most_remembered)
         self._said = len(self.messages)
@@ -237,14 +237,14 @@ class Conversation:
         listening.frames.hushed = listening.frames.answering = False
         self.feed.wake()
 
-    def _decline(self, listening: Listening) -> bool:
+    def _decline(self, listening: LogFollower) -> bool:
         """Whether code waited, which is not going to run now."""
         proposed = self.shared.person.proposed if self.shared.person else None
         if proposed is None:
             return False
         try:
             listening.served.questions.decide(proposed.call_id, proposed.digest, Decline("", stop=True))
-        except Refused:
+        except RequestRefused:
             # Somebody else has answered meanwhile.
             return False
         return True

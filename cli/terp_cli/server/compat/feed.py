@@ -16,7 +16,7 @@ _EMPTY = 100
 _MOST_KEPT = 64_000_000
 
 
-class Reader:
+class FeedReader:
     """Where one client is. It goes on with `took`, and only then gets the next frame."""
 
     def __init__(self, feed: "Feed", at: int) -> None:
@@ -51,7 +51,7 @@ class Feed:
         self._frames: list[Frame] = []
         self._most_kept = most_kept
         self._size = 0
-        self._readers: list[Reader] = []
+        self._readers: list[FeedReader] = []
         self._left: list[int] = []
         self._changed = Bell()
 
@@ -105,14 +105,14 @@ class Feed:
         """The frames from a number on."""
         return self._frames[max(0, number - self.first) :]
 
-    def join(self) -> Reader:
+    def join(self) -> FeedReader:
         """A reader that stays."""
-        reader = Reader(self, self._next_start())
+        reader = FeedReader(self, self._next_start())
         self._readers.append(reader)
         return reader
 
     @contextmanager
-    def joined(self) -> Iterator[Reader]:
+    def joined(self) -> Iterator[FeedReader]:
         """A client reads while the block lasts."""
         reader = self.join()
         try:

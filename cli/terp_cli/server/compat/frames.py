@@ -111,7 +111,7 @@ _MESSAGE = Block("assistant", "message")
 _CONSOLE = Block("computer", "console")
 
 
-class Frames:
+class FrameBuilder:
     """Turns events, in their order, into frames.
 
     `answering` tells that a `complete` is to come. With `hushed` the turn that goes on ends without one, and
@@ -306,14 +306,14 @@ def _line(number: int | None) -> Frame:
     return _CONSOLE.frame(format="active_line", content=number)
 
 
-class Listening:
+class LogFollower:
     """Tells `show` the frames of a session, without secrets, and `began` what each turn asks."""
 
     def __init__(
         self, served: Served, show: Callable[[list[Frame]], None], began: Callable[[str], None]
     ) -> None:
         self.served = served
-        self.frames = Frames()
+        self.frames = FrameBuilder()
         self._show = show
         self._began = began
         self._redaction = Redaction(served.session.equipment.scrubber)

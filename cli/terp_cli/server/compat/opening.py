@@ -11,13 +11,13 @@ from terp.person import Choice, Consent, Decline, Run
 from terp.session.session import Session
 from terp.settings import Settings
 from terp_cli.server.compat.accumulating import Frame
-from terp_cli.server.compat.frames import Listening
-from terp_cli.server.compat.wanted import Wanted
-from terp_cli.server.failures import Refused
-from terp_cli.server.person import Presence, RemotePerson
+from terp_cli.server.compat.client_settings import ClientSettings
+from terp_cli.server.compat.frames import LogFollower
+from terp_cli.server.failures import RequestRefused
+from terp_cli.server.person import RemotePerson, Subscribers
 from terp_cli.server.served import Served
+from terp_cli.server.session_request import OF_CLIENTS, SessionRequest
 from terp_cli.server.sessions import Sessions
-from terp_cli.server.wishes import OF_CLIENTS, Wishes
 
 
 class WirePerson(RemotePerson):
@@ -29,12 +29,12 @@ class WirePerson(RemotePerson):
 
     def __init__(
         self,
-        presence: Presence,
+        subscribers: Subscribers,
         unasked: Callable[[], bool],
         waits: Callable[[], None],
         left: Callable[[], None],
     ) -> None:
-        super().__init__(presence)
+        super().__init__(subscribers)
         self.proposed: CodeProposed | None = None
         self._expected = ""
         self._unasked = unasked
@@ -89,8 +89,8 @@ class SharedSession:
     which can be set before it is opened, else in one of its own.
     """
 
-    def __init__(self, sessions: Sessions, wanted: Wanted, changing: Changing) -> None:
-        self.listening: Listening | None = None
+    def __init__(self, sessions: Sessions, wanted: ClientSettings, changing: Changing) -> None:
+        self.listening: LogFollower | None = None
         self.person: WirePerson | None = None
         self.asks = False
         """Whether code waits for a `go` whatever the settings say."""
@@ -121,7 +121,7 @@ class SharedSession:
         """Whether code runs without a `go`."""
         return self._wanted.settings.auto_run and not self.asks
 
-    async def opened(self) -> Listening:
+    async def opened(self) -> LogFollower:
         """The session, opened now unless it is.
 
         Raises:
@@ -149,7 +149,7 @@ class SharedSession:
             return getattr(session.request[0][0], "text", "")
         return await asyncio.to_thread(briefing.text, replace(wanted, instructions=""))
 
-    async def adapt(self, listening: Listening) -> None:
+    async def adapt(self, listening: LogFollower) -> None:
         """Let the session take the settings that are wanted by now.
 
         Raises:
@@ -177,12 +177,12 @@ class SharedSession:
         pairs = ((name, getattr(now, name), getattr(started, name)) for name in OF_CLIENTS)
         differing = {name: value for name, value, before in pairs if value != before}
         model = now.model if now.model != started.model else ""
-        wishes = Wishes(model=model, cwd=self.cwd, settings=differing, asked=True)
+        wishes = SessionRequest(model=model, cwd=self.cwd, settings=differing, asked=True)
         self._applied = now
         if self._id:
             try:
                 served = await self._sessions.resume(self._id, wishes, self._person)
-            except Refused as refused:
+            except RequestRefused as refused:
                 if refused.status != 404:
                     raise
             else:
@@ -191,8 +191,8 @@ class SharedSession:
                     return served
         return await self._sessions.new(wishes, self._person)
 
-    def _person(self, presence: Presence) -> WirePerson:
-        self.person = WirePerson(presence, lambda: self.unasked, self._pause, self._hush)
+    def _person(self, subscribers: Subscribers) -> WirePerson:
+        self.person = WirePerson(subscribers, lambda: self.unasked, self._pause, self._hush)
         return self.person
 
     def _listen(self, served: Served) -> None:
@@ -206,14 +206,14 @@ class SharedSession:
             confinement.unasked = lambda: self.unasked
         assert self._show
         assert self._began
-        self.listening = Listening(served, self._show, self._began)
+        self.listening = LogFollower(served, self._show, self._began)
         self._leave()
         self._follow()
 
     def _follow(self) -> None:
         served = self.served
         if self._connected and served is not None and self._following is None:
-            self._following = served.presence.follows()
+            self._following = served.subscribers.follows()
             self._following.__enter__()
 
     def _leave(self) -> None:

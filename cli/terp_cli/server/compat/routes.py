@@ -14,14 +14,14 @@ from starlette.datastructures import UploadFile
 from terp.events import CodeRejected, Printed
 from terp.text.plain import mended
 from terp_cli.server.compat.accumulating import Misplaced
-from terp_cli.server.compat.conversation import Conversation
+from terp_cli.server.compat.client_settings import ClientSettings, Rejected
+from terp_cli.server.compat.conversation import SharedConversation
 from terp_cli.server.compat.frames import Piece, pieces_of, printed
-from terp_cli.server.compat.wanted import Rejected, Wanted
 from terp_cli.server.content import served_file
-from terp_cli.server.failures import Refused
-from terp_cli.server.ground import Ground
+from terp_cli.server.failures import RequestRefused
 from terp_cli.server.served import Served
 from terp_cli.server.tree import Tree
+from terp_cli.server.workspaces import Workspaces
 
 
 class Reachable:
@@ -30,8 +30,8 @@ class Reachable:
     What terp keeps for itself is never among them.
     """
 
-    def __init__(self, ground: Ground, *, anywhere: bool) -> None:
-        self._ground = ground
+    def __init__(self, workspaces: Workspaces, *, anywhere: bool) -> None:
+        self._workspaces = workspaces
         self._anywhere = anywhere
 
     async def write(self, served: Served, path: str, pieces: AsyncIterator[bytes]) -> None:
@@ -50,13 +50,13 @@ class Reachable:
             Refused: there is none.
         """
         if self._anywhere:
-            return Tree(self._ground.root, self._ground.own).read(name)
+            return Tree(self._workspaces.root, self._workspaces.own).read(name)
         if served is None:
-            raise Refused(404, f"There is no file {name[:80]!r}.")
+            raise RequestRefused(404, f"There is no file {name[:80]!r}.")
         return served.files.read(name)
 
     def _placed(self, served: Served, path: str) -> tuple[Tree, str]:
-        home = self._ground.root if self._anywhere else served.cwd
+        home = self._workspaces.root if self._anywhere else served.cwd
         try:
             place = Path(os.path.realpath((home / path).parent)) / Path(path).name
         except ValueError:
@@ -64,7 +64,7 @@ class Reachable:
         if any(place.is_relative_to(os.path.realpath(own)) for own in self._closed(served)):
             raise Rejected(403, "terp's own files are not for clients.")
         if self._anywhere:
-            return Tree(place.parent, self._ground.own), place.name
+            return Tree(place.parent, self._workspaces.own), place.name
         real = Path(os.path.realpath(home))
         if not place.is_relative_to(real):
             raise Rejected(403, "Files outside the session's directory need --compat-unsafe.")
@@ -72,8 +72,8 @@ class Reachable:
 
     def _closed(self, served: Served) -> list[Path]:
         # A session without a directory of its choice works in one below the state.
-        return [own for own in self._ground.own if not served.cwd.is_relative_to(own)] + [
-            self._ground.places.sessions
+        return [own for own in self._workspaces.own if not served.cwd.is_relative_to(own)] + [
+            self._workspaces.places.sessions
         ]
 
 
@@ -81,7 +81,7 @@ _PIECE = 256 * 1024
 SUCCESS = {"status": "success"}
 
 
-def talk_router(conversation: Conversation) -> APIRouter:
+def talk_router(conversation: SharedConversation) -> APIRouter:
     """Frames, and whether the server lives."""
     routes = APIRouter(include_in_schema=False)
 
@@ -104,7 +104,7 @@ def talk_router(conversation: Conversation) -> APIRouter:
     return routes
 
 
-def settings_router(conversation: Conversation, wanted: Wanted) -> APIRouter:
+def settings_router(conversation: SharedConversation, wanted: ClientSettings) -> APIRouter:
     """Settings, of which the messages are one."""
     routes = APIRouter(include_in_schema=False)
 
@@ -144,7 +144,7 @@ def settings_router(conversation: Conversation, wanted: Wanted) -> APIRouter:
     return routes
 
 
-def run_router(conversation: Conversation) -> APIRouter:
+def run_router(conversation: SharedConversation) -> APIRouter:
     """Code that runs unasked."""
     routes = APIRouter(include_in_schema=False)
 
@@ -163,7 +163,7 @@ def run_router(conversation: Conversation) -> APIRouter:
     return routes
 
 
-def files_router(conversation: Conversation, reachable: Reachable) -> APIRouter:
+def files_router(conversation: SharedConversation, reachable: Reachable) -> APIRouter:
     """Files that come and go."""
     routes = APIRouter(include_in_schema=False)
 
@@ -187,7 +187,7 @@ def files_router(conversation: Conversation, reachable: Reachable) -> APIRouter:
         try:
             # To read opens no session: a page elsewhere can have a browser do it, if not see the answer.
             descriptor = await anyio.to_thread.run_sync(reachable.read, conversation.shared.served, filename)
-        except Refused as refused:
+        except RequestRefused as refused:
             return failure(refused.status, refused.problem.message)
         return served_file(descriptor, filename, "", "application/octet-stream")
 
@@ -230,7 +230,7 @@ def _size(content: Any) -> str:
 _WAITS = "Code of the answer waits for its go; say go, or stop, first."
 
 
-async def run(conversation: Conversation, language: str, code: str) -> list[dict[str, Any]]:
+async def run(conversation: SharedConversation, language: str, code: str) -> list[dict[str, Any]]:
     """What the code puts out, in the kernel of the conversation; it waits for an answer that goes on.
 
     Raises:

@@ -11,12 +11,12 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from terp.errors import TerpError
 from terp_cli.server.access import BUSY, POLICY
 from terp_cli.server.compat.accumulating import Draft, Frame, Misplaced
-from terp_cli.server.compat.conversation import Conversation
+from terp_cli.server.compat.conversation import SharedConversation
 from terp_cli.server.compat.entrance import Entrance
-from terp_cli.server.compat.feed import Reader
+from terp_cli.server.compat.feed import FeedReader
 from terp_cli.server.compat.frames import COMPLETE, error_frame
 from terp_cli.server.connections import known
-from terp_cli.server.failures import Refused
+from terp_cli.server.failures import RequestRefused
 from terp_cli.server.following import Outgoing, until_one_ends
 from terp_cli.server.limits import ServerLimits
 
@@ -32,13 +32,13 @@ class Strangers:
         self.count = 0
 
 
-class Connection:
+class CompatConnection:
     """One client, from its connection to its end."""
 
     def __init__(
         self,
         socket: WebSocket,
-        conversation: Conversation,
+        conversation: SharedConversation,
         entrance: Entrance,
         strangers: Strangers,
         limits: ServerLimits,
@@ -120,7 +120,7 @@ class Connection:
                 self._answer_from = self._answer_from if begun is None else begun
         except Misplaced as error:
             await self._tell(str(error))
-        except Refused as refused:
+        except RequestRefused as refused:
             await self._tell(refused.problem.message)
         except TerpError as error:
             await self._tell(" ".join(part for part in (error.message, error.remedy) if part))
@@ -131,7 +131,7 @@ class Connection:
         if not self._conversation.answering:
             await self._send(COMPLETE)
 
-    async def _send_all(self, reader: Reader) -> None:
+    async def _send_all(self, reader: FeedReader) -> None:
         self._seen = reader.at
         while True:
             frame = await reader.next()

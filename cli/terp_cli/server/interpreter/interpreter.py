@@ -15,18 +15,18 @@ from terp.settings import Settings
 from terp.settings.loading import load_settings
 from terp.settings.places import find_places
 from terp_cli.server.compat.accumulating import Frame, Misplaced, accumulate
+from terp_cli.server.compat.client_settings import ClientSettings, with_value
 from terp_cli.server.compat.compat import Compat
-from terp_cli.server.compat.conversation import Conversation
-from terp_cli.server.compat.feed import Reader
+from terp_cli.server.compat.conversation import SharedConversation
+from terp_cli.server.compat.feed import FeedReader
 from terp_cli.server.compat.frames import COMPLETE, error_frame
 from terp_cli.server.compat.variables import Variables
-from terp_cli.server.compat.wanted import Wanted, with_value
-from terp_cli.server.failures import Refused
-from terp_cli.server.ground import Ground
+from terp_cli.server.failures import RequestRefused
 from terp_cli.server.interpreter.server import InterpreterServer, LateNames, LateOpener
 from terp_cli.server.limits import ServerLimits
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.token import token_of
+from terp_cli.server.workspaces import Workspaces
 
 
 class _Value:
@@ -81,7 +81,7 @@ class Top:
     speak_messages = _Kept()
     verbose = _Kept()
 
-    def __init__(self, wanted: Wanted) -> None:
+    def __init__(self, wanted: ClientSettings) -> None:
         self.wanted = wanted
         self.kept = wanted.kept
 
@@ -99,7 +99,7 @@ class Llm:
     api_version = _Value("api_version")
     max_budget = _Value("max_budget_usd")
 
-    def __init__(self, wanted: Wanted) -> None:
+    def __init__(self, wanted: ClientSettings) -> None:
         self.wanted = wanted
         self.api_key = ""
 
@@ -113,14 +113,14 @@ class Computer:
     offline = _Kept()
     verbose = _Kept()
 
-    def __init__(self, wanted: Wanted) -> None:
+    def __init__(self, wanted: ClientSettings) -> None:
         self.kept = wanted.computer
 
 
 class StopEvent:
     """Like an event of `asyncio`; to be set in the loop of the server."""
 
-    def __init__(self, conversation: Conversation) -> None:
+    def __init__(self, conversation: SharedConversation) -> None:
         self._conversation = conversation
         self._set = False
         self._stopping: set[asyncio.Task[None]] = set()
@@ -144,7 +144,7 @@ class StopEvent:
 class RespondThread:
     """Tells whether an answer goes on, as the thread did that Open Interpreter answered in."""
 
-    def __init__(self, conversation: Conversation) -> None:
+    def __init__(self, conversation: SharedConversation) -> None:
         self._conversation = conversation
 
     def is_alive(self) -> bool:
@@ -167,11 +167,11 @@ class AsyncInterpreter(Top):
         started = load_settings({}, profile="", environ=self._environ, places=places).settings
         token, _ = token_of(self._environ)
         names, limits = LateNames(variables), ServerLimits()
-        ground = Ground(Path.cwd(), places)
+        workspaces = Workspaces(Path.cwd(), places)
         opener = LateOpener(
-            ground, self._environ, token, lambda: self.wanted.settings, lambda: str(self.llm.api_key)
+            workspaces, self._environ, token, lambda: self.wanted.settings, lambda: str(self.llm.api_key)
         )
-        sessions = Sessions(opener, ground, limits)
+        sessions = Sessions(opener, workspaces, limits)
         self._compat = Compat(
             sessions, started, self._change, variables, token, alone=lambda: names.alone, unsafe=unsafe
         )
@@ -185,7 +185,7 @@ class AsyncInterpreter(Top):
         self.context_mode = False
         self.acknowledged_outputs: list[str] = []
         self.stop_event = StopEvent(self._compat.conversation)
-        self._own: Reader | None = None
+        self._own: FeedReader | None = None
 
     @property
     def messages(self) -> list[dict[str, Any]]:
@@ -230,7 +230,7 @@ class AsyncInterpreter(Top):
             await self._compat.conversation.take(chunk)
         except Misplaced as error:
             self._tell(str(error))
-        except Refused as refused:
+        except RequestRefused as refused:
             self._tell(refused.problem.message)
         except TerpError as error:
             self._tell(error.message)
@@ -252,7 +252,7 @@ class AsyncInterpreter(Top):
         self._reader()
         await self._compat.conversation.respond(run_code=run_code)
 
-    def _reader(self) -> Reader:
+    def _reader(self) -> FeedReader:
         # Who never asks is no reader: frames would be kept for nobody.
         if self._own is None:
             self._own = self._compat.feed.join()

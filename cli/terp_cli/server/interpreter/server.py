@@ -17,15 +17,15 @@ from terp_cli.server.access import OwnNames, is_loopback
 from terp_cli.server.application import application
 from terp_cli.server.compat.compat import Compat, stateful_of
 from terp_cli.server.compat.variables import Variables
-from terp_cli.server.ground import Ground
 from terp_cli.server.limits import ServerLimits
 from terp_cli.server.openai import routes as openai
-from terp_cli.server.opening import Offer, Opened, SettingsOpener
+from terp_cli.server.opening import OpenedSession, SessionOffer, SettingsOpener
 from terp_cli.server.serving import Server as Serving
 from terp_cli.server.serving import listening
+from terp_cli.server.session_request import SessionRequest
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.token import Token
-from terp_cli.server.wishes import Wishes
+from terp_cli.server.workspaces import Workspaces
 
 if TYPE_CHECKING:
     from terp_cli.server.interpreter.interpreter import AsyncInterpreter
@@ -59,27 +59,27 @@ class LateOpener:
 
     def __init__(
         self,
-        ground: Ground,
+        workspaces: Workspaces,
         environ: Mapping[str, str],
         token: Token,
         settings: Callable[[], Settings],
         key: Callable[[], str],
     ) -> None:
-        self._ground = ground
+        self._workspaces = workspaces
         self._environ = environ
         self._token = token
         self._settings = settings
         self._key = key
 
-    async def new(self, wishes: Wishes, person: Person) -> Opened:
+    async def new(self, wishes: SessionRequest, person: Person) -> OpenedSession:
         """A new session."""
         return await self._opener().new(wishes, person)
 
-    async def stored(self, session: str, wishes: Wishes, person: Person) -> Opened:
+    async def stored(self, session: str, wishes: SessionRequest, person: Person) -> OpenedSession:
         """The stored session with this id."""
         return await self._opener().stored(session, wishes, person)
 
-    def offer(self) -> Offer:
+    def offer(self) -> SessionOffer:
         """What a client may wish for."""
         return self._opener().offer()
 
@@ -87,7 +87,7 @@ class LateOpener:
         settings = self._settings()
         # No client of the protocol names a profile.
         return SettingsOpener(
-            settings, lambda _: settings, self._ground, self._environ, self._token, self._key()
+            settings, lambda _: settings, self._workspaces, self._environ, self._token, self._key()
         )
 
 

@@ -12,13 +12,13 @@ from terp.settings import Settings
 from terp.settings.places import find_places
 from terp_cli.server.access import OwnNames
 from terp_cli.server.application import application
-from terp_cli.server.ground import Ground
 from terp_cli.server.limits import ServerLimits
 from terp_cli.server.openai import routes as openai
 from terp_cli.server.opening import SettingsOpener
+from terp_cli.server.session_request import OF_CLIENTS
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.token import Token
-from terp_cli.server.wishes import OF_CLIENTS
+from terp_cli.server.workspaces import Workspaces
 
 _PART = re.compile(r"(<!-- made: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -76,10 +76,10 @@ def _sentence(text: str) -> str:
 def document() -> Mapping[str, Any]:
     """The OpenAPI document of the server, which does not depend on what is served."""
     # No session is ever opened for it.
-    limits, ground = ServerLimits(), Ground(Path(), find_places({}))
+    limits, workspaces = ServerLimits(), Workspaces(Path(), find_places({}))
     token = Token("")
-    opener = SettingsOpener(Settings(), lambda _: Settings(), ground, {}, token)
-    sessions = Sessions(opener, ground, limits)
+    opener = SettingsOpener(Settings(), lambda _: Settings(), workspaces, {}, token)
+    sessions = Sessions(opener, workspaces, limits)
     app = application(sessions, token, OwnNames("127.0.0.1", 80), limits)
     app.include_router(openai.router(sessions))
     return app.openapi()

@@ -18,7 +18,7 @@ from terp.store.export.writing import export
 from terp.text.languages import language_of
 from terp_cli.server.bodies import BYTES
 from terp_cli.server.content import SAFE, served_archive, served_file
-from terp_cli.server.failures import Refused, documented
+from terp_cli.server.failures import RequestRefused, documented
 from terp_cli.server.native import forms
 from terp_cli.server.served import Served
 from terp_cli.server.sessions import Sessions
@@ -48,7 +48,7 @@ def files_router(sessions: Sessions) -> APIRouter:
     async def list_files(session: str) -> forms.FileList:
         """The files, without those that are hidden and those that are no plain files."""
         found, more = await anyio.to_thread.run_sync(sessions.get(session).files.listed)
-        told = [forms.FileTold(path=one.path, size=one.size, modified=one.modified) for one in found]
+        told = [forms.FileInfo(path=one.path, size=one.size, modified=one.modified) for one in found]
         return forms.FileList(files=told, more=more)
 
     @routes.get("/files/{path:any_path}", response_class=Response, responses=_WHOLE)
@@ -67,7 +67,7 @@ def files_router(sessions: Sessions) -> APIRouter:
         files = sessions.get(session).files
         kind = request.headers.get("content-type", BYTES)
         if kind != BYTES:
-            raise Refused(415, f"A file is sent as {BYTES}.")
+            raise RequestRefused(415, f"A file is sent as {BYTES}.")
         return forms.FileWritten(path=path, size=await files.write(path, request.stream()))
 
     @routes.delete("/files/{path:any_path}", status_code=204, responses=documented(404, 409))
@@ -116,10 +116,12 @@ def results_router(sessions: Sessions) -> APIRouter:
         kernels = sessions.get(session).session.kernels
         known = language_of(language, kernels.languages)
         if not known:
-            raise Refused(404, f"No kernel here runs {language!r}. There is: {', '.join(kernels.languages)}.")
+            raise RequestRefused(
+                404, f"No kernel here runs {language!r}. There is: {', '.join(kernels.languages)}."
+            )
         kernel = kernels.get(known)
         found = [
-            forms.VariableTold(
+            forms.VariableInfo(
                 name=one.name, type=one.type, shape=list(one.shape), size=one.size, head=one.head
             )
             for one in await kernel.variables()

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchem
 from terp.store.catalogue import Entry
 from terp_cli.fronts.json import usage_json
 from terp_cli.server.served import Served
-from terp_cli.server.wishes import OF_CLIENTS, checked_settings, schema_of_settings
+from terp_cli.server.session_request import OF_CLIENTS, checked_settings, schema_of_settings
 
 Value = str | bool | int | float | None
 Name = Annotated[str, Field(max_length=4_096)]
@@ -27,7 +27,7 @@ class Sent(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class SessionWishes(Sent):
+class SessionBody(Sent):
     """How a session should be. `cwd` is a directory below the root of the server; without it, one is made."""
 
     profile: Annotated[str, Field(max_length=64)] = ""
@@ -36,7 +36,7 @@ class SessionWishes(Sent):
     settings: Sendable = {}
 
 
-class ResumeWishes(Sent):
+class ResumeBody(Sent):
     """How a stored session should go on: as it was, where nothing is said."""
 
     profile: Annotated[str, Field(max_length=64)] = ""
@@ -44,7 +44,7 @@ class ResumeWishes(Sent):
     settings: Sendable = {}
 
 
-class TurnWanted(Sent):
+class TurnBody(Sent):
     """What is asked. `attachments` are files of the session; `stream` answers with the events."""
 
     prompt: Annotated[str, Field(max_length=200_000)]
@@ -52,13 +52,13 @@ class TurnWanted(Sent):
     stream: bool = True
 
 
-class GoOnWanted(Sent):
+class ResumeTurnBody(Sent):
     """The turn that broke off when the session ended is to go on."""
 
     stream: bool = True
 
 
-class Decision(Sent):
+class CodeDecision(Sent):
     """About the code with this digest, as its `code_proposed` had it.
 
     `code` runs other code in its place: it is proposed again, and runs when that proposal is approved.
@@ -72,20 +72,20 @@ class Decision(Sent):
     stop: bool = False
 
 
-class AnswerGiven(Sent):
+class AnswerBody(Sent):
     """A line for input, true or false for a consent, the letter of a choice."""
 
     answer: Annotated[str, Field(max_length=200_000)] | bool
 
 
-class OptionTold(BaseModel):
+class OptionInfo(BaseModel):
     """One answer to a choice."""
 
     letter: str
     does: str
 
 
-class QuestionTold(BaseModel):
+class QuestionInfo(BaseModel):
     """A question that waits. An approval has the call and the digest of its code."""
 
     question_id: str
@@ -93,12 +93,12 @@ class QuestionTold(BaseModel):
     what: str
     secret: bool
     why: str = ""
-    options: list[OptionTold] = []
+    options: list[OptionInfo] = []
     call_id: str = ""
     digest: str = ""
 
 
-class UsageTold(BaseModel):
+class UsageInfo(BaseModel):
     """What all requests of a session used; `cost_usd` is None when the price of one is not known."""
 
     calls: int
@@ -110,7 +110,7 @@ class UsageTold(BaseModel):
     seconds: float
 
 
-class SessionTold(BaseModel):
+class SessionInfo(BaseModel):
     """An open session. `last` is the number of its newest event, `busy` whether a turn goes on.
 
     `pending` is code that still waited for an answer when the session ended; `go_on` asks about it again.
@@ -126,8 +126,8 @@ class SessionTold(BaseModel):
     following: int
     last: int
     spent_usd: float | None
-    usage: UsageTold
-    questions: list[QuestionTold]
+    usage: UsageInfo
+    questions: list[QuestionInfo]
     pending: list[str]
 
 
@@ -180,7 +180,7 @@ class TurnTaken(BaseModel):
     waiting: int
 
 
-class Stopped(BaseModel):
+class TurnsDropped(BaseModel):
     """How many turns that waited will not begin."""
 
     dropped: int
@@ -192,7 +192,7 @@ class Taken(BaseModel):
     taken: Literal[True] = True
 
 
-class VariableTold(BaseModel):
+class VariableInfo(BaseModel):
     """A name in the kernel, its type, and a short look at its value."""
 
     name: str
@@ -206,10 +206,10 @@ class VariableList(BaseModel):
     """The variables of one language's kernel; none while it is not started."""
 
     language: str
-    variables: list[VariableTold]
+    variables: list[VariableInfo]
 
 
-class FileTold(BaseModel):
+class FileInfo(BaseModel):
     """A file of the session. `size` is in bytes, `modified` in seconds since the epoch."""
 
     path: str
@@ -220,7 +220,7 @@ class FileTold(BaseModel):
 class FileList(BaseModel):
     """The files of the session in order; `more` where there are more than are listed."""
 
-    files: list[FileTold]
+    files: list[FileInfo]
     more: bool
 
 
@@ -248,10 +248,10 @@ class Schema(BaseModel):
     version: Any = None
 
 
-def told(served: Served) -> SessionTold:
+def session_info(served: Served) -> SessionInfo:
     """An open session as clients read it."""
     session = served.session
-    return SessionTold(
+    return SessionInfo(
         id=served.id,
         model=session.model.name,
         cwd=str(served.cwd),
@@ -259,16 +259,16 @@ def told(served: Served) -> SessionTold:
         turns=len(session.turns),
         busy=served.turns.busy,
         waiting=served.turns.waiting,
-        following=served.presence.following,
+        following=served.subscribers.following,
         last=served.transcript.last,
         spent_usd=session.spent_usd,
-        usage=UsageTold(**usage_json(session.budget.used)),
+        usage=UsageInfo(**usage_json(session.budget.used)),
         questions=_questions(served),
         pending=[served.scrubber.redacted(code) for code in session.pending],
     )
 
 
-def row(entry: Entry, served: Served | None) -> SessionRow:
+def session_row(entry: Entry, served: Served | None) -> SessionRow:
     """A session as the list has it."""
     return SessionRow(
         id=entry.id,
@@ -283,20 +283,20 @@ def row(entry: Entry, served: Served | None) -> SessionRow:
     )
 
 
-def _questions(served: Served) -> list[QuestionTold]:
+def _questions(served: Served) -> list[QuestionInfo]:
     questions = []
     for one in served.questions.all():
         asked, proposed = one.asked, one.proposed
         more = next((waiting for waiting in served.person.waiting if waiting.what == asked.what), None)
         options = more.options if more else ()
         questions.append(
-            QuestionTold(
+            QuestionInfo(
                 question_id=asked.question_id,
                 kind=asked.kind,
                 what=served.scrubber.redacted(asked.what),
                 secret=asked.secret,
                 why=served.scrubber.redacted(more.why) if more else "",
-                options=[OptionTold(letter=option.letter, does=option.does) for option in options],
+                options=[OptionInfo(letter=option.letter, does=option.does) for option in options],
                 call_id=proposed.call_id if proposed else "",
                 digest=proposed.digest if proposed else "",
             )

@@ -10,8 +10,8 @@ from terp import __version__
 from terp.events.wire_schema import schema
 from terp_cli.server.failures import documented
 from terp_cli.server.native import forms
+from terp_cli.server.session_request import SessionRequest
 from terp_cli.server.sessions import Sessions, memory_of_this_process
-from terp_cli.server.wishes import Wishes
 
 
 def sessions_router(sessions: Sessions) -> APIRouter:
@@ -19,27 +19,27 @@ def sessions_router(sessions: Sessions) -> APIRouter:
     routes = APIRouter(prefix="/v1/sessions", tags=["sessions"])
 
     @routes.post("", status_code=201, responses=documented(409))
-    async def create(wishes: forms.SessionWishes) -> forms.SessionTold:
+    async def create(wishes: forms.SessionBody) -> forms.SessionInfo:
         """A new session. No kernel is started before the model writes code."""
-        wanted = Wishes(wishes.profile, wishes.model, wishes.cwd, wishes.settings)
-        return forms.told(await sessions.new(wanted))
+        wanted = SessionRequest(wishes.profile, wishes.model, wishes.cwd, wishes.settings)
+        return forms.session_info(await sessions.new(wanted))
 
     @routes.get("", responses=documented())
     async def list_all() -> forms.SessionList:
         """All sessions that were kept, and are of this server's directories."""
         found = await sessions.listed()
-        return forms.SessionList(sessions=[forms.row(entry, served) for entry, served in found])
+        return forms.SessionList(sessions=[forms.session_row(entry, served) for entry, served in found])
 
     @routes.get("/{session}", responses=documented(404, 409))
-    async def get(session: str) -> forms.SessionTold:
+    async def get(session: str) -> forms.SessionInfo:
         """An open session, with the questions that wait."""
-        return forms.told(sessions.get(session))
+        return forms.session_info(sessions.get(session))
 
     @routes.post("/{session}/resume", responses=documented(404, 409))
-    async def resume(session: str, wishes: forms.ResumeWishes) -> forms.SessionTold:
+    async def resume(session: str, wishes: forms.ResumeBody) -> forms.SessionInfo:
         """Open a stored session, in new kernels. One that is open is left as it is."""
-        wanted = Wishes(wishes.profile, wishes.model, "", wishes.settings)
-        return forms.told(await sessions.resume(session, wanted))
+        wanted = SessionRequest(wishes.profile, wishes.model, "", wishes.settings)
+        return forms.session_info(await sessions.resume(session, wanted))
 
     @routes.post("/{session}/close", status_code=204, responses=documented(404, 409))
     async def close(session: str) -> Response:
@@ -106,7 +106,12 @@ def _metrics(sessions: Sessions) -> Iterator[str]:
         ("sessions_opened_total", "counter", "Sessions that were opened.", sessions.opened),
         ("turns_running", "gauge", "Turns that go on.", sum(one.turns.busy for one in served)),
         ("turns_waiting", "gauge", "Turns that wait.", sum(one.turns.waiting for one in served)),
-        ("clients_following", "gauge", "Clients that follow.", sum(one.presence.following for one in served)),
+        (
+            "clients_following",
+            "gauge",
+            "Clients that follow.",
+            sum(one.subscribers.following for one in served),
+        ),
         ("memory_bytes", "gauge", "Memory of the server without kernels.", memory_of_this_process()),
     )
     for name, kind, about, value in rows:

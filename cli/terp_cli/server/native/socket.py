@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from starlette.types import Message
 
 from terp.errors import TerpError
-from terp_cli.server.failures import Problem, Refused
+from terp_cli.server.failures import ErrorDetail, RequestRefused
 from terp_cli.server.following import Outgoing, batches, until_one_ends
 from terp_cli.server.limits import ServerLimits
 from terp_cli.server.native import forms
@@ -35,7 +35,7 @@ def socket_router(sessions: Sessions) -> APIRouter:
             served = sessions.get(session)
             with served.follows():
                 await _talked(socket, served, after, sessions.limits)
-        except Refused as refused:
+        except RequestRefused as refused:
             await socket.close(_REFUSED, refused.problem.code)
 
     return routes
@@ -78,38 +78,38 @@ async def _done(served: Served, frame: dict[str, Any]) -> dict[str, Any]:
     doing = _DOINGS.get(str(frame.get("do")))
     try:
         if doing is None:
-            raise Refused(422, f"'do' must be one of {', '.join(_DOINGS)}.")
+            raise RequestRefused(422, f"'do' must be one of {', '.join(_DOINGS)}.")
         return await doing(served, rest)
     except ValidationError as error:
         told = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:10])
-        return _failed(Problem(code="wrong_value", message=told))
-    except Refused as refused:
+        return _failed(ErrorDetail(code="wrong_value", message=told))
+    except RequestRefused as refused:
         return _failed(refused.problem)
     except TerpError as error:
-        return _failed(Problem(code=error.stop_reason, message=error.message, remedy=error.remedy))
+        return _failed(ErrorDetail(code=error.stop_reason, message=error.message, remedy=error.remedy))
 
 
 async def _ask(served: Served, rest: dict[str, Any]) -> dict[str, Any]:
-    wanted = _read(forms.TurnWanted, rest)
+    wanted = _read(forms.TurnBody, rest)
     turn = await begin_turn(served, wanted.prompt, wanted.attachments)
     return {"after": served.transcript.last, "waiting": turn.ahead}
 
 
 async def _go_on(served: Served, rest: dict[str, Any]) -> dict[str, Any]:
-    _read(forms.GoOnWanted, rest)
+    _read(forms.ResumeTurnBody, rest)
     return {"after": served.transcript.last, "waiting": resume_turn(served).ahead}
 
 
 async def _decide(served: Served, rest: dict[str, Any]) -> dict[str, Any]:
     call_id = str(rest.pop("call_id", ""))
-    decision = _read(forms.Decision, rest)
+    decision = _read(forms.CodeDecision, rest)
     served.questions.decide(call_id, decision.digest, decided(decision))
     return {"taken": True}
 
 
 async def _answer(served: Served, rest: dict[str, Any]) -> dict[str, Any]:
     question_id = str(rest.pop("question_id", ""))
-    served.questions.answer(question_id, _read(forms.AnswerGiven, rest).answer)
+    served.questions.answer(question_id, _read(forms.AnswerBody, rest).answer)
     return {"taken": True}
 
 
@@ -138,7 +138,7 @@ def _frame(message: Message) -> dict[str, Any] | None:
     return frame if isinstance(frame, dict) else None
 
 
-def _failed(problem: Problem) -> dict[str, Any]:
+def _failed(problem: ErrorDetail) -> dict[str, Any]:
     return {"error": problem.model_dump()}
 
 

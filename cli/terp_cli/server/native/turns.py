@@ -14,16 +14,16 @@ from terp.events.messages import Attachment
 from terp.person import Decline, Run
 from terp.session.attachments import attach, with_attachments
 from terp.session.session import Session
-from terp_cli.server.failures import Refused, documented
+from terp_cli.server.failures import RequestRefused, documented
 from terp_cli.server.following import EventStream
 from terp_cli.server.native import forms
 from terp_cli.server.questions import BY
 from terp_cli.server.served import Served
 from terp_cli.server.sessions import Sessions
-from terp_cli.server.turns import Asking, Turn
+from terp_cli.server.turns import Asking, ServedTurn
 
 
-async def begin_turn(served: Served, prompt: str, files: Sequence[str]) -> Turn:
+async def begin_turn(served: Served, prompt: str, files: Sequence[str]) -> ServedTurn:
     """Have a prompt answered, with files of the session.
 
     Raises:
@@ -31,19 +31,19 @@ async def begin_turn(served: Served, prompt: str, files: Sequence[str]) -> Turn:
         AttachmentError: a file cannot be attached.
     """
     if not (prompt.strip() or files):
-        raise Refused(409, "The prompt is empty.", code="nothing_asked")
+        raise RequestRefused(409, "The prompt is empty.", code="nothing_asked")
     attachments = await anyio.to_thread.run_sync(_attached, served, files) if files else ()
     return served.ask(_asking(with_attachments(prompt, attachments), attachments))
 
 
-def resume_turn(served: Served) -> Turn:
+def resume_turn(served: Served) -> ServedTurn:
     """Have the turn go on that broke off when the session ended.
 
     Raises:
         Refused: none did, or its code was answered since.
     """
     if not served.session.pending:
-        raise Refused(409, "No code of this session waits for an answer.", code="not_waiting")
+        raise RequestRefused(409, "No code of this session waits for an answer.", code="not_waiting")
     return served.ask(Session.go_on)
 
 
@@ -73,20 +73,20 @@ def turns_router(sessions: Sessions) -> APIRouter:
     routes = APIRouter(prefix="/v1/sessions/{session}", tags=["turns"])
     answers = {200: _EVENTS, 202: {"model": forms.TurnTaken}, **documented(404, 409)}
 
-    def begun(served: Served, turn: Turn, *, stream: bool) -> Response:
+    def begun(served: Served, turn: ServedTurn, *, stream: bool) -> Response:
         if stream:
             return EventStream(served, 0, sessions.limits, turn)
         return JSONResponse({"after": served.transcript.last, "waiting": turn.ahead}, status_code=202)
 
     @routes.post("/turns", response_class=Response, responses=answers)
-    async def ask(session: str, wanted: forms.TurnWanted) -> Response:
+    async def ask(session: str, wanted: forms.TurnBody) -> Response:
         """Ask. The turn goes on when the client leaves, but for code that nobody answers for."""
         served = sessions.get(session)
         turn = await begin_turn(served, wanted.prompt, wanted.attachments)
         return begun(served, turn, stream=wanted.stream)
 
     @routes.post("/go_on", response_class=Response, responses=answers)
-    async def go_on(session: str, wanted: forms.GoOnWanted) -> Response:
+    async def go_on(session: str, wanted: forms.ResumeTurnBody) -> Response:
         """Ask again about the code that waited for an answer when the session ended."""
         served = sessions.get(session)
         return begun(served, resume_turn(served), stream=wanted.stream)
@@ -102,9 +102,9 @@ def turns_router(sessions: Sessions) -> APIRouter:
         return EventStream(served, int(last_event_id or after), sessions.limits)
 
     @routes.post("/interrupt", responses=documented(404, 409))
-    async def interrupt(session: str) -> forms.Stopped:
+    async def interrupt(session: str) -> forms.TurnsDropped:
         """Stop the model or the code, and let no turn begin that waits. Kernels keep their variables."""
-        return forms.Stopped(dropped=await sessions.get(session).stop())
+        return forms.TurnsDropped(dropped=await sessions.get(session).stop())
 
     return routes
 
@@ -114,14 +114,14 @@ def answers_router(sessions: Sessions) -> APIRouter:
     routes = APIRouter(prefix="/v1/sessions/{session}", tags=["answers"])
 
     @routes.post("/approvals/{call_id}", responses=documented(404, 409))
-    async def decide(session: str, call_id: str, decision: forms.Decision) -> forms.Taken:
+    async def decide(session: str, call_id: str, decision: forms.CodeDecision) -> forms.Taken:
         """Run the code of a call, run other code in its place, or decline it. The first answer counts."""
         served = sessions.get(session)
         served.questions.decide(call_id, decision.digest, decided(decision))
         return forms.Taken()
 
     @routes.post("/answers/{question_id}", responses=documented(404, 409))
-    async def answer(session: str, question_id: str, given: forms.AnswerGiven) -> forms.Taken:
+    async def answer(session: str, question_id: str, given: forms.AnswerBody) -> forms.Taken:
         """Type a line for code that waits for one, consent or not, or choose. The first answer counts."""
         sessions.get(session).questions.answer(question_id, given.answer)
         return forms.Taken()
@@ -129,7 +129,7 @@ def answers_router(sessions: Sessions) -> APIRouter:
     return routes
 
 
-def decided(decision: forms.Decision) -> Run | Decline:
+def decided(decision: forms.CodeDecision) -> Run | Decline:
     """What a client has decided."""
     if decision.decision == "run":
         return Run(decision.code, by=BY)

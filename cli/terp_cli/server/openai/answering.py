@@ -19,15 +19,15 @@ from terp.models import tool
 from terp.person import Decline, Run
 from terp.session.session import Session
 from terp.text.fencing import quoted
-from terp_cli.server.failures import Refused
-from terp_cli.server.openai.forms import MessageSaid
+from terp_cli.server.failures import RequestRefused
+from terp_cli.server.openai.forms import ChatMessage
 from terp_cli.server.openai.markdown import Markdown
-from terp_cli.server.openai.said import Said, history, with_results
+from terp_cli.server.openai.requests import ChatRequest, history, with_results
 from terp_cli.server.openai.threads import Began, Paused, Thread
 from terp_cli.server.questions import BY, Open
 from terp_cli.server.redaction import Redaction
 from terp_cli.server.served import Served
-from terp_cli.server.turns import Turn
+from terp_cli.server.turns import ServedTurn
 
 FinishReason = Literal["stop", "length", "tool_calls"]
 _STATUSES: Mapping[StopReason, int] = {
@@ -45,7 +45,7 @@ _STATUSES: Mapping[StopReason, int] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class AnswerText:
     """A piece of the answer, or of what the model thought before it."""
 
     text: str
@@ -53,7 +53,7 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class AnswerEnded:
     """The answer is complete. Last, unless it fails."""
 
     reason: FinishReason
@@ -61,7 +61,7 @@ class Ended:
 
 
 @dataclass(slots=True)
-class Used:
+class TokensUsed:
     """The tokens of an answer: of all requests to the model that it took."""
 
     input: int = 0
@@ -75,21 +75,21 @@ class Used:
         self.cached += usage.cached_tokens
 
 
-Piece = Words | Ended
+Piece = AnswerText | AnswerEnded
 
 
 @dataclass
-class Answer:
+class ChatAnswer:
     """The answer to one request. Its pieces are to be had once; closing them early stops the turn.
 
     `untold` is what of the request's past the session does not know yet.
     """
 
     thread: Thread
-    said: Said
-    untold: Sequence[MessageSaid]
+    said: ChatRequest
+    untold: Sequence[ChatMessage]
     markdown: Markdown
-    used: Used = field(default_factory=Used)
+    used: TokensUsed = field(default_factory=TokensUsed)
     has_run: bool = False
     _after: int = 0
     _pauses: bool = False
@@ -117,7 +117,7 @@ class Answer:
                 # The client has left: nobody reads what the model or the code would still say.
                 await served.end_turn()
 
-    def _begun(self) -> Turn:
+    def _begun(self) -> ServedTurn:
         """The turn that answers: a new one, or that which waits for what was said."""
         served, text, paused = self.thread.served, self.said.new.text, self.thread.paused
         if paused is not None and is_yes(text) and self._has_run_already(paused):
@@ -133,7 +133,9 @@ class Answer:
                 self.thread.paused = None
                 return paused.turn
         if served.person.is_asked:
-            raise Refused(409, "The session waits for an answer to what was not asked here.", code="busy")
+            raise RequestRefused(
+                409, "The session waits for an answer to what was not asked here.", code="busy"
+            )
         self._after = 0
         return served.ask(self._asking())
 
@@ -160,13 +162,13 @@ class Answer:
             one.call_id for one in (*self.thread.served.session.history, *past) if isinstance(one, Result)
         }
         if unknown := self.said.new.results.keys() - known:
-            raise Refused(400, f"There is no call {min(unknown)[:80]!r} to have a result.")
+            raise RequestRefused(400, f"There is no call {min(unknown)[:80]!r} to have a result.")
         return _Asked(self.thread, self.said, past)
 
     def _pieces(self, event: Event) -> Sequence[Piece]:
         match event:
             case ReasoningDelta(text=text):
-                return [Words(text, thought=True)]
+                return [AnswerText(text, thought=True)]
             case UsageReported():
                 self.used.add(event)
             case CodeStarted():
@@ -176,9 +178,9 @@ class Answer:
             case _:
                 pass
         text = self.markdown.take(event)
-        return [Words(text)] if text else []
+        return [AnswerText(text)] if text else []
 
-    async def _told(self, turn: Turn) -> AsyncGenerator[Record, None]:
+    async def _told(self, turn: ServedTurn) -> AsyncGenerator[Record, None]:
         """What happens in the turn, without secrets, until it ends or a question waits for the client."""
         served = self.thread.served
         log, redaction = served.session.log, Redaction(served.session.equipment.scrubber)
@@ -196,27 +198,27 @@ class Answer:
                 return
             await log.changed()
 
-    async def _ending(self, turn: Turn) -> AsyncGenerator[Piece, None]:
+    async def _ending(self, turn: ServedTurn) -> AsyncGenerator[Piece, None]:
         served = self.thread.served
         if not turn.ended.done():
             question = self._question
             if question is None:
-                raise Refused(409, "The session was closed.", code="ended")
+                raise RequestRefused(409, "The session was closed.", code="ended")
             self.thread.paused, self._pauses = Paused(turn, question, self._after), True
-            yield Words(self.markdown.block(question_text(served, question)))
-            yield Ended("stop")
+            yield AnswerText(self.markdown.block(question_text(served, question)))
+            yield AnswerEnded("stop")
             return
         if self._finished is None:
-            raise Refused(409, "The session was interrupted before the turn began.", code="ended")
+            raise RequestRefused(409, "The session was interrupted before the turn began.", code="ended")
         self._check(self._finished)
         if self._finished.error:
             told = f"{self._finished.error} {self._finished.remedy}".rstrip()
-            yield Words(self.markdown.block(quoted(served.scrubber.redacted(told))))
+            yield AnswerText(self.markdown.block(quoted(served.scrubber.redacted(told))))
         calls = calls_left(served.session.history, self.said.tools)
         if calls:
-            yield Ended("tool_calls", calls)
+            yield AnswerEnded("tool_calls", calls)
         else:
-            yield Ended("length" if self._finished.reason == "max_steps" else "stop")
+            yield AnswerEnded("length" if self._finished.reason == "max_steps" else "stop")
 
     def _check(self, finished: TurnFinished) -> None:
         status = _STATUSES.get(finished.reason)
@@ -225,7 +227,9 @@ class Answer:
         if not (self.markdown.begun or self.has_run or self.said.new.results):
             _take_back(self.thread.served)
         redacted = self.thread.served.scrubber.redacted
-        raise Refused(status, redacted(finished.error), redacted(finished.remedy), code=finished.reason)
+        raise RequestRefused(
+            status, redacted(finished.error), redacted(finished.remedy), code=finished.reason
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +237,7 @@ class _Asked:
     """Plays the turn in the session, which by then has the past, the prompt and the tools of the client."""
 
     thread: Thread
-    said: Said
+    said: ChatRequest
     past: Sequence[Message]
 
     async def __call__(self, session: Session) -> AsyncGenerator[Event, None]:
@@ -270,7 +274,7 @@ def calls_left(messages: Sequence[Message], tools: Mapping[str, object]) -> Sequ
     return [call for call in named if call.name in tools]
 
 
-def _end(turn: Turn, last: int) -> int:
+def _end(turn: ServedTurn, last: int) -> int:
     return turn.ended.result() if turn.ended.done() else last
 
 

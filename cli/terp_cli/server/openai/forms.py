@@ -20,23 +20,23 @@ class FunctionCalled(Loose):
     arguments: str = ""
 
 
-class CallSaid(Loose):
+class ChatToolCall(Loose):
     """A call of one of the client's tools, as the answer before had it."""
 
     id: str
     function: FunctionCalled
 
 
-class MessageSaid(Loose):
+class ChatMessage(Loose):
     """One message of the conversation. Content is text, or parts of text and pictures as data URLs."""
 
     role: Literal["system", "developer", "user", "assistant", "tool"]
     content: str | list[dict[str, Any]] | None = None
-    tool_calls: list[CallSaid] | None = None
+    tool_calls: list[ChatToolCall] | None = None
     tool_call_id: str = ""
 
 
-class Function(Loose):
+class ClientFunction(Loose):
     """A function of the client."""
 
     model_config = ConfigDict(extra="allow")
@@ -44,11 +44,11 @@ class Function(Loose):
     name: Annotated[str, Field(pattern=r"^[a-zA-Z0-9_-]{1,64}$")]
 
 
-class Tool(Loose):
+class ClientTool(Loose):
     """A tool that the client runs itself."""
 
     type: Literal["function"]
-    function: Function
+    function: ClientFunction
 
 
 class StreamOptions(Loose):
@@ -57,18 +57,18 @@ class StreamOptions(Loose):
     include_usage: bool = False
 
 
-class ChatWanted(Loose):
+class ChatBody(Loose):
     """The conversation so far, whole, and how it is to be answered.
 
     `model` is "terp" for that of the server, or the name of another one. `metadata` may name the session as
     `terp_session`.
     """
 
-    messages: Annotated[list[MessageSaid], Field(min_length=1)]
+    messages: Annotated[list[ChatMessage], Field(min_length=1)]
     model: Annotated[str, Field(max_length=200)] = ""
     stream: bool | None = False
     stream_options: StreamOptions | None = None
-    tools: list[Tool] | None = None
+    tools: list[ClientTool] | None = None
     tool_choice: str | dict[str, Any] | None = None
     response_format: dict[str, Any] | None = None
     functions: list[Any] | None = None
@@ -92,7 +92,7 @@ class ChatWanted(Loose):
         return {name: value for name, value in found.items() if value is not None}
 
 
-class EmbeddingsWanted(Loose):
+class EmbeddingsBody(Loose):
     """What is to be embedded, by which model of the server's provider."""
 
     model_config = ConfigDict(extra="allow")
@@ -101,7 +101,7 @@ class EmbeddingsWanted(Loose):
     model: Annotated[str, Field(max_length=200)]
 
 
-class ModelTold(BaseModel):
+class ModelInfo(BaseModel):
     """A model that can be asked for."""
 
     id: str
@@ -114,4 +114,4 @@ class ModelList(BaseModel):
     """The models."""
 
     object: Literal["list"] = "list"
-    data: list[ModelTold]
+    data: list[ModelInfo]

@@ -13,10 +13,10 @@ from starlette.types import Receive, Scope, Send
 
 from terp.events.messages import ToolCall
 from terp_cli.server import failures
-from terp_cli.server.failures import Refused
+from terp_cli.server.failures import RequestRefused
 from terp_cli.server.following import Outgoing, gone, until_one_ends
 from terp_cli.server.limits import ServerLimits
-from terp_cli.server.openai.answering import Answer, Ended, Piece, Used, Words
+from terp_cli.server.openai.answering import AnswerEnded, AnswerText, ChatAnswer, Piece, TokensUsed
 from terp_cli.server.transcript import encoded
 
 # Clients of OpenAI send a request again after most errors, and code of this one may have run.
@@ -26,7 +26,7 @@ SESSION = "X-Terp-Session"
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class ChunkFields:
     """What is the same in all chunks of an answer."""
 
     model: str
@@ -38,11 +38,11 @@ class Frame:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
         return {**self._head("chat.completion.chunk"), "choices": [choice]}
 
-    def tokens(self, used: Used) -> dict[str, Any]:
+    def tokens(self, used: TokensUsed) -> dict[str, Any]:
         """The chunk that tells what was used."""
         return {**self._head("chat.completion.chunk"), "choices": [], "usage": _usage(used)}
 
-    def whole(self, message: Mapping[str, Any], finish: str, used: Used) -> dict[str, Any]:
+    def whole(self, message: Mapping[str, Any], finish: str, used: TokensUsed) -> dict[str, Any]:
         """The answer in one object."""
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": finish}
         return {**self._head("chat.completion"), "choices": [choice], "usage": _usage(used)}
@@ -52,22 +52,22 @@ class Frame:
 
 
 @dataclass(slots=True)
-class Told:
+class SentReply:
     """What a client was told: its words, the model's thoughts, and how it ended, if it did."""
 
     words: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
-    ended: Ended | None = None
-    failed: Refused | None = None
+    ended: AnswerEnded | None = None
+    failed: RequestRefused | None = None
 
     def add(self, piece: Piece) -> None:
         """One more piece."""
         match piece:
-            case Words(text=text, thought=True):
+            case AnswerText(text=text, thought=True):
                 self.thoughts.append(text)
-            case Words(text=text):
+            case AnswerText(text=text):
                 self.words.append(text)
-            case Ended():
+            case AnswerEnded():
                 self.ended = piece
 
     @property
@@ -76,17 +76,17 @@ class Told:
         return "".join(self.words)
 
 
-class Reply(Response):
+class JsonReply(Response):
     """Sends an answer in one object. A client that leaves stops the turn.
 
     `over` is told in the end what the client was told.
     """
 
     def __init__(
-        self, answer: Answer, frame: Frame, limits: ServerLimits, over: Callable[[Told], None]
+        self, answer: ChatAnswer, frame: ChunkFields, limits: ServerLimits, over: Callable[[SentReply], None]
     ) -> None:
         super().__init__()
-        self.told = Told()
+        self.told = SentReply()
         self.frame = frame
         self.limits = limits
         self.answer = answer
@@ -111,7 +111,7 @@ class Reply(Response):
         try:
             async with aclosing(self.answer.pieces()) as pieces:
                 await self.sent(pieces, send)
-        except Refused as refused:
+        except RequestRefused as refused:
             self.told.failed = refused
             await self.failed(refused)(scope, receive, send)
 
@@ -132,15 +132,15 @@ class Reply(Response):
 
     def whole(self) -> dict[str, Any]:
         """The answer as it was told."""
-        ended = self.told.ended or Ended("stop")
+        ended = self.told.ended or AnswerEnded("stop")
         return self.frame.whole(_message(self.told, ended.calls), ended.reason, self.answer.used)
 
-    def failed(self, refused: Refused) -> Callable[[Scope, Receive, Send], Any]:
+    def failed(self, refused: RequestRefused) -> Callable[[Scope, Receive, Send], Any]:
         """What is sent where the turn has failed."""
         return failures.answer(refused, {**self.marks, **_NEVER_AGAIN})
 
 
-class Stream(Reply):
+class StreamReply(JsonReply):
     """Sends an answer in chunks. Its status is told with the first of them: a failure before has its own."""
 
     tells_usage = False
@@ -159,7 +159,7 @@ class Stream(Reply):
         await self._put(send, self.end)
         await send({"type": "http.response.body", "body": b""})
 
-    def failed(self, refused: Refused) -> Callable[[Scope, Receive, Send], Any]:
+    def failed(self, refused: RequestRefused) -> Callable[[Scope, Receive, Send], Any]:
         """An event, once there were others."""
         if not self._begun:
             return super().failed(refused)
@@ -196,9 +196,9 @@ class Stream(Reply):
     def events(self, piece: Piece) -> Iterable[Mapping[str, Any]]:
         """What a piece is."""
         match piece:
-            case Words(text=text, thought=thought):
+            case AnswerText(text=text, thought=thought):
                 return [self.frame.chunk({"reasoning_content" if thought else "content": text})]
-            case Ended(reason=reason, calls=calls):
+            case AnswerEnded(reason=reason, calls=calls):
                 called = [{"index": at, **one} for at, one in enumerate(_calls(calls))]
                 before = [self.frame.chunk({"tool_calls": called})] if called else []
                 return [*before, self.frame.chunk({}, reason)]
@@ -207,7 +207,7 @@ class Stream(Reply):
         """The last events."""
         return [self.frame.tokens(self.answer.used)] if self.tells_usage else []
 
-    def failure(self, refused: Refused) -> Mapping[str, Any]:
+    def failure(self, refused: RequestRefused) -> Mapping[str, Any]:
         """What the last event is, where the turn has failed."""
         return {"error": refused.problem.model_dump()}
 
@@ -215,7 +215,7 @@ class Stream(Reply):
         await send({"type": "http.response.body", "body": body, "more_body": True})
 
 
-def _message(told: Told, calls: Sequence[ToolCall]) -> dict[str, Any]:
+def _message(told: SentReply, calls: Sequence[ToolCall]) -> dict[str, Any]:
     content = None if calls and not told.text else told.text
     message: dict[str, Any] = {"role": "assistant", "content": content, "refusal": None}
     if told.thoughts:
@@ -236,7 +236,7 @@ def _calls(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
     ]
 
 
-def _usage(used: Used) -> dict[str, Any]:
+def _usage(used: TokensUsed) -> dict[str, Any]:
     return {
         "prompt_tokens": used.input,
         "completion_tokens": used.output,

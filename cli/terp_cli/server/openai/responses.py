@@ -9,17 +9,17 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError
 
 from terp.events.messages import ToolCall
-from terp_cli.server.failures import Refused
-from terp_cli.server.openai.answering import Ended, Piece, Used, Words
-from terp_cli.server.openai.forms import CallSaid, ChatWanted, FunctionCalled, Loose, MessageSaid
-from terp_cli.server.openai.replies import Reply, Stream
-from terp_cli.server.openai.said import OWN_MODEL
+from terp_cli.server.failures import RequestRefused
+from terp_cli.server.openai.answering import AnswerEnded, AnswerText, Piece, TokensUsed
+from terp_cli.server.openai.forms import ChatBody, ChatMessage, ChatToolCall, FunctionCalled, Loose
+from terp_cli.server.openai.replies import JsonReply, StreamReply
+from terp_cli.server.openai.requests import OWN_MODEL
 from terp_cli.server.transcript import encoded
 
 _NOT_HERE = ("background", "conversation", "prompt")
 
 
-class ResponseWanted(Loose):
+class ResponseBody(Loose):
     """Items of a conversation, or those behind an earlier response, and how they are to be answered."""
 
     input: str | list[dict[str, Any]]
@@ -40,14 +40,14 @@ class ResponseWanted(Loose):
     prompt: Any = None
 
 
-def as_chat(wanted: ResponseWanted, before: Sequence[MessageSaid]) -> ChatWanted:
+def as_chat(wanted: ResponseBody, before: Sequence[ChatMessage]) -> ChatBody:
     """The same request to chat completions, with the messages `before` its input.
 
     Raises:
         Refused: it holds what terp does not do.
     """
     if named := [name for name in _NOT_HERE if getattr(wanted, name)]:
-        raise Refused(400, f"{named[0]} is not understood.", code="unsupported_parameter")
+        raise RequestRefused(400, f"{named[0]} is not understood.", code="unsupported_parameter")
     items = [{"role": "user", "content": wanted.input}] if isinstance(wanted.input, str) else wanted.input
     system = [{"role": "system", "content": wanted.instructions}] if wanted.instructions else []
     choice, form = wanted.tool_choice, (wanted.text or {}).get("format")
@@ -67,34 +67,34 @@ def as_chat(wanted: ResponseWanted, before: Sequence[MessageSaid]) -> ChatWanted
     }
     try:
         messages = [*_messages(system), *before, *_messages(items)]
-        return ChatWanted.model_validate({**fields, "messages": messages})
+        return ChatBody.model_validate({**fields, "messages": messages})
     except ValidationError as error:
         first = error.errors()[0]
-        raise Refused(400, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        raise RequestRefused(400, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
 
 
-def _messages(items: Iterable[Mapping[str, Any]]) -> list[MessageSaid]:
+def _messages(items: Iterable[Mapping[str, Any]]) -> list[ChatMessage]:
     """The messages that the items are: an answer and the calls behind it are one."""
-    found: list[MessageSaid] = []
+    found: list[ChatMessage] = []
     for item in items:
         match item.get("type", "message"):
             case "message":
                 content = _content(item.get("content"))
-                found.append(MessageSaid(role=item.get("role", "user"), content=content))
+                found.append(ChatMessage(role=item.get("role", "user"), content=content))
             case "function_call":
                 if not found or found[-1].role != "assistant":
-                    found.append(MessageSaid(role="assistant"))
+                    found.append(ChatMessage(role="assistant"))
                 function = FunctionCalled(name=item.get("name", ""), arguments=item.get("arguments") or "")
-                call = CallSaid(id=item.get("call_id", ""), function=function)
+                call = ChatToolCall(id=item.get("call_id", ""), function=function)
                 calls = [*(found[-1].tool_calls or ()), call]
                 found[-1] = found[-1].model_copy(update={"tool_calls": calls})
             case "function_call_output":
                 content = _content(item.get("output"))
-                found.append(MessageSaid(role="tool", tool_call_id=item.get("call_id", ""), content=content))
+                found.append(ChatMessage(role="tool", tool_call_id=item.get("call_id", ""), content=content))
             case "reasoning":
                 continue
             case other:
-                raise Refused(400, f"An item of the type {str(other)[:40]!r} is not understood.")
+                raise RequestRefused(400, f"An item of the type {str(other)[:40]!r} is not understood.")
     return found
 
 
@@ -118,7 +118,7 @@ def _without_type(one: Mapping[str, Any]) -> dict[str, Any]:
 class Form:
     """What is the same in all objects of a response."""
 
-    wanted: ResponseWanted
+    wanted: ResponseBody
     id: str = field(default_factory=lambda: f"resp_{secrets.token_hex(12)}")
     created: int = field(default_factory=lambda: int(time.time()))
 
@@ -128,7 +128,11 @@ class Form:
         return self.id.replace("resp_", "msg_")
 
     def response(
-        self, status: str, output: Sequence[Mapping[str, Any]] = (), used: Used | None = None, **more: Any
+        self,
+        status: str,
+        output: Sequence[Mapping[str, Any]] = (),
+        used: TokensUsed | None = None,
+        **more: Any,
     ) -> dict[str, Any]:
         """The response as it is now."""
         asked = self.wanted.model_dump(exclude={"input", "stream", *_NOT_HERE})
@@ -150,7 +154,7 @@ class Form:
             **more,
         }
 
-    def whole(self, text: str, ended: Ended, used: Used) -> dict[str, Any]:
+    def whole(self, text: str, ended: AnswerEnded, used: TokensUsed) -> dict[str, Any]:
         """The response when it is complete."""
         said = [self.message(text)] if text or not ended.calls else []
         output = [*said, *(called(call) for call in ended.calls)]
@@ -185,7 +189,7 @@ def called(call: ToolCall) -> dict[str, Any]:
     }
 
 
-def _usage(used: Used) -> dict[str, Any]:
+def _usage(used: TokensUsed) -> dict[str, Any]:
     return {
         "input_tokens": used.input,
         "input_tokens_details": {"cached_tokens": used.cached},
@@ -195,17 +199,17 @@ def _usage(used: Used) -> dict[str, Any]:
     }
 
 
-class ResponseReply(Reply):
+class ResponseReply(JsonReply):
     """Sends a response in one object."""
 
     form: Form
 
     def whole(self) -> dict[str, Any]:
         """The response."""
-        return self.form.whole(self.told.text, self.told.ended or Ended("stop"), self.answer.used)
+        return self.form.whole(self.told.text, self.told.ended or AnswerEnded("stop"), self.answer.used)
 
 
-class ResponseStream(Stream):
+class ResponseStream(StreamReply):
     """Sends a response as events, each with its number."""
 
     form: Form
@@ -227,10 +231,10 @@ class ResponseStream(Stream):
     def events(self, piece: Piece) -> Iterator[Mapping[str, Any]]:
         """What a piece adds to its items."""
         match piece:
-            case Words(text=text, thought=False):
+            case AnswerText(text=text, thought=False):
                 yield from self._message_begins()
                 yield self._of_text("output_text.delta", delta=text, logprobs=[])
-            case Ended(calls=calls):
+            case AnswerEnded(calls=calls):
                 if not calls:
                     yield from self._message_begins()
                 yield from self._message_ends()
@@ -239,10 +243,10 @@ class ResponseStream(Stream):
 
     def closing(self) -> Iterator[Mapping[str, Any]]:
         """It is complete."""
-        whole = self.form.whole(self.told.text, self.told.ended or Ended("stop"), self.answer.used)
+        whole = self.form.whole(self.told.text, self.told.ended or AnswerEnded("stop"), self.answer.used)
         yield {"type": f"response.{whole['status']}", "response": whole}
 
-    def failure(self, refused: Refused) -> Mapping[str, Any]:
+    def failure(self, refused: RequestRefused) -> Mapping[str, Any]:
         """It has failed, once it had begun."""
         error = {"code": "server_error", "message": refused.problem.message}
         return {"type": "response.failed", "response": self.form.response("failed", error=error)}

@@ -11,17 +11,17 @@ from fastapi.responses import JSONResponse
 from terp.errors import ModelError
 from terp.models.adapters.embeddings import embeddings
 from terp.settings import Settings
-from terp_cli.server.failures import Refused, documented
+from terp_cli.server.failures import RequestRefused, documented
 from terp_cli.server.openai import forms
-from terp_cli.server.openai.answering import Answer
-from terp_cli.server.openai.forms import CallSaid, FunctionCalled, MessageSaid
+from terp_cli.server.openai.answering import ChatAnswer
+from terp_cli.server.openai.forms import ChatMessage, ChatToolCall, FunctionCalled
 from terp_cli.server.openai.markdown import LastReply, Markdown
-from terp_cli.server.openai.replies import SESSION, Frame, Reply, Stream, Told
-from terp_cli.server.openai.responses import Form, ResponseReply, ResponseStream, ResponseWanted, as_chat
-from terp_cli.server.openai.said import OWN_MODEL, Said, fingerprint, said
+from terp_cli.server.openai.replies import SESSION, ChunkFields, JsonReply, SentReply, StreamReply
+from terp_cli.server.openai.requests import OWN_MODEL, ChatRequest, fingerprint, read_request
+from terp_cli.server.openai.responses import Form, ResponseBody, ResponseReply, ResponseStream, as_chat
 from terp_cli.server.openai.threads import Stateful, Thread, Threads
+from terp_cli.server.session_request import SessionRequest
 from terp_cli.server.sessions import Sessions
-from terp_cli.server.wishes import Wishes
 
 Embedding = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 """Passes a request for embeddings on to the provider of a model."""
@@ -50,19 +50,19 @@ class _Asking:
     sign: Callable[[str], str]
 
     async def taken(
-        self, read: Said, session: str, metadata: Mapping[str, Any] | None, request: Request
-    ) -> tuple[Answer, Callable[[Told], None]]:
+        self, read: ChatRequest, session: str, metadata: Mapping[str, Any] | None, request: Request
+    ) -> tuple[ChatAnswer, Callable[[SentReply], None]]:
         """What answers it, and what is to be called with what the client was told."""
         named = session or str((metadata or {}).get("terp_session", ""))
         thread, untold = await (self.threads.of_session(named) if named else self.threads.of_past(read))
 
-        def over(told: Told) -> None:
+        def over(told: SentReply) -> None:
             after = fingerprint(_messages_after(read, told), read.wishes)
             self.threads.keep(thread, after, None if named else read)
 
-        return Answer(thread, read, untold, self.markdown(thread, request, read)), over
+        return ChatAnswer(thread, read, untold, self.markdown(thread, request, read)), over
 
-    def markdown(self, thread: Thread, request: Request, read: Said) -> Markdown:
+    def markdown(self, thread: Thread, request: Request, read: ChatRequest) -> Markdown:
         """What writes the answer."""
 
         def link(name: str) -> str:
@@ -92,17 +92,17 @@ def router(
 
     @routes.post("/v1/chat/completions", response_class=Response, responses=_ANSWERS)
     async def chat(
-        wanted: forms.ChatWanted,
+        wanted: forms.ChatBody,
         request: Request,
         session: Annotated[str, Header(alias=SESSION, max_length=40)] = "",
     ) -> Response:
         """Answer a conversation in OpenAI's form."""
-        answer, over = await asking.taken(said(wanted, model), session, wanted.metadata, request)
+        answer, over = await asking.taken(read_request(wanted, model), session, wanted.metadata, request)
         return _reply(answer, wanted, sessions, over)
 
     @routes.post("/openai/chat/completions", response_class=Response, responses=_ANSWERS)
     async def chat_of_all(
-        wanted: forms.ChatWanted,
+        wanted: forms.ChatBody,
         request: Request,
         session: Annotated[str, Header(alias=SESSION, max_length=40)] = "",
     ) -> Response:
@@ -112,50 +112,54 @@ def router(
         thread, new = await stateful.taken(wanted)
         if new is None:
             return JSONResponse(None)
-        read = Said("", (), new, {}, Wishes(), ())
-        answer = Answer(thread, read, (), asking.markdown(thread, request, read))
+        read = ChatRequest("", (), new, {}, SessionRequest(), ())
+        answer = ChatAnswer(thread, read, (), asking.markdown(thread, request, read))
         return _reply(answer, wanted, sessions, lambda _: None)
 
     _add_models(routes, model)
     _add_responses(routes, asking, model)
 
     @routes.post("/v1/embeddings", responses=_VECTORS, response_class=Response)
-    async def embeddings(wanted: forms.EmbeddingsWanted) -> Response:
+    async def embeddings(wanted: forms.EmbeddingsBody) -> Response:
         """Pass texts on to the model's provider; 501 where it has no embeddings."""
         if embed is None:
-            raise Refused(501, "This server passes no embeddings on.", code="no_embeddings")
+            raise RequestRefused(501, "This server passes no embeddings on.", code="no_embeddings")
         if wanted.model == OWN_MODEL:
-            raise Refused(400, f"{OWN_MODEL!r} embeds nothing.", "Name an embedding model of the provider.")
+            raise RequestRefused(
+                400, f"{OWN_MODEL!r} embeds nothing.", "Name an embedding model of the provider."
+            )
         return JSONResponse(await embed(wanted.model_dump()))
 
     return routes
 
 
 def _add_responses(routes: APIRouter, asking: _Asking, model: str) -> None:
-    responses: dict[str, Sequence[MessageSaid]] = {}
+    responses: dict[str, Sequence[ChatMessage]] = {}
 
     @routes.post("/v1/responses", response_class=Response, responses=_ANSWERS)
     async def respond(
-        wanted: ResponseWanted,
+        wanted: ResponseBody,
         request: Request,
         session: Annotated[str, Header(alias=SESSION, max_length=40)] = "",
     ) -> Response:
         """Answer in the form of OpenAI's Responses: text and calls of the client's functions."""
         before = wanted.previous_response_id
         if before and before not in responses:
-            raise Refused(404, f"There is no response {before[:80]!r}.", code="previous_response_not_found")
-        read = said(as_chat(wanted, responses[before] if before else ()), model)
+            raise RequestRefused(
+                404, f"There is no response {before[:80]!r}.", code="previous_response_not_found"
+            )
+        read = read_request(as_chat(wanted, responses[before] if before else ()), model)
         answer, over = await asking.taken(read, session, wanted.metadata, request)
         form = Form(wanted)
 
-        def told_all(told: Told) -> None:
+        def told_all(told: SentReply) -> None:
             responses[form.id] = _messages_after(read, told)
             for old in list(responses)[:-_MOST_RESPONSES]:
                 del responses[old]
             over(told)
 
         kind = ResponseStream if wanted.stream else ResponseReply
-        reply = kind(answer, Frame(wanted.model), asking.threads.sessions.limits, told_all)
+        reply = kind(answer, ChunkFields(wanted.model), asking.threads.sessions.limits, told_all)
         reply.form = form
         return reply
 
@@ -166,36 +170,38 @@ def _add_models(routes: APIRouter, model: str) -> None:
     async def models() -> forms.ModelList:
         """The models to choose from: "terp" is the one that the server was started with."""
         named = [OWN_MODEL, *([model] if model else [])]
-        return forms.ModelList(data=[forms.ModelTold(id=one) for one in named])
+        return forms.ModelList(data=[forms.ModelInfo(id=one) for one in named])
 
     @routes.get("/v1/models/{name:path}", responses=documented(404))
-    async def model_of(name: str) -> forms.ModelTold:
+    async def model_of(name: str) -> forms.ModelInfo:
         """One model by its name."""
         if name not in (OWN_MODEL, model):
-            raise Refused(404, f"No model {name[:200]!r} is listed.", "GET /v1/models lists them.")
-        return forms.ModelTold(id=name)
+            raise RequestRefused(404, f"No model {name[:200]!r} is listed.", "GET /v1/models lists them.")
+        return forms.ModelInfo(id=name)
 
 
 def _reply(
-    answer: Answer, wanted: forms.ChatWanted, sessions: Sessions, over: Callable[[Told], None]
-) -> Reply:
-    frame = Frame(wanted.model or OWN_MODEL)
+    answer: ChatAnswer, wanted: forms.ChatBody, sessions: Sessions, over: Callable[[SentReply], None]
+) -> JsonReply:
+    frame = ChunkFields(wanted.model or OWN_MODEL)
     if not wanted.stream:
-        return Reply(answer, frame, sessions.limits, over)
-    stream = Stream(answer, frame, sessions.limits, over)
+        return JsonReply(answer, frame, sessions.limits, over)
+    stream = StreamReply(answer, frame, sessions.limits, over)
     stream.tells_usage = bool(wanted.stream_options and wanted.stream_options.include_usage)
     return stream
 
 
-def _messages_after(read: Said, told: Told) -> Sequence[MessageSaid]:
+def _messages_after(read: ChatRequest, told: SentReply) -> Sequence[ChatMessage]:
     """The past that the next request has when it goes on: as this one had, where there was no answer."""
     if told.failed is not None or not (told.text or told.ended):
         return read.past
     calls = [
-        CallSaid(id=call.id, function=FunctionCalled(name=call.name, arguments=call.raw or call.arguments))
+        ChatToolCall(
+            id=call.id, function=FunctionCalled(name=call.name, arguments=call.raw or call.arguments)
+        )
         for call in (told.ended.calls if told.ended else ())
     ]
-    answer = MessageSaid(role="assistant", content=told.text, tool_calls=calls)
+    answer = ChatMessage(role="assistant", content=told.text, tool_calls=calls)
     return [*read.messages, answer]
 
 
@@ -221,4 +227,4 @@ class Embedder:
         except ModelError as error:
             # A key that the provider refuses is the server's, and none of the client's business.
             status = _UNKNOWN if error.status in (0, 401, 403) else error.status
-            raise Refused(status, error.message, error.remedy, code=error.stop_reason) from error
+            raise RequestRefused(status, error.message, error.remedy, code=error.stop_reason) from error

@@ -15,14 +15,14 @@ from dataclasses import dataclass, field
 from terp.errors import SessionError, TerpError
 from terp.events.messages import System
 from terp.models import tool
-from terp_cli.server.failures import Refused
-from terp_cli.server.openai.forms import ChatWanted, MessageSaid
-from terp_cli.server.openai.said import New, Said, fingerprint, new
+from terp_cli.server.failures import RequestRefused
+from terp_cli.server.openai.forms import ChatBody, ChatMessage
+from terp_cli.server.openai.requests import ChatRequest, NewMessages, fingerprint, new_messages
 from terp_cli.server.questions import Open
 from terp_cli.server.served import Served
+from terp_cli.server.session_request import SessionRequest
 from terp_cli.server.sessions import Sessions
-from terp_cli.server.turns import Turn
-from terp_cli.server.wishes import Wishes
+from terp_cli.server.turns import ServedTurn
 
 _MOST = 2_000
 
@@ -34,7 +34,7 @@ class Paused:
     `turn` waits for the answer, and `after` is the number up to which its events were told.
     """
 
-    turn: Turn
+    turn: ServedTurn
     question: Open
     after: int
 
@@ -82,7 +82,7 @@ class Threads:
     _began: dict[str, tuple[str, Began]] = field(default_factory=dict)
     _known: deque[tuple[str, str]] = field(default_factory=lambda: deque(maxlen=_MOST))
 
-    async def of_past(self, said: Said) -> tuple[Thread, Sequence[MessageSaid]]:
+    async def of_past(self, said: ChatRequest) -> tuple[Thread, Sequence[ChatMessage]]:
         """The conversation that a request goes on with; what of its past is new to that.
 
         It is taken: until it is kept again no other request finds it.
@@ -92,28 +92,28 @@ class Threads:
         if known is not None:
             self._known.remove(known)
             # The session may be gone by now, or another process may have it open.
-            with suppress(Refused, SessionError):
+            with suppress(RequestRefused, SessionError):
                 return await self._in_session(known[1], said.wishes), ()
         if past in self._began:
             session, began = self._began[past]
             self._forget(session, began.number)
-            with suppress(Refused, TerpError, RuntimeError):
+            with suppress(RequestRefused, TerpError, RuntimeError):
                 thread = await self._in_session(session, said.wishes)
                 if await _wound_back(thread, began):
                     return thread, said.past[began.behind :]
         return self._thread_in(await self.sessions.new(said.wishes)), said.past
 
-    async def of_session(self, session: str) -> tuple[Thread, Sequence[MessageSaid]]:
+    async def of_session(self, session: str) -> tuple[Thread, Sequence[ChatMessage]]:
         """The conversation in the session that a client names.
 
         Raises:
             Refused, TerpError: there is no such session, or it cannot be opened.
         """
-        found = await self._in_session(session, Wishes())
+        found = await self._in_session(session, SessionRequest())
         self._forget(session, 0)
         return found, ()
 
-    def keep(self, thread: Thread, after: str, said: Said | None) -> None:
+    def keep(self, thread: Thread, after: str, said: ChatRequest | None) -> None:
         """Let a request with the past `after` find the conversation, and one with that of `said` its turn."""
         self._open = {session: one for session, one in self._open.items() if not one.served.closed}
         self._known.append((after, thread.served.id))
@@ -132,7 +132,7 @@ class Threads:
             if other == session and began.number >= turn:
                 del self._began[key]
 
-    async def _in_session(self, session: str, wishes: Wishes) -> Thread:
+    async def _in_session(self, session: str, wishes: SessionRequest) -> Thread:
         return self._thread_in(await self.sessions.resume(session, wishes))
 
     def _thread_in(self, served: Served) -> Thread:
@@ -185,10 +185,10 @@ class Stateful:
     most_gathered: int = _MOST_GATHERED
     _thread: Thread | None = None
     _gathers: bool = False
-    _gathered: list[New] = field(default_factory=list)
+    _gathered: list[NewMessages] = field(default_factory=list)
     _started: float = float("-inf")
 
-    async def taken(self, wanted: ChatWanted) -> tuple[Thread, New | None]:
+    async def taken(self, wanted: ChatBody) -> tuple[Thread, NewMessages | None]:
         """The conversation, and what of a request is to be answered now.
 
         Raises:
@@ -196,8 +196,8 @@ class Stateful:
         """
         last = wanted.messages[-1]
         if last.role != "user":
-            raise Refused(400, "The last message must be of the user.")
-        said, thread = new([last]), await self._conversation()
+            raise RequestRefused(400, "The last message must be of the user.")
+        said, thread = new_messages([last]), await self._conversation()
         if await self._switched(said.text.strip(), thread.served):
             return thread, None
         return thread, said if thread.question is not None else self._due(said)
@@ -224,9 +224,11 @@ class Stateful:
         if self.auto_run is not None:
             self.auto_run(on)
         elif on:
-            raise Refused(403, "Clients of this server cannot let code run unasked.", code="not_allowed")
+            raise RequestRefused(
+                403, "Clients of this server cannot let code run unasked.", code="not_allowed"
+            )
 
-    def _due(self, said: New) -> New | None:
+    def _due(self, said: NewMessages) -> NewMessages | None:
         """All that was gathered with what is said now, or None while more is to come."""
         now, is_start = asyncio.get_running_loop().time(), said.text.strip() == "{START}"
         if is_start and not self._gathers:
@@ -239,11 +241,11 @@ class Stateful:
             return None
         gathered, self._gathered = self._gathered, []
         words = "\n\n".join(one.text for one in gathered if one.text)
-        return New(words, tuple(image for one in gathered for image in one.images))
+        return NewMessages(words, tuple(image for one in gathered for image in one.images))
 
-    def _gather(self, said: New) -> None:
+    def _gather(self, said: NewMessages) -> None:
         if sum(map(_size, [*self._gathered, said])) > self.most_gathered:
-            raise Refused(
+            raise RequestRefused(
                 413,
                 "More messages have gathered than can be answered at once.",
                 "{START} has them answered.",
@@ -252,6 +254,6 @@ class Stateful:
         self._gathered.append(said)
 
 
-def _size(said: New) -> int:
+def _size(said: NewMessages) -> int:
     # Also of what is empty there must not be any number.
     return 100 + len(said.text) + sum(len(image.data) for image in said.images)

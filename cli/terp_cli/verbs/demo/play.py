@@ -19,7 +19,7 @@ from terp_cli.fronts.call import Call
 from terp_cli.fronts.oneshot import Front, OneShotPrompt, one_shot
 from terp_cli.line.stopping import Stopping
 from terp_cli.repl.keeping import folder_of
-from terp_cli.repl.seat import person_beside, seat_of
+from terp_cli.repl.terminal_ui import person_beside, terminal_ui_of
 from terp_cli.terminal.sanitise import one_line
 from terp_cli.verbs.demo import FAREWELL, INTRODUCTION, PROMPT, RECORDING, lacking, new_folder, picture
 
@@ -36,10 +36,10 @@ def demo(call: Call) -> int:
     if missing := lacking():
         raise TerpError(missing)
     settings = call.settings()
-    seat = seat_of(call, settings, once=True)
+    ui = terminal_ui_of(call, settings, once=True)
     # Without a user the tour runs unasked: all of its code ships with terp.
-    person = (seat.person if seat else person_beside(call, settings)) or AutoRun()
-    front = seat.front if seat else call.front({"model": "recording"})
+    person = (ui.person if ui else person_beside(call, settings)) or AutoRun()
+    front = ui.front if ui else call.front({"model": "recording"})
     folder = new_folder(call.cwd)
     return asyncio.run(play(folder, folder_of(call), person, front, call.stopping, says=call.notes))
 

@@ -18,15 +18,15 @@ from terp.session.rewind.rewinding import TakenBack, Written
 from terp.settings import Settings
 from terp.settings.places import Places
 from terp.testing import EchoKernel
+from terp_cli.repl.commands.context import SavedSession
 from terp_cli.repl.commands.every import all_commands
-from terp_cli.repl.commands.talk import SavedSession
 
 if TYPE_CHECKING:
     from rich.text import Text
 
     from terp.opening.changing import Change
     from terp.session.job import Job
-    from terp_cli.repl.commands.talk import Talk
+    from terp_cli.repl.commands.context import CommandContext
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ class Noted:
     async def does(self, line: str) -> list[Any]:
         """Run a line; what it did."""
         self.did = []
-        talk: Talk = self
+        talk: CommandContext = self
         assert await all_commands().run(talk, line)
         return self.did
 

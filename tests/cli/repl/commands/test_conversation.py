@@ -5,8 +5,8 @@ import pytest
 from terp.errors import TerpError
 from terp.events import ReasoningDelta, TextDelta, TurnStarted
 from terp.events.kernel import Variable
+from terp_cli.repl.commands.context import SavedSession
 from terp_cli.repl.commands.every import all_commands
-from terp_cli.repl.commands.talk import SavedSession
 from tests.cli.repl.commands.talking import Kernel, Noted
 
 TWO = ("plot iris.csv", "now in blue")

@@ -107,7 +107,7 @@ class Attacked:
         served = self.server.sessions.open
         files = {
             str(path): path.read_bytes() if path.is_file() else b""
-            for path in self.server.sessions.ground.work.parent.rglob("*")
+            for path in self.server.sessions.workspaces.work.parent.rglob("*")
         }
         turns = [(one.id, one.transcript.last, one.turns.count) for one in served]
         return turns, files, *self._spoken()

@@ -123,7 +123,7 @@ async def test_a_body_in_pieces_is_counted(tmp_path: Path, kind: str) -> None:
             got[route] = (await exchanged(on.port, sent)).status
         assert {route: status for route, status in got.items() if status >= 500} == {}
         assert got[next(route for route in got if route.method == "PUT")] == 413
-        work = on.server.sessions.ground.work
+        work = on.server.sessions.workspaces.work
         assert [path for path in work.rglob("*") if path.is_file() and path.stat().st_size > 1] == []
 
 

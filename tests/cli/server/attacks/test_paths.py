@@ -69,13 +69,18 @@ def laid(on: Attacked, folder: Path) -> None:
     """A place beside the session's, with canaries, and what leads from the session there."""
     outside = folder / "outside"
     outside.mkdir()
-    for place in (outside, on.server.sessions.ground.work, folder, on.server.sessions.ground.places.sessions):
+    for place in (
+        outside,
+        on.server.sessions.workspaces.work,
+        folder,
+        on.server.sessions.workspaces.places.sessions,
+    ):
         place.mkdir(exist_ok=True, parents=True)
         (place / "canary").write_text(CANARY)
-    work = on.server.sessions.ground.work / on.session
+    work = on.server.sessions.workspaces.work / on.session
     (work.parent / f"{on.session}-secret").mkdir()
     (work.parent / f"{on.session}-secret" / "canary").write_text(CANARY)
-    for top in (work, on.server.sessions.ground.root):
+    for top in (work, on.server.sessions.workspaces.root):
         (top / "link").symlink_to(outside / "canary")
         (top / "folder").symlink_to(outside)
         (top / "device").symlink_to("/dev/zero")
@@ -169,6 +174,6 @@ async def test_no_query_names_a_file(tmp_path: Path) -> None:
 
 def _elsewhere(on: Attacked, folder: Path) -> dict[str, str]:
     """The plain files that are not of the session, with what they hold."""
-    work = on.server.sessions.ground.work / on.session
+    work = on.server.sessions.workspaces.work / on.session
     files = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
     return {str(path): path.read_text() for path in files if not path.is_relative_to(work)}

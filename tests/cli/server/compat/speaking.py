@@ -25,7 +25,7 @@ from terp_cli.server.openai import routes as openai
 from terp_cli.server.serving import Server
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.token import Token
-from tests.cli.server.serving import TOKEN, FakeOpener, ground, plain_client
+from tests.cli.server.serving import TOKEN, FakeOpener, plain_client, workspaces
 
 Frame = dict[str, Any]
 KEY = "the-key-of-the-protocol"
@@ -127,8 +127,8 @@ async def speaking(
 ) -> AsyncGenerator[Speaking, None]:
     """A server whose one conversation is answered with `replies`."""
     limits = limits or ServerLimits(patience_s=30.0)
-    opener = FakeOpener(ground(folder), lambda: ScriptedModel(*replies), kernels)
-    sessions = Sessions(opener, opener.ground, limits)
+    opener = FakeOpener(workspaces(folder), lambda: ScriptedModel(*replies), kernels)
+    sessions = Sessions(opener, opener.workspaces, limits)
     changes: list[tuple[Settings, Settings]] = []
 
     async def changing(_: Session, before: Settings, after: Settings) -> None:

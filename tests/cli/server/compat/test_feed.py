@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as some
 
-from terp_cli.server.compat.feed import Feed, Reader
+from terp_cli.server.compat.feed import Feed, FeedReader
 
 Frame = dict[str, Any]
 
@@ -15,7 +15,7 @@ def frames(*names: str) -> list[Frame]:
     return [{"content": name} for name in names]
 
 
-async def taken(reader: Reader, count: int) -> list[str]:
+async def taken(reader: FeedReader, count: int) -> list[str]:
     found = []
     for _ in range(count):
         found.append((await reader.next())["content"])

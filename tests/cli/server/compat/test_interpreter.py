@@ -12,7 +12,7 @@ import httpx
 import pytest
 from websockets.sync.client import connect
 
-from terp_cli.server.compat.wanted import Rejected
+from terp_cli.server.compat.client_settings import Rejected
 from terp_cli.server.interpreter import AsyncInterpreter, Server
 from tests.cli.server.compat.speaking import COMPLETE, KEY, joined, message
 from tests.loopback import Call, Loopback

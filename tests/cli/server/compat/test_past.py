@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from terp.events.messages import Assistant, Attachment, Image, Message, Result, ToolCall, User
-from terp_cli.server.compat.past import asked_in, conversation_of
+from terp_cli.server.compat.model_input import asked_in, conversation_of
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 CODE: dict[str, Any] = {"role": "assistant", "type": "code", "format": "python", "content": "6*7"}

@@ -242,7 +242,7 @@ async def test_files_elsewhere_are_reached_only_where_that_was_opened(tmp_path: 
     target, config = tmp_path / "elsewhere.txt", tmp_path / "config" / "config.yaml"
     config.parent.mkdir()
     async with speaking(tmp_path, unsafe=True, environ=INSECURE) as server:
-        (server.sessions.ground.root / "in.txt").write_text("of the root")
+        (server.sessions.workspaces.root / "in.txt").write_text("of the root")
         answers = [
             await server.http.post("/upload", files=FORM, data={"path": str(target)}),
             await server.http.post("/upload", files=FORM, data={"path": str(config)}),

@@ -13,8 +13,8 @@ from terp.testing import EchoKernel, Scripted, ScriptedModel, call
 from terp_cli.server.openai import routes
 from terp_cli.server.openai.threads import Stateful
 from terp_cli.server.served import Served
+from terp_cli.server.session_request import SessionRequest
 from terp_cli.server.sessions import Sessions
-from terp_cli.server.wishes import Wishes
 from tests.cli.server.openai.asking import ASKS, assistant, openai_client, said, user
 from tests.cli.server.serving import Running, serving
 
@@ -28,7 +28,7 @@ class Shared:
 
     async def __call__(self) -> Served:
         if self._served is None:
-            self._served = await self._sessions.new(Wishes())
+            self._served = await self._sessions.new(SessionRequest())
         return self._served
 
 

@@ -4,9 +4,9 @@ import asyncio
 from pathlib import Path
 
 from terp.testing import EchoKernel, ScriptedModel, call
-from terp_cli.server.openai.forms import MessageSaid
-from terp_cli.server.openai.said import fingerprint
-from terp_cli.server.wishes import Wishes
+from terp_cli.server.openai.forms import ChatMessage
+from terp_cli.server.openai.requests import fingerprint
+from terp_cli.server.session_request import SessionRequest
 from tests.cli.server.openai.asking import ASKS, assistant, openai_client, said, user
 from tests.cli.server.serving import serving
 
@@ -46,13 +46,13 @@ async def test_answers_of_one_session_wait_for_one_another(tmp_path: Path) -> No
 
 
 def test_white_space_and_the_form_of_content_do_not_make_another_past() -> None:
-    parts = MessageSaid(role="user", content=[{"type": "text", "text": "a "}])
-    same = [fingerprint([one], Wishes()) for one in (MessageSaid(role="user", content="a"), parts)]
+    parts = ChatMessage(role="user", content=[{"type": "text", "text": "a "}])
+    same = [fingerprint([one], SessionRequest()) for one in (ChatMessage(role="user", content="a"), parts)]
     others = [
-        fingerprint([MessageSaid(role="user", content="b")], Wishes()),
-        fingerprint([MessageSaid(role="assistant", content="a")], Wishes()),
-        fingerprint([MessageSaid(role="user", content="a")], Wishes(model="other")),
-        fingerprint([MessageSaid(role="user", content="a")], Wishes(settings={"temperature": 0.5})),
+        fingerprint([ChatMessage(role="user", content="b")], SessionRequest()),
+        fingerprint([ChatMessage(role="assistant", content="a")], SessionRequest()),
+        fingerprint([ChatMessage(role="user", content="a")], SessionRequest(model="other")),
+        fingerprint([ChatMessage(role="user", content="a")], SessionRequest(settings={"temperature": 0.5})),
     ]
     assert len({*same}) == 1
     assert len({*same, *others}) == 5

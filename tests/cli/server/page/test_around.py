@@ -151,13 +151,13 @@ def test_who_looks_at_the_end_is_kept_there_however_fast_it_grows(tab: Tab) -> N
 
 def test_colours_follow_the_system_until_the_person_chooses(tabs: Callable[..., Tab]) -> None:
     tab = tabs(color_scheme="dark")
-    ground = "getComputedStyle(document.body).backgroundColor"
-    dark = tab.page.evaluate(ground)
+    workspaces = "getComputedStyle(document.body).backgroundColor"
+    dark = tab.page.evaluate(workspaces)
     tab.page.click("#theme")
-    light = tab.page.evaluate(ground)
+    light = tab.page.evaluate(workspaces)
     tab.page.reload()
     tab.page.evaluate("localStorage.clear()")
-    assert (dark, light, tab.page.evaluate(ground)) == ("rgb(24, 24, 23)", "rgb(250, 249, 246)", light)
+    assert (dark, light, tab.page.evaluate(workspaces)) == ("rgb(24, 24, 23)", "rgb(250, 249, 246)", light)
 
 
 def test_a_session_is_made_with_the_profile_that_was_chosen(site: Site, tab: Tab) -> None:

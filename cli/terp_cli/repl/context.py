@@ -22,8 +22,8 @@ from terp.settings import Settings
 from terp.settings.places import Places
 from terp_cli.fronts.front import PersonalFront
 from terp_cli.prompt.interface import PromptReader
+from terp_cli.repl.commands.context import SavedSession
 from terp_cli.repl.commands.every import all_commands
-from terp_cli.repl.commands.talk import SavedSession
 from terp_cli.terminal.sanitise import readable
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _PAGER = "less -R"
 
 
-class Sitter(Person, Protocol):
+class TerminalUser(Person, Protocol):
     """The person at the terminal, who can be spared questions about code."""
 
     always: bool
@@ -48,7 +48,7 @@ def _none() -> Sequence[SavedSession]:
 
 
 @dataclass(frozen=True)
-class Around:
+class ReplContext:
     """What is known around a talk.
 
     `model` changes a session's model by name, for settings; `change` lets a session go from settings to those
@@ -68,11 +68,16 @@ class Around:
     reopen: Callable[[str], Awaitable[Session]] | None = None
 
 
-class TerminalTalk:
-    """A talk that commands act on (`terp_cli.repl.commands.talk.Talk`)."""
+class TerminalContext:
+    """A talk that commands act on (`terp_cli.repl.commands.context.Talk`)."""
 
     def __init__(
-        self, session: Session, front: PersonalFront, desk: PromptReader, person: Sitter, around: Around
+        self,
+        session: Session,
+        front: PersonalFront,
+        desk: PromptReader,
+        person: TerminalUser,
+        around: ReplContext,
     ) -> None:
         self.session = session
         self.front = front

@@ -36,7 +36,7 @@ class SavedSession:
     forked_from: str = ""
 
 
-class Named(Protocol):
+class NamedModel(Protocol):
     """A model."""
 
     @property
@@ -44,7 +44,7 @@ class Named(Protocol):
         """The name a person would use for it."""
 
 
-class PastTurn(Protocol):
+class CommandTurn(Protocol):
     """A turn of the conversation."""
 
     @property
@@ -60,7 +60,7 @@ class PastTurn(Protocol):
         """What was attached."""
 
 
-class Jobs(Protocol):
+class JobControl(Protocol):
     """The code that runs in the background."""
 
     @property
@@ -74,7 +74,7 @@ class Jobs(Protocol):
         """Stop a job; False when there is none of this number."""
 
 
-class Log(Protocol):
+class SessionLog(Protocol):
     """All that has happened in the session."""
 
     @property
@@ -85,7 +85,7 @@ class Log(Protocol):
         """The records after `number`, oldest first."""
 
 
-class Rewinding(Protocol):
+class RewindControl(Protocol):
     """Going back with what code did."""
 
     async def written(self, number: int) -> "Sequence[Written]":
@@ -103,21 +103,21 @@ class Rewinding(Protocol):
         """
 
 
-class Past(Protocol):
+class HistoryControl(Protocol):
     """Going back in a conversation."""
 
     @property
-    def with_code(self) -> Rewinding:
+    def with_code(self) -> RewindControl:
         """What takes turns back together with what their code did."""
 
-    def undo(self) -> PastTurn:
+    def undo(self) -> CommandTurn:
         """Take the last turn out of the conversation, whole; what was asked in it.
 
         Raises:
             TerpError: there is none.
         """
 
-    def rewind(self, number: int, *, copy: bool = False) -> Sequence[PastTurn]:
+    def rewind(self, number: int, *, copy: bool = False) -> Sequence[CommandTurn]:
         """Take the turn with this number and all after it out of the conversation; what was asked in them.
 
         With `copy` the conversation as it was is kept as another session, where sessions are kept.
@@ -144,14 +144,14 @@ class Past(Protocol):
         """
 
 
-class Conversation(Protocol):
+class CommandSession(Protocol):
     """What commands need of a session."""
 
     history: Sequence[Message]
     """The messages, without the system prompt. They can be replaced between turns."""
 
     @property
-    def model(self) -> Named:
+    def model(self) -> NamedModel:
         """The model that is asked."""
 
     @property
@@ -163,7 +163,7 @@ class Conversation(Protocol):
         """What there is for the code besides kernels: a Python, packages, tools, servers."""
 
     @property
-    def jobs(self) -> Jobs:
+    def jobs(self) -> JobControl:
         """What runs in the background."""
 
     def teach(self, told: str) -> None:
@@ -177,7 +177,7 @@ class Conversation(Protocol):
         """What its requests have used, and what they may cost."""
 
     @property
-    def log(self) -> Log:
+    def log(self) -> SessionLog:
         """All that has happened."""
 
     @property
@@ -193,11 +193,11 @@ class Conversation(Protocol):
         """What the model reads at once, as far as that is known."""
 
     @property
-    def turns(self) -> Sequence[PastTurn]:
+    def turns(self) -> Sequence[CommandTurn]:
         """The turns of the conversation, oldest first, without those that are part of a summary."""
 
     @property
-    def past(self) -> Past:
+    def past(self) -> HistoryControl:
         """What takes turns out of the conversation."""
 
     async def compact(self, focus: str = "") -> bool:
@@ -208,7 +208,7 @@ class Conversation(Protocol):
         """
 
 
-class Talk(Protocol):
+class CommandContext(Protocol):
     """The talk: its session, what is known around it, and the ways to the person."""
 
     auto_run: bool
@@ -219,7 +219,7 @@ class Talk(Protocol):
     """Whether an error of terp's own shows its traceback. Can be set."""
 
     @property
-    def session(self) -> Conversation:
+    def session(self) -> CommandSession:
         """The session that is talked with; another one after `resume`."""
 
     @property

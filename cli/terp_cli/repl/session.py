@@ -13,19 +13,19 @@ from terp.settings import Settings
 from terp.store.places import Place
 from terp_cli.fronts.call import Call
 from terp_cli.fronts.oneshot import OneShotPrompt, one_turn
-from terp_cli.repl.ahead import preload_adapters
+from terp_cli.repl.context import Asks, ReplContext, TerminalContext
 from terp_cli.repl.keeping import saved, stored, way_back
+from terp_cli.repl.prefetch import prefetch_adapters
 from terp_cli.repl.repl import ReplSettings, run_repl
-from terp_cli.repl.seat import Seat
-from terp_cli.repl.terminal_talk import Around, Asks, TerminalTalk
+from terp_cli.repl.terminal_ui import TerminalUI
 from terp_cli.repl.trusting import asked_again
 
 
-async def talk(
+async def run_conversation(
     call: Call,
     settings: Settings,
     session: Session,
-    seat: Seat,
+    ui: TerminalUI,
     question: OneShotPrompt | None,
     opened: Callable[[Place], Awaitable[Session]],
 ) -> int:
@@ -33,9 +33,9 @@ async def talk(
 
     `opened` is another session like this one, which is kept elsewhere.
     """
-    assert seat.desk is not None and seat.person is not None, "who talks has a desk"
+    assert ui.desk is not None and ui.person is not None, "who talks has a desk"
     if session.equipment.confinement is not None:
-        person = seat.person
+        person = ui.person
         session.equipment.confinement.unasked = lambda: person.always
 
     async def reopen(wanted: str) -> Session:
@@ -44,30 +44,30 @@ async def talk(
         await _go_by(call, opened_anew, Change(settings, at_terminal.settings))
         return opened_anew
 
-    around = Around(
+    around = ReplContext(
         settings,
         call.places,
         call.environ,
         profile=call.profile,
         model=partial(_use_model, call),
         change=partial(_use_profile, call),
-        trust=partial(_trust, call, seat),
+        trust=partial(_trust, call, ui),
         saved=lambda: saved(call, at_terminal.session.folder.name),
         reopen=reopen,
     )
-    at_terminal = TerminalTalk(session, seat.front, seat.desk(), seat.person, around)
-    _teach(session, seat)
-    seat.person.explain = at_terminal.explain
-    seat.person.beside = at_terminal.beside
-    seat.person.tier = lambda language: at_terminal.session.kernels.get(language).tier
+    at_terminal = TerminalContext(session, ui.front, ui.desk(), ui.person, around)
+    _teach(session, ui)
+    ui.person.explain = at_terminal.explain
+    ui.person.beside = at_terminal.beside
+    ui.person.tier = lambda language: at_terminal.session.kernels.get(language).tier
     kernel = session.kernels.get(session.kernels.languages[0])
     given = ReplSettings(
         history=call.places.history,
         banner=_banner(call, settings, session),
-        background=(preload_adapters, *([partial(session.readiness.warm, kernel)] if settings.code else ())),
-        first=partial(one_turn, session, question, seat.front, call.stopping) if question else None,
+        background=(prefetch_adapters, *([partial(session.readiness.warm, kernel)] if settings.code else ())),
+        first=partial(one_turn, session, question, ui.front, call.stopping) if question else None,
         hand_over=call.typed_ahead.hand_over,
-        titles=seat.titles,
+        titles=ui.titles,
         vi_mode=settings.vi_mode,
     )
     try:
@@ -83,19 +83,19 @@ async def talk(
 async def _use_model(call: Call, session: Session, settings: Settings, name: str) -> None:
     wanted, api_key = settings_for(name, session.model.name, settings, call.options.api_key)
     await use_model(session, wanted, call.environ, api_key=api_key)
-    await preload_adapters()
+    await prefetch_adapters()
 
 
-def _teach(session: Session, seat: Seat) -> None:
-    while seat.untold:
-        session.teach(seat.untold.pop(0))
+def _teach(session: Session, ui: TerminalUI) -> None:
+    while ui.untold:
+        session.teach(ui.untold.pop(0))
 
 
 async def _trust(
-    call: Call, seat: Seat, session: Session, before: Settings, profile: str, allow: Asks
+    call: Call, ui: TerminalUI, session: Session, before: Settings, profile: str, allow: Asks
 ) -> tuple[str, Change | None]:
-    told, is_new = await asked_again(call, seat)
-    _teach(session, seat)
+    told, is_new = await asked_again(call, ui)
+    _teach(session, ui)
     if not is_new:
         return told, None
     _brief_on_project(call, session, before)

@@ -6,7 +6,7 @@ from typing import Any
 
 from terp.settings import Settings
 from terp.settings.setting import table
-from terp_cli.server.wishes import ORIGIN
+from terp_cli.server.session_request import ORIGIN
 
 _TOP = {
     "system_message": "system_message",
@@ -65,7 +65,7 @@ class Rejected(Exception):
         self.applied = applied
 
 
-class Wanted:
+class ClientSettings:
     """The settings with which the conversation goes on, from those that the server was `started` with.
 
     With `unsafe` clients may let code run unasked. `name` is the `id` of the server, where it has one.

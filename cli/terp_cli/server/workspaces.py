@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from terp.settings.places import Places, make_private
-from terp_cli.server.failures import Refused
+from terp_cli.server.failures import RequestRefused
 from terp_cli.server.tree import parts_of
 
 
 @dataclass(frozen=True)
-class Ground:
+class Workspaces:
     """`root` is the directory below which clients may choose one."""
 
     root: Path
@@ -42,7 +42,7 @@ class Ground:
         except (OSError, ValueError, RuntimeError):
             inside = False
         if not inside or self._is_own(path):
-            raise Refused(409, f"cwd must be a directory below {self.root}.", code="wrong_cwd")
+            raise RequestRefused(409, f"cwd must be a directory below {self.root}.", code="wrong_cwd")
         if path != root:
             parts_of(path.relative_to(root).as_posix())
         return path
@@ -54,7 +54,7 @@ class Ground:
             Refused: it is gone, or never was one for clients.
         """
         if not self.has(cwd):
-            raise Refused(404, f"There is no session {session}.")
+            raise RequestRefused(404, f"There is no session {session}.")
         if Path(cwd).is_relative_to(self.work.resolve()):
             # A copy of a session has a directory of its own.
             return make_private(self.work / session)

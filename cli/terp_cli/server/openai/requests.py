@@ -11,9 +11,9 @@ from typing import Any
 
 from terp.events.messages import Assistant, Image, Message, Result, ToolCall, User
 from terp.models import tool
-from terp_cli.server.failures import Refused
-from terp_cli.server.openai.forms import ChatWanted, MessageSaid
-from terp_cli.server.wishes import Wishes, checked_settings
+from terp_cli.server.failures import RequestRefused
+from terp_cli.server.openai.forms import ChatBody, ChatMessage
+from terp_cli.server.session_request import SessionRequest, checked_settings
 
 OWN_MODEL = "terp"
 """The name under which clients ask for the model that the server was started with."""
@@ -22,7 +22,7 @@ _NO_RESULT = "Not run: no result came."
 
 
 @dataclass(frozen=True, slots=True)
-class New:
+class NewMessages:
     """What is said for the first time: words, pictures, and results of the client's tools by call."""
 
     text: str
@@ -32,67 +32,67 @@ class New:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ChatRequest:
     """A request, read. `past` are the messages up to the last one of the assistant.
 
     `demands` are fields that go with it to the model's provider.
     """
 
     system: str
-    past: Sequence[MessageSaid]
-    new: New
+    past: Sequence[ChatMessage]
+    new: NewMessages
     tools: Mapping[str, Mapping[str, Any]]
-    wishes: Wishes
-    messages: Sequence[MessageSaid]
+    wishes: SessionRequest
+    messages: Sequence[ChatMessage]
     demands: Mapping[str, Any] = field(default_factory=dict)
 
 
-def said(wanted: ChatWanted, own_model: str = "") -> Said:
+def read_request(wanted: ChatBody, own_model: str = "") -> ChatRequest:
     """What a client wants.
 
     Raises:
         Refused: it is not something that terp does.
     """
     if (wanted.n or 1) != 1:
-        raise Refused(400, "n must be 1: there is one answer.", code="unsupported_value")
+        raise RequestRefused(400, "n must be 1: there is one answer.", code="unsupported_value")
     try:
         settings = checked_settings(wanted.settings)
     except ValueError as error:
-        raise Refused(400, str(error), code="invalid_value") from error
+        raise RequestRefused(400, str(error), code="invalid_value") from error
     spoken = [message for message in wanted.messages if message.role not in ("system", "developer")]
     system = [text_of(message) for message in wanted.messages if message.role in ("system", "developer")]
     at = max((at for at, message in enumerate(spoken, 1) if message.role == "assistant"), default=0)
     tools = _tools(wanted)
     model = "" if wanted.model in (OWN_MODEL, own_model) else wanted.model
-    return Said(
+    return ChatRequest(
         "\n\n".join(text for text in system if text),
         spoken[:at],
-        new(spoken[at:]),
+        new_messages(spoken[at:]),
         tools,
-        Wishes(model=model, settings=settings),
+        SessionRequest(model=model, settings=settings),
         spoken,
         _demands(wanted, tools),
     )
 
 
-def new(messages: Sequence[MessageSaid]) -> New:
+def new_messages(messages: Sequence[ChatMessage]) -> NewMessages:
     """What is new in the messages behind the last answer.
 
     Raises:
         Refused: nothing is, or a picture cannot be read.
     """
     if not messages:
-        raise Refused(400, "The last message must be of the user, or the result of a tool.")
+        raise RequestRefused(400, "The last message must be of the user, or the result of a tool.")
     users = [message for message in messages if message.role == "user"]
     results = {message.tool_call_id: text_of(message) for message in messages if message.role == "tool"}
     words = "\n\n".join(text for message in users if (text := text_of(message)))
     images = tuple(image for message in users for image in images_of(message))
     if users and not (words.strip() or images):
-        raise Refused(400, "The last message is empty.", code="nothing_asked")
-    return New(words, images, results, bool(users))
+        raise RequestRefused(400, "The last message is empty.", code="nothing_asked")
+    return NewMessages(words, images, results, bool(users))
 
 
-def history(messages: Iterable[MessageSaid]) -> list[Message]:
+def history(messages: Iterable[ChatMessage]) -> list[Message]:
     """The messages as a session has them; every call has its result.
 
     Raises:
@@ -103,7 +103,7 @@ def history(messages: Iterable[MessageSaid]) -> list[Message]:
     for message in messages:
         if message.role == "tool":
             if message.tool_call_id not in unanswered:
-                raise Refused(400, f"No call {message.tool_call_id[:80]!r} stands before its result.")
+                raise RequestRefused(400, f"No call {message.tool_call_id[:80]!r} stands before its result.")
             unanswered.remove(message.tool_call_id)
             found.append(Result(message.tool_call_id, text_of(message) or "(no output)"))
             continue
@@ -123,7 +123,7 @@ def with_results(messages: Iterable[Message], results: Mapping[str, str]) -> lis
     ]
 
 
-def fingerprint(messages: Iterable[MessageSaid], wishes: Wishes) -> str:
+def fingerprint(messages: Iterable[ChatMessage], wishes: SessionRequest) -> str:
     """What two requests have in common when one goes on where the other ended.
 
     Clients strip answers and drop fields they do not know, so only what was said counts, without the white
@@ -143,7 +143,7 @@ def fingerprint(messages: Iterable[MessageSaid], wishes: Wishes) -> str:
     return hashlib.sha256(whole.encode()).hexdigest()
 
 
-def text_of(message: MessageSaid) -> str:
+def text_of(message: ChatMessage) -> str:
     """The words of a message."""
     if isinstance(message.content, list):
         return "\n\n".join(
@@ -154,7 +154,7 @@ def text_of(message: MessageSaid) -> str:
     return message.content or ""
 
 
-def images_of(message: MessageSaid) -> Iterator[Image]:
+def images_of(message: ChatMessage) -> Iterator[Image]:
     """The pictures of a message.
 
     Raises:
@@ -165,7 +165,7 @@ def images_of(message: MessageSaid) -> Iterator[Image]:
         if kind == "image_url":
             yield _image(part)
         elif kind not in ("text", "input_text", "output_text", "refusal"):
-            raise Refused(400, f"A message holds text and pictures, and no {str(kind)[:40]!r}.")
+            raise RequestRefused(400, f"A message holds text and pictures, and no {str(kind)[:40]!r}.")
 
 
 def _image(part: Mapping[str, Any]) -> Image:
@@ -173,7 +173,7 @@ def _image(part: Mapping[str, Any]) -> Image:
     url = given.get("url") if isinstance(given, dict) else given
     match = _DATA_URL.fullmatch(str(url))
     if match is None:
-        raise Refused(
+        raise RequestRefused(
             400,
             "A picture must come along, as a data URL with the base64 of a PNG, JPEG, GIF or WebP.",
             "The server fetches nothing.",
@@ -182,11 +182,11 @@ def _image(part: Mapping[str, Any]) -> Image:
     try:
         base64.b64decode(match[2], validate=True)
     except binascii.Error as error:
-        raise Refused(400, f"A picture is no base64: {error}.", code="invalid_image_url") from error
+        raise RequestRefused(400, f"A picture is no base64: {error}.", code="invalid_image_url") from error
     return Image(match[1], match[2])
 
 
-def _message(message: MessageSaid) -> Message:
+def _message(message: ChatMessage) -> Message:
     if message.role == "user":
         return User(text_of(message), tuple(images_of(message)))
     calls = tuple(
@@ -203,9 +203,9 @@ def _call(call_id: str, name: str, written: str) -> ToolCall:
     return ToolCall(call_id, name, written if usable else "{}", "" if usable else written)
 
 
-def _tools(wanted: ChatWanted) -> Mapping[str, Mapping[str, Any]]:
+def _tools(wanted: ChatBody) -> Mapping[str, Mapping[str, Any]]:
     if wanted.functions or wanted.function_call:
-        raise Refused(
+        raise RequestRefused(
             400,
             "functions and function_call are not understood.",
             "Send them as tools and tool_choice.",
@@ -215,24 +215,24 @@ def _tools(wanted: ChatWanted) -> Mapping[str, Mapping[str, Any]]:
         return {}
     found = {one.function.name: one.model_dump() for one in wanted.tools or ()}
     if tool.NAME in found:
-        raise Refused(400, f"The tool {tool.NAME!r} is terp's own. Give yours another name.")
+        raise RequestRefused(400, f"The tool {tool.NAME!r} is terp's own. Give yours another name.")
     return found
 
 
-def _demands(wanted: ChatWanted, tools: Mapping[str, object]) -> Mapping[str, Any]:
+def _demands(wanted: ChatBody, tools: Mapping[str, object]) -> Mapping[str, Any]:
     """What of a request goes on to the provider as it is."""
     found: dict[str, Any] = {} if wanted.top_p is None else {"top_p": wanted.top_p}
     choice, form = wanted.tool_choice, wanted.response_format or {"type": "text"}
     if choice not in (None, "auto", "none"):
         if not (choice == "required" and tools) and _chosen(choice) not in tools:
-            raise Refused(
+            raise RequestRefused(
                 400,
                 "tool_choice may be 'auto', 'none', 'required', or one of the functions in tools.",
                 code="unsupported_value",
             )
         found["tool_choice"] = choice
     if form.get("type") not in ("text", "json_object", "json_schema"):
-        raise Refused(
+        raise RequestRefused(
             400, "response_format may be text, json_object or json_schema.", code="unsupported_value"
         )
     if form["type"] != "text":

@@ -19,7 +19,7 @@ _KEPT = ("max_budget_usd", "max_month_usd", "max_turn_usd", "session_quota_mb")
 
 
 @dataclass(frozen=True)
-class Wishes:
+class SessionRequest:
     """How a client wants a session: with a profile by name, a model, in a directory, with settings.
 
     With `asked` its person decides about all code, also where the server was started to run it unasked.
@@ -32,7 +32,9 @@ class Wishes:
     asked: bool = False
 
 
-def settings_for(wishes: Wishes, started: Settings, of_profile: Callable[[str], Settings]) -> Settings:
+def settings_for(
+    wishes: SessionRequest, started: Settings, of_profile: Callable[[str], Settings]
+) -> Settings:
     """The settings of a session, of those that the server was `started` with.
 
     A profile decides about the model and the conversation, and about nothing else: it was written for
@@ -99,7 +101,7 @@ def _read(name: str, value: Any) -> Any:
     return int(value) if is_whole and isinstance(value, float) and value.is_integer() else value
 
 
-def _problems(wishes: Wishes) -> list[str]:
+def _problems(wishes: SessionRequest) -> list[str]:
     named = not wishes.profile or _PROFILE.fullmatch(wishes.profile)
     return [*([] if named else ["profile must be the name of a profile."]), *_wrong(wishes.settings)]
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from terp_cli.terminal.window import WindowFeatures
 
 
-class Seat:
+class TerminalUI:
     """The terminal behind stdout, with the keyboard of stdin or of the controlling terminal.
 
     `titles` keep its window. `desk` opens what is typed on, the same each time; None where no key can be
@@ -71,9 +71,9 @@ class Seat:
         return person
 
 
-def seat_of(call: Call, settings: Settings, *, once: bool) -> Seat | None:
+def terminal_ui_of(call: Call, settings: Settings, *, once: bool) -> TerminalUI | None:
     """What draws and asks on the terminal; None where plain text or JSON is wanted."""
-    return Seat(call, settings, once=once) if call.draws else None
+    return TerminalUI(call, settings, once=once) if call.draws else None
 
 
 def person_beside(call: Call, settings: Settings) -> "Person | None":

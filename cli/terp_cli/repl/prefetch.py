@@ -10,7 +10,7 @@ from importlib import import_module
 _ADAPTERS = ("terp.models.adapters.openai_compatible", "terp.models.adapters.litellm_adapter")
 
 
-async def preload_adapters() -> None:
+async def prefetch_adapters() -> None:
     """Begin to import what the model in use needs; the first message would wait for it, up to seconds."""
     # An adapter's module is imported with the first model that is reached through it, and by nothing else.
     used = [name for name in _ADAPTERS if name in sys.modules]
