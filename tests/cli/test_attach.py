@@ -94,8 +94,9 @@ def test_a_kernel_that_has_ended_is_one_line_and_an_error(terp: Terp, foreign: F
 
 
 def test_the_doctor_says_that_sessions_run_in_such_a_kernel(terp: Terp) -> None:
-    assert "- kernel    sessions run in a kernel of somebody else: attach is newest (TERP_ATTACH)." in (
-        terp("doctor", TERP_ATTACH="newest").out
+    assert (
+        "- kernel    sessions run in a kernel that terp did not start: attach is newest (TERP_ATTACH)."
+        in (terp("doctor", TERP_ATTACH="newest").out)
     )
 
 

@@ -9,7 +9,7 @@ from prompt_toolkit.input import create_pipe_input
 from terp.testing import EchoKernel, call
 from tests.cli.repl.test_repl import Seat
 
-LEFT = "Goes on in the background as job 1 (python)"
+LEFT = "Runs in the background as job 1 (python)"
 
 
 @pytest.fixture

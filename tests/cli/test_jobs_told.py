@@ -43,7 +43,7 @@ def test_on_a_screen_the_answer_is_whole_and_the_job_below_it() -> None:
     rows = [row for row in screen.shown() if row]
     assert rows[rows.index("step 1") :] == [
         "step 1",
-        "Goes on in the background as job 1 (python), after 12 s.",
+        "Runs in the background as job 1 (python), after 12 s.",
         "It goes on.",
         "── job 1 (python) has ended",
         "step 2",
@@ -59,7 +59,7 @@ def test_in_plain_text_the_notes_name_the_job() -> None:
         front.take(event)
     assert answer.getvalue() == "It goes on.\n"
     assert notes.getvalue().partition("[output]\n")[2] == (
-        "step 1\n[goes on as job 1, python]\n[job 1, python, has ended]\n[output]\nstep 2\n"
+        "step 1\n[in the background as job 1, python]\n[job 1, python, has ended]\n[output]\nstep 2\n"
     )
 
 
@@ -70,7 +70,7 @@ def test_aloud_the_job_is_said_after_the_answer() -> None:
         front.draw(event)
     assert stream.getvalue().splitlines()[-6:] == [
         "Output: step 1",
-        "Goes on in the background as job 1, python, after 12 s.",
+        "Runs in the background as job 1, python, after 12 s.",
         "terp: It goes on.",
         "What came of job 1, python:",
         "Output: step 2",
@@ -82,7 +82,7 @@ def test_aloud_the_job_is_said_after_the_answer() -> None:
 def test_the_toolbar_counts_jobs(jobs: int, shown: str) -> None:
     bar = Toolbar(lambda: "m", lambda: "none", lambda: False, jobs=lambda: jobs)
     assert bar.note(LEFT)
-    assert bar.text() == f"m · {shown}not confined · /help"
+    assert bar.text() == f"m · {shown}no sandbox · /help"
 
 
 WINDOW = TerminalWindow(WindowFeatures(call="osc9"))

@@ -34,7 +34,7 @@ def _language_row(language: KnownLanguage) -> tuple[str, str, str]:
     names = ", ".join(language.names)
     if not language.by:
         return names, "missing", language.remedy
-    remarks = [] if language.keeps_state else ["every run begins anew"]
+    remarks = [] if language.keeps_state else ["each run starts fresh"]
     if language.keeps_state and not language.tells_variables:
         remarks.append("no /vars")
     if not language.tested:

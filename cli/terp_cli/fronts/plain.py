@@ -218,7 +218,7 @@ class PlainFront:
         self._rest(event.call_id)
         self._printing = ""
         name = f"job {event.job}, {one_line(event.language)}"
-        self._note(f"[{name}, has ended]" if event.state == "ended" else f"[goes on as {name}]")
+        self._note(f"[{name}, has ended]" if event.state == "ended" else f"[in the background as {name}]")
 
     def _of_check(self, event: on.CheckStarted | on.CheckFinished) -> None:
         if isinstance(event, on.CheckStarted):

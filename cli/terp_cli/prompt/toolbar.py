@@ -64,7 +64,7 @@ class Toolbar:
         parts += [f"{one_line(language)} {state}" for language, state in self._kernels.items() if state]
         if jobs := self._jobs():
             parts.append("1 job" if jobs == 1 else f"{jobs} jobs")
-        parts.append("not confined" if self._tier() == "none" else one_line(self._tier()))
+        parts.append("no sandbox" if self._tier() == "none" else one_line(self._tier()))
         if self._unasked():
             parts.append("runs unasked")
         return " · ".join([*parts, "/help"])

@@ -23,29 +23,29 @@ def resumed(event: SessionResumed) -> str:
 def rewound(event: HistoryRewound) -> str:
     """Return the sentence on removed turns."""
     if event.copy and not event.left:
-        kept = f" The one before: /resume {event.copy}"
+        kept = f" The old one: /resume {event.copy}"
         gone = "New conversation"
     else:
-        kept = f" All of it is still there: terp -r {event.copy}" if event.copy else ""
-        back = f"{turns(event.removed)} taken back; {turns(event.left)} left"
-        gone = back if event.left else "The conversation is forgotten"
-    stay = "" if event.undone else " What the code did, and the variables, stay."
+        kept = f" A copy is saved: terp -r {event.copy}" if event.copy else ""
+        back = f"{turns(event.removed)} undone; {turns(event.left)} left"
+        gone = back if event.left else "The conversation is empty"
+    stay = "" if event.undone else " Files and variables stay as they are."
     return f"{gone}.{stay}{kept}"
 
 
 def shortened(event: HistoryCompacted, grouped: Callable[[int], str]) -> str:
     """Return the sentence on a compaction: tokens before and after, and why; `grouped` formats numbers."""
     window = f" of {grouped(event.window)}" if event.window and event.reason == "full" else ""
-    size = f"{grouped(event.before)} to {grouped(event.after)}{window} tokens"
+    size = f"{grouped(event.before)} → {grouped(event.after)}{window} tokens"
     match event.reason:
         case "full":
-            return f"The window is nearly full: {event.how}, {size}."
+            return f"Context window nearly full: {event.how}, {size}."
         case "refused":
-            return f"The model takes no more: {event.how}, {size}."
+            return f"Context window full: {event.how}, {size}."
         case "asked":
-            return f"Shortened, as asked for: {event.how}, {size}."
+            return f"Compacted: {event.how}, {size}."
         case "undone":
-            return f"All of it is back until the model refuses it: {size}."
+            return f"Compaction undone: {size}."
         case _:
             assert_never(event.reason)
 

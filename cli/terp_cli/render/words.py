@@ -52,7 +52,7 @@ _BAR = 12
 # Rows from the end of a check's output, which name the failure; the model gets more.
 _CHECKED = 12
 _ENDED = {
-    "approval_needed": "Nobody was there to approve the code.",
+    "approval_needed": "No user was there to approve the code.",
     "declined": "Stopped: the code was declined.",
     "interrupted": "Interrupted.",
     "max_steps": "Stopped: the limit of steps is reached.",
@@ -71,7 +71,7 @@ _KERNEL = {
     "died": ("The {} kernel died.", look.BAD),
     "restarted": ("The {} kernel was restarted; its variables are gone.", look.WARNING),
     "stopped": ("The {} kernel was stopped.", look.DIM),
-    "left": ("The {} kernel of somebody else was left running.", look.DIM),
+    "left": ("The {} kernel keeps running: terp did not start it.", look.DIM),
 }
 
 
@@ -207,7 +207,7 @@ def of_job(event: JobChanged) -> list[Text]:
     name = f"job {event.job} ({one_line(event.language)})"
     if event.state == "ended":
         return [Text(f"── {name} has ended", look.RULE)]
-    return _said(f"Goes on in the background as {name}, after {elapsed(event.seconds)}.", look.DIM)
+    return _said(f"Runs in the background as {name}, after {elapsed(event.seconds)}.", look.DIM)
 
 
 def kernel_changed(event: KernelChanged) -> list[Text]:

@@ -14,7 +14,7 @@ def test_what_is_missing_comes_last_and_tells_how_to_get_it() -> None:
     ]
     assert language_rows(known) == [
         ("python", "here", "/usr/bin/python3"),
-        ("c", "here", "/usr/bin/gcc; every run begins anew"),
+        ("c", "here", "/usr/bin/gcc; each run starts fresh"),
         ("powershell", "here", "/usr/bin/pwsh; not tested"),
         ("javascript, typescript", "here", "/usr/bin/deno; no /vars"),
         ("ruby", "missing", "apt install ruby"),

@@ -183,7 +183,7 @@ def test_verbose_adds_reasoning_usage_and_steps() -> None:
         (on.CodeRejected("c1", "bad call"), "[cannot run] bad call\n"),
         (
             on.HistoryCompacted(2000, 1000, "outputs cut"),
-            "[The model takes no more: outputs cut, 2,000 to 1,000 tokens]\n",
+            "[Context window full: outputs cut, 2,000 → 1,000 tokens]\n",
         ),
         (on.LateOutput("c1", out.Text("stdout", "late\n")), "[late output]\nlate\n"),
         (on.Progress("installing", 1, 2, 0.5), ""),

@@ -13,7 +13,7 @@ from tests.cli.teletype import Teletype
 
 @pytest.mark.parametrize(
     ("profile", "shown"),
-    [("default", "m · not confined · /help"), ("wo\x1brk", "m · wo^[rk · not confined · /help")],
+    [("default", "m · no sandbox · /help"), ("wo\x1brk", "m · wo^[rk · no sandbox · /help")],
 )
 def test_a_profile_other_than_the_default_one_is_named(profile: str, shown: str) -> None:
     assert Toolbar(lambda: "m", lambda: "none", lambda: False, lambda: profile).text() == shown
@@ -32,7 +32,7 @@ def test_what_the_session_used_is_told_also_what_it_used_before_it_was_resumed(
     used: Tally, shown: str
 ) -> None:
     toolbar = Toolbar(lambda: "m", lambda: "none", lambda: False, used=lambda: used)
-    assert toolbar.text() == f"m{shown} · not confined · /help"
+    assert toolbar.text() == f"m{shown} · no sandbox · /help"
 
 
 def test_the_profile_of_the_configuration_is_named(tmp_path: Path) -> None:
@@ -42,4 +42,4 @@ def test_the_profile_of_the_configuration_is_named(tmp_path: Path) -> None:
     (terp.home / "config.yaml").write_text("profile: work\n")
     with Teletype([sys.executable, "-m", "terp_cli"], terp.cwd, terp.environ) as teletype:
         # What the bar showed before that is not painted again.
-        assert teletype.until("not confined").endswith("work · not confined")
+        assert teletype.until("no sandbox").endswith("work · no sandbox")

@@ -319,7 +319,7 @@ def _of_job(event: JobChanged) -> str:
     name = f"job {event.job}, {one_line(event.language)}"
     if event.state == "ended":
         return f"What came of {name}:"
-    return f"Goes on in the background as {name}, after {elapsed(event.seconds)}."
+    return f"Runs in the background as {name}, after {elapsed(event.seconds)}."
 
 
 def _plain(rows: list[Text]) -> list[str]:
