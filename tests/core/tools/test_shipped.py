@@ -126,7 +126,7 @@ async def test_a_new_file_is_made_from_nothing(kernel: Kernel, folder: Path) -> 
         ("edit_file('c.txt', '', 'y')", "ValueError: c.txt exists: `old` must be a part of it."),
         (
             "edit_file('c.txt', 'same', 'y')",
-            "ValueError: `old` is in c.txt 2 times; add the lines around it, to tell which is meant.",
+            "ValueError: `old` is in c.txt 2 times; add the lines around it, so that it is unique.",
         ),
         (
             "edit_file('c.txt', 'unusual lime', 'y')",

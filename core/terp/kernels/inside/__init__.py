@@ -1,8 +1,8 @@
-"""What terp adds to a Python kernel. Runs inside the kernel, as the package `terp_home`.
+"""terp's code in a Python kernel. Runs inside the kernel, as the package `terp_home`.
 
-It works with any Python from 3.8 that has ipykernel, imports nothing of terp, touches no name of the
-person and never changes their code. What it has to tell goes out as display data of a private type.
-The person's code, and tools that terp defines, reach terp's own process with `terp_home.call`.
+It works with any Python from 3.8 that has ipykernel, imports nothing of terp, binds no name in the user's
+namespace and never changes their code. Its reports are display data of a private MIME type. The user's code,
+and tools that terp defines, call terp's own process with `terp_home.call`.
 """
 
 from __future__ import annotations
@@ -21,29 +21,25 @@ from typing import Any
 
 from ipykernel.connect import get_connection_file
 
-from . import frames
-from .charts import Charts
-from .directory import Directory
+from .cells import Directory, Hook, count_with_session
 from .figures import After, Figures
 from .files import Touched, cwd
 from .home import Home
+from .libraries import Charts, draw_bars_as_text, prepare_frames, show_at_once
 from .namespace import Namespace
-from .numbers import count_with_session
 from .past import Past
 from .recall import provide
-from .text import Parented, Pipes, Stream, mark_threads, packing
-from .values import Hook
-from .widgets import draw_bars_as_text, show_at_once
+from .text import CellStream, Parented, Pipes, mark_threads, packing
 
 _home: Home
 _visit: Any = None
 
 
 def call(service: str, **arguments: Any) -> Any:
-    """The answer of one of terp's services, which runs in terp's own process.
+    """Call a service of terp's own process and return its answer.
 
-    Raises RuntimeError with terp's message when the service fails or there is none of that name, and in a
-    cell that another client of this kernel has sent.
+    Raises RuntimeError with terp's message if the service fails or does not exist, and in a cell that another
+    client of this kernel has sent.
     """
     token = _home.token_now()
     if not token:
@@ -57,7 +53,7 @@ def call(service: str, **arguments: Any) -> Any:
 
 
 def report(**facts: Any) -> None:
-    """Tell the adapter something about the cell that runs; a process that was forked has nothing to tell."""
+    """Send a report about the running cell to the adapter; a forked process sends none."""
     if os.getpid() == _home.pid:
         _home.report(**facts)
 
@@ -65,17 +61,17 @@ def report(**facts: Any) -> None:
 def answer_questions(
     home: Home, namespace: Namespace, directory: Directory | None = None, past: Past | None = None
 ) -> None:
-    """Answer what the adapter asks beside the cells, through a comm: that runs no code of a cell.
+    """Answer requests of the adapter through a comm, without running a cell.
 
-    In a kernel of somebody else there is no `directory` for the first cell to join, and no `past` is kept.
+    A kernel that terp visits has no `directory` to join and keeps no `past`.
     """
     listings: list[Any] = []
 
     def opened(comm: Any, message: Any) -> None:
         if not listings:
-            from .listing import Listing  # noqa: PLC0415 - most sessions never ask
+            from .listing import VariableListing  # noqa: PLC0415 - most sessions never ask
 
-            listings.append(Listing(home, namespace.kinds))
+            listings.append(VariableListing(home, namespace.kinds))
         asked = message["content"]["data"].get("ask")
         about = message["content"]["data"].get("about") or []
         answers = {
@@ -83,7 +79,7 @@ def answer_questions(
             "names": listings[0].names,
             "missing": lambda: missing(about, directory),
             "cwd": cwd,
-            "value": lambda: told_value(home.shell, *about),
+            "value": lambda: value_text(home.shell, *about),
             "read": lambda: travel().read(*about),
             "write": lambda: travel().write(*about),
             "written": lambda: past.written(*about) if past else [],
@@ -98,31 +94,31 @@ def answer_questions(
 
 
 def missing(modules: list[str], directory: Directory | None) -> list[str]:
-    """The top-level modules that an import would not find; asked for code that is about to run."""
+    """Return the top-level modules that an import would not find, before code runs."""
     if directory is not None:
         directory.join()
     importlib.invalidate_caches()
     return [name for name in modules if name not in sys.modules and importlib.util.find_spec(name) is None]
 
 
-def told_value(shell: Any, asked: str) -> dict[str, str]:
-    """The text of a value that an answer refers to, or why there is none; few answers refer to any."""
+def value_text(shell: Any, asked: str) -> dict[str, str]:
+    """Return the text of a value that an answer refers to, or the reason why it has none."""
     from . import referring  # noqa: PLC0415 - see above
 
-    return referring.told_value(shell, asked)
+    return referring.value_text(shell, asked)
 
 
 def travel() -> Any:
-    """The module by which files travel; few kernels are on other machines."""
+    """Import and return the module that transfers files; only kernels on other machines need it."""
     from . import travelling  # noqa: PLC0415 - see above
 
     return travelling
 
 
 def register_sample(home: Home) -> None:
-    """Let a signal write the stack into a file beside the connection file, whatever the code is doing.
+    """Have SIGUSR1 write the stack into a file beside the connection file, whatever the code is doing.
 
-    The kernel gets it right before it is killed: what the code has made of the signal does not matter.
+    The kernel gets the signal right before it is killed, so replacing the code's own handler does no harm.
     """
     if sys.platform != "win32":
         folder = os.path.dirname(get_connection_file())  # noqa: PTH120
@@ -131,7 +127,7 @@ def register_sample(home: Home) -> None:
 
 
 def end_with_parent() -> None:
-    """Have the kernel killed when terp is: C code that never yields would keep it alive (Linux)."""
+    """Have the kernel killed when terp dies (Linux): C code that never yields would keep it alive."""
     if sys.platform == "linux":
         import ctypes  # noqa: PLC0415
 
@@ -140,10 +136,10 @@ def end_with_parent() -> None:
 
 
 def visit(shell: Any, token: str, session: str) -> None:
-    """Let a session of terp be a guest in the kernel of `shell`; `token` marks its calls home."""
+    """Add a session of terp as a guest of the kernel of `shell`; `token` marks its service calls."""
     global _home, _visit  # noqa: PLW0603
     if "_home" not in globals():
-        from .visiting import Visit  # noqa: PLC0415 - in most kernels terp is at home
+        from .visiting import Visit  # noqa: PLC0415 - terp visits few kernels
 
         _visit = Visit(shell)
         _home = _visit.home
@@ -153,27 +149,27 @@ def visit(shell: Any, token: str, session: str) -> None:
 
 
 def leave(session: str) -> None:
-    """A guest goes; with the last one goes all that terp has added."""
+    """Remove a guest session; after the last one, remove all that terp has added."""
     _home.tokens.pop(session, None)
     if _visit is not None and not _home.tokens:
         _visit.undo()
 
 
 def is_at_home() -> bool:
-    """Whether a terp that has gone has prepared this kernel as its own."""
+    """Return True if an earlier terp process has prepared this kernel as its own."""
     return "_home" in globals() and bool(_home.token)
 
 
 def adopt(token: str) -> None:
-    """Serve the terp that comes back to its kernel, and marks the calls home with another `token`."""
+    """Serve a terp process that reconnects to its kernel; a new `token` marks the calls of its services."""
     _home.token = token
 
 
 def install(shell: Any, token: str, away: bool) -> None:
-    """Prepare the kernel of `shell`; `token` marks the calls home.
+    """Prepare the kernel of `shell`; `token` marks the calls of terp's services.
 
-    A kernel that is `away` is on another machine: it tells itself which files a cell has changed, and does
-    not end with whoever started it.
+    A kernel that is `away` runs on another machine: it reports which files a cell has changed, and does not
+    end with its parent.
     """
     global _home  # noqa: PLW0603
     home = _home = Home(shell, token)
@@ -184,7 +180,7 @@ def install(shell: Any, token: str, away: bool) -> None:
     sys.addaudithook(touched.audit)
     prepare_display(home, figures)
     prepare_errors(home, namespace)
-    frames.prepare(home)
+    prepare_frames(home)
     prepare_input(home)
     past = Past(home, namespace, touched)
     answer_questions(home, namespace, directory := Directory(home.kernel), past)
@@ -220,34 +216,34 @@ def install(shell: Any, token: str, away: bool) -> None:
 
 
 def prepare_cells(home: Home, before: Any, end: Any) -> None:
-    """Let something be done before each cell and after it."""
+    """Register callbacks before each cell and after it."""
     for first in before:
         home.shell.events.register("pre_run_cell", home.guarded(first))
     home.shell.events.register("post_run_cell", home.guarded(end))
 
 
 def prepare_end(home: Home, away: bool) -> None:
-    """Let the kernel end with terp where it belongs to it alone, and end quickly."""
-    # `sys.exit()` is told as an error anyway.
+    """Have the kernel end quickly, and with terp unless it is `away`."""
+    # `sys.exit()` is reported as an error anyway.
     warnings.filterwarnings("ignore", message="To exit: use 'exit'")
     faulthandler.enable(home.log, all_threads=False)
     if not away:
         register_sample(home)
         end_with_parent()
-    # What is there before the first cell lives to the end. Looking through it for garbage is most of
-    # the time a kernel takes to end (measured: 150 ms of 175); what cells make is collected as ever.
+    # Objects made before the first cell live to the end. Collecting them as garbage is most of the time that
+    # a kernel takes to end (measured: 150 ms of 175). Objects made by cells are collected as usual.
     gc.freeze()
 
 
 def watch_files(touched: Touched) -> Any:
-    """What tells which files a cell has changed, where nobody else can look."""
+    """Return the detector of changed files, for a kernel whose file system terp does not see."""
     from .changed import Changed  # noqa: PLC0415 - see `travel`
 
     return Changed(touched)
 
 
 def report_facts(home: Home, touched: Touched, namespace: Namespace, changed: Any) -> None:
-    """Tell what there is to tell of the cell that is over; of most, nothing."""
+    """Report facts about the finished cell, if there are any."""
     facts = {
         "hidden": home.hidden,
         "touched": touched.before,
@@ -255,13 +251,13 @@ def report_facts(home: Home, touched: Touched, namespace: Namespace, changed: An
         "files": changed.rows() if changed else [],
         "stopped": home.stopped,
         "failed": home.failed,
-        # A variable of that name is in the way of what this package provides.
+        # A variable of that name hides `out` of this package.
         "shadowed": "out" in home.shell.user_ns,
         **namespace.found,
     }
-    told = {name: fact for name, fact in facts.items() if fact or fact == ""}
-    if any(fact or name == "hidden" for name, fact in told.items()):
-        home.report(**told)
+    report = {name: fact for name, fact in facts.items() if fact or fact == ""}
+    if any(fact or name == "hidden" for name, fact in report.items()):
+        home.report(**report)
 
 
 def prepare_text(home: Home) -> Pipes:
@@ -271,16 +267,16 @@ def prepare_text(home: Home) -> Pipes:
     err: Any = sys.stderr
     home.streams = [out, err]
     for stream, other, number in ((out, err, 1), (err, out, 2)):
-        stream.__class__ = Stream
+        stream.__class__ = CellStream
         stream.prepare(home, pipes, other, number)
     if sys.__stdout__ is not None:
-        # Code that puts it back after a redirection would print into a buffer that nobody empties.
+        # Code that restores it after a redirection would print into a buffer that is never flushed.
         sys.__stdout__.reconfigure(line_buffering=True)
     pipes.renew()
     pipes.start()
     home.kernel.session.pack = packing(home.kernel.session.pack)
     # With the default limit of 1000 messages a busy reader loses output and even the end of a run
-    # (measured). What waits for terp waits here; the room of a cell limits it.
+    # (measured). Messages queue here instead; a cell's output limit bounds them.
     thread = home.kernel.iopub_thread
     thread.schedule(lambda: setattr(thread.socket, "sndhwm", 0))
     mark_threads(home)
@@ -288,7 +284,7 @@ def prepare_text(home: Home) -> Pipes:
 
 
 def prepare_figures(home: Home) -> Figures:
-    """Wait for the import of matplotlib and of libraries for charts."""
+    """Install hooks that run after the import of matplotlib and chart libraries."""
     figures = Figures(home)
     wanted: dict[str, Callable[[Any], None]] = {
         "matplotlib.backend_bases": figures.watch_managers,
@@ -306,7 +302,7 @@ def prepare_figures(home: Home) -> Figures:
 
 
 def prepare_display(home: Home, figures: Figures) -> None:
-    """Keep displays in order with text and within the room."""
+    """Keep displays in order with text and within the cell's output limit."""
     shell = home.shell
     hook = shell.displayhook
     hook.__class__ = type("TerpDisplayHook", (Hook, type(hook)), {"home": home})
@@ -326,11 +322,11 @@ def prepare_display(home: Home, figures: Figures) -> None:
 
 
 def prepare_errors(home: Home, namespace: Namespace) -> None:
-    """Keep our frames, and ipykernel's below `input()`, out of tracebacks; note where code stopped."""
+    """Remove terp's frames, and ipykernel's below `input()`, from tracebacks; record where code stopped."""
     show = home.shell._showtraceback
 
     def note(error: BaseException) -> None:
-        from .stopped import place_of  # noqa: PLC0415 - few cells are interrupted
+        from .failed import place_of  # noqa: PLC0415 - few cells are interrupted
 
         home.stopped = place_of(error, home, namespace.kinds)
 
@@ -349,16 +345,16 @@ def prepare_errors(home: Home, namespace: Namespace) -> None:
         show(etype, evalue, theirs or stb)
 
     home.shell._showtraceback = show_traceback
-    # IPython would print what a magic complains of; the reply has it as an error all the same.
+    # IPython would print the usage error of a magic; the reply contains it as an error already.
     home.shell.show_usage_error = lambda _: home.flush()
     show_one = home.shell.showtraceback
 
     def show_any(exc_tuple: Any = None, *args: Any, **kwargs: Any) -> None:
-        from .failed import group_told  # noqa: PLC0415 - see above
+        from .failed import group_traceback  # noqa: PLC0415 - see above
 
         error = (exc_tuple or sys.exc_info())[1]
-        if told := group_told(error, home):
-            home.shell._showtraceback(type(error), error, [told])
+        if text := group_traceback(error, home):
+            home.shell._showtraceback(type(error), error, [text])
         else:
             show_one(exc_tuple, *args, **kwargs)
 
@@ -366,14 +362,14 @@ def prepare_errors(home: Home, namespace: Namespace) -> None:
 
 
 def of_ours(part: str) -> bool:
-    """Whether a frame of a traceback is terp's, or one with which the kernel waits for an answer."""
+    """Return True if a frame of a traceback is terp's, or the kernel's wait for input."""
     place = part.partition("\n")[0]
     waits = "ipykernel" in place and any(name in place for name in ("raw_input", "getpass", "_input_request"))
     return waits or "<terp_home" in part
 
 
 def prepare_input(home: Home) -> None:
-    """Tell, on the channel of the output, that all output before a question is sent; note passwords."""
+    """Report on IOPub, before a question, that all earlier output is sent; record typed passwords."""
     ask = home.kernel._input_request
 
     def input_request(*args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Files that a cell created, changed or deleted, for a kernel whose files nobody else sees."""
+"""Files that a cell created, changed or deleted, for a kernel whose file system terp does not see."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from .files import Touched, cwd
 
-# Directories whose content is nobody's result.
+# Directories that never contain results.
 SKIPPED = {"__pycache__", "node_modules", "site-packages", "venv"}
 # One look at a directory: so many files, and so much CPU time, at most.
 MOST_FILES, MOST_S = 5_000, 0.02
@@ -22,14 +22,14 @@ State = Any
 """Size, time of the last change of the content in ns, inode, and time of any change in ns."""
 
 
-# Files that terp has brought here for its person, as they were then: no cell has made them.
+# Attachments that terp has copied here, with their states at that time: no cell has created them.
 given: dict[str, Any] = {}
 
 
 class Changed:
-    """Compares the working directory before and after a cell, and what the cell itself opened to write.
+    """Compares the working directory before and after a cell, and the files that the cell opened to write.
 
-    The look after a cell is the look before the next one; what was changed in between is told apart by time.
+    The scan after a cell is the scan before the next one; changes in between are recognized by time stamps.
     """
 
     def __init__(self, touched: Touched) -> None:
@@ -43,7 +43,7 @@ class Changed:
         self.since = time.time_ns() - SLACK_NS
 
     def rows(self) -> list[list[Any]]:
-        """Path, action and state of each file that the cell has changed, the last one of a deleted file."""
+        """Return path, action and state (the last one if deleted) of each file that the cell has changed."""
         before = self.before
         self.before, seen = look([self.root, cwd()])
         paths = {path for path, state in self.before.items() if state[3] >= self.since}
@@ -53,7 +53,7 @@ class Changed:
         return [row for row in found if row][:MOST_ROWS]
 
     def row(self, path: str, before: State) -> list[Any]:
-        """What became of one file; [] when nothing did."""
+        """Return path, action and state of one file; [] if it did not change."""
         old = self.touched.before.get(path, before)
         new = state_of(path)
         if new is None:
@@ -64,13 +64,13 @@ class Changed:
 
 
 def is_of_interest(path: str) -> bool:
-    """Whether a file that a cell has written may be a result: no device, nothing in a cache."""
+    """Return True if a written file may be a result: no device, nothing in a cache."""
     parts = folder_of(path).split("/")
     return not path.startswith(NOT_FILES) and not any(part[:1] == "." or part in SKIPPED for part in parts)
 
 
 def look(roots: list[str]) -> Any:
-    """The files below directories with their states, and the directories that were read."""
+    """Return the files below directories with their states, and the directories that were read."""
     files: dict[str, State] = {}
     seen: set[str] = set()
     waiting = [root for root in roots if root]
@@ -89,7 +89,7 @@ def look(roots: list[str]) -> Any:
 
 
 def entry_into(files: dict[str, State], entries: Any) -> list[str]:
-    """Add the files of a directory; its subdirectories, none for a virtual environment."""
+    """Add the files of a directory; return its subdirectories, none for a virtual environment."""
     below = []
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
@@ -104,7 +104,7 @@ def entry_into(files: dict[str, State], entries: Any) -> list[str]:
 
 
 def state_of(path: str) -> State:
-    """The state of a plain file; None for anything else."""
+    """Return the state of a plain file; None for anything else."""
     try:
         found = os.lstat(path)
     except (OSError, ValueError):
@@ -113,10 +113,10 @@ def state_of(path: str) -> State:
 
 
 def state_in(found: os.stat_result) -> State:
-    """The state that a look at a file tells."""
+    """Return the state in a stat result."""
     return (found.st_size, found.st_mtime_ns, found.st_ino, found.st_ctime_ns)
 
 
 def folder_of(path: str) -> str:
-    """The directory of a file."""
+    """Return the directory of a file."""
     return os.path.dirname(path)  # noqa: PTH120

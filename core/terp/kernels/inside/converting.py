@@ -52,7 +52,7 @@ def converted(tool: str, given: dict[str, Any], hints: dict[str, Any]) -> dict[s
 
 
 def hints_of(function: Any) -> dict[str, Any]:
-    """The annotated types of a function; none where one of them cannot be told."""
+    """Return the annotated types of a function; {} if one cannot be evaluated."""
     try:
         return typing.get_type_hints(inspect.unwrap(function))
     except Exception:  # noqa: BLE001 - a name that is not there, syntax of a later Python

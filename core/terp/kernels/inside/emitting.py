@@ -16,7 +16,7 @@ MIME = "application/vnd.terp.bytes+json"
 
 
 class CannotEmit(Exception):
-    """There is no such variable, or it has no such form; the message is for a person."""
+    """There is no such variable, or it has no such form; the message is for the user."""
 
 
 def emit(names: dict[str, Any], name: str, form: str) -> None:
@@ -96,7 +96,7 @@ def _json(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON has for a value that it does not know: numbers and lists of numpy, text for the rest."""
+    """Convert a value for JSON: numpy's to lists and numbers, sets to lists, others to text."""
     for convert in ("tolist", "item"):
         if hasattr(value, convert):
             return getattr(value, convert)()
@@ -138,7 +138,7 @@ def _md(value: Any) -> str:
 
 
 def _md_table(frame: Any) -> str:
-    """A data frame as a table of Markdown; the one of pandas wants a package of its own."""
+    """Return a data frame as a Markdown table; pandas' own `to_markdown` needs the package tabulate."""
     index = _has_own_index(frame)
     names = [*(["" if name is None else name for name in frame.index.names] if index else []), *frame.columns]
     rows = [_flat(row, index=index) for row in frame.itertuples(index=index, name=None)]

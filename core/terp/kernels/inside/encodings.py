@@ -1,4 +1,4 @@
-"""What a text is encoded in that is not what it was read as: a guess by its bytes."""
+"""Guess the encoding of a file that could not be decoded, from its bytes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def encoding_of(data: bytes) -> str:
 
 
 def fits(data: bytes, name: str) -> bool:
-    """Whether text that can be of an encoding of East Asia is what such text mostly is."""
+    """Return True if bytes that decode in an East Asian encoding look like usual text in it."""
     high = [byte for byte in data if byte > 127]
     if name in ("shift_jis", "euc_jp"):
         return sum(ord(char) in KANA for char in data.decode(name, "ignore")) * 8 > len(high)
@@ -56,7 +56,7 @@ def fits(data: bytes, name: str) -> bool:
 
 
 def is_text(data: bytes, encoding: str) -> bool:
-    """Whether bytes are of an encoding, but for a character that is cut off at their end."""
+    """Return True if bytes decode in an encoding, except for a character truncated at their end."""
     try:
         data.decode(encoding)
     except UnicodeDecodeError as error:

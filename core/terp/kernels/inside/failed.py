@@ -1,18 +1,187 @@
-"""What is at hand where code failed: the values of its line, and what could have been meant by a name."""
+"""Facts about failed and interrupted code: its line with values, and a hint which name was meant."""
 
 from __future__ import annotations
 
+import ast
+import asyncio
 import builtins
 import difflib
+import linecache
 import os
 import re
 import traceback
+import types
 from collections.abc import Iterator
 from typing import Any
 
 from .home import Home
-from .known import Kinds, printable
-from .stopped import is_own, values, walk
+from .known import CONTAINERS, Kinds, printable, type_name
+
+LONGEST_LINE, LONGEST_TEXT, MOST_VALUES = 160, 40, 6
+LIBRARY = re.compile(r"site-packages|dist-packages|[/\\]lib[/\\]python3|^<")
+# Packages whose frames below the user's line are not shown: `input()` has five.
+OURS = ("terp_home", "ipykernel", "IPython")
+WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
+
+
+def place_of(error: BaseException, home: Home, kinds: Kinds) -> Any:
+    """Return the place of an interrupt for a report; None if `error` is not an interrupt."""
+    found = interrupt_in(error)
+    if found is None:
+        return None
+    steps = list(walk(found.__traceback__))
+    own = [number for number, step in enumerate(steps) if is_own(step, home)]
+    if not own:
+        return None
+    step, below = steps[own[-1]], steps[own[-1] + 1 : own[-1] + 2]
+    frame, line = step.tb_frame, step.tb_lineno
+    filename, name = frame.f_code.co_filename, name_of(frame.f_code)
+    source = linecache.getline(filename, line).strip()
+    run = cell_of(filename, home)
+    return {
+        "line": line,
+        "function": "" if name == "<module>" else printable(name, LONGEST_TEXT),
+        "source": printable(source, LONGEST_LINE),
+        "inside": printable(inside(step, below[0].tb_frame if below else None), LONGEST_TEXT * 2),
+        "run": 0 if run in (None, home.number) else run,
+        "file": filename if run is None else "",
+        "values": list(values(frame, line, home, kinds)),
+    }
+
+
+def interrupt_in(error: Any) -> Any:
+    """Return the interrupt that an error is or was caused by; an awaiting cell is cancelled instead."""
+    for _ in range(10):
+        if error is None or isinstance(error, (KeyboardInterrupt, asyncio.CancelledError)):
+            return error
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def walk(step: Any) -> Iterator[Any]:
+    """The steps of a traceback, from the outermost on."""
+    while step is not None:
+        yield step
+        step = step.tb_next
+
+
+def cell_of(filename: str, home: Home) -> Any:
+    """The number of the cell that a file name stands for; None when it stands for none."""
+    return getattr(home.shell.compile, "_filename_map", {}).get(filename)
+
+
+def is_own(step: Any, home: Home) -> bool:
+    """Return True if a frame is of a cell, or of a file below the working directory outside libraries."""
+    filename = step.tb_frame.f_code.co_filename
+    if cell_of(filename, home):
+        return True
+    # Compiled modules name files that are not there.
+    return filename.startswith(os.path.join(home.cwd, "")) and not LIBRARY.search(filename)  # noqa: PTH118
+
+
+def name_of(code: types.CodeType) -> str:
+    """A function's name, with its class where Python knows it."""
+    return getattr(code, "co_qualname", code.co_name).replace("<locals>.", "")
+
+
+def inside(step: Any, below: Any) -> str:
+    """Return the function that the user's line was calling, in a library or in C."""
+    called = call_at(step)
+    module = below.f_globals.get("__name__") if below is not None else None
+    if type(module) is str and module.partition(".")[0] not in OURS:
+        return f"{module}.{name_of(below.f_code)}"
+    # The line itself shows a bare name without a frame, such as `sum`.
+    return called if below is not None or "." in called else ""
+
+
+def call_at(step: Any) -> str:
+    """The name that a step calls, as it is written there; "" when it calls none, or before Python 3.11."""
+    code = step.tb_frame.f_code
+    if not hasattr(code, "co_positions"):
+        return ""
+    first, last, start, end = list(code.co_positions())[step.tb_lasti // 2]
+    if first is None or last is None or last - first > 20:
+        return ""
+    lines = [linecache.getline(code.co_filename, number).encode() for number in range(first, last + 1)]
+    try:
+        lines[-1] = lines[-1][:end]
+        lines[0] = lines[0][start:]
+        called = ast.parse(b"".join(lines).strip().decode(), mode="eval").body
+    except (SyntaxError, ValueError, IndexError):
+        return ""
+    function = called.func if isinstance(called, ast.Call) else None
+    whole = ast.unparse(function) if isinstance(function, (ast.Name, ast.Attribute)) else ""
+    return whole if re.fullmatch(r"[\w.]+", whole) else ""
+
+
+def values(frame: Any, line: int, home: Home, kinds: Kinds) -> Iterator[tuple[str, ...]]:
+    """The small values of the names on the line, of the loops around it, and of the lines beside it.
+
+    Type and length of text follow: terp shows only these if the text may be a secret.
+    """
+    file = frame.f_code.co_filename
+    lines = [linecache.getline(file, number) for number in (line, line - 1, line + 1) if number > 0]
+    names: dict[str, Any] = dict.fromkeys(WORD.findall(lines[0]))
+    names.update(dict.fromkeys(loop_names(file, line)))
+    held = frame.f_locals
+    # A line beside it may be of other code.
+    names.update(dict.fromkeys(word for word in WORD.findall(" ".join(lines[1:])) if word in held))
+    count = 0
+    for name in names:
+        where = held if name in held else frame.f_globals
+        text = small(where[name], kinds) if name in where and name[:1] != "_" else ""
+        if text and count < MOST_VALUES:
+            count += 1
+            yield (name, *value_texts(where[name], text, home, kinds))
+
+
+def value_texts(value: Any, text: str, home: Home, kinds: Kinds) -> tuple[str, ...]:
+    """Return the value's text, for str its type and length too; only these if it was typed unseen."""
+    kind = type(value)
+    if kind is not str and kind is not bytes:
+        return (text,)
+    alone = measured(value, kinds)
+    content = value if kind is str else value.decode(errors="replace")
+    return (alone,) if any(typed in content for typed in home.typed_unseen) else (text, alone)
+
+
+def loop_names(filename: str, line: int) -> Iterator[str]:
+    """Yield the target names of the loops around a line."""
+    code = "".join(linecache.getlines(filename)[:2_000])
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.For, ast.AsyncFor)) and node.lineno <= line <= (node.end_lineno or 0):
+            yield from (part.id for part in ast.walk(node.target) if isinstance(part, ast.Name))
+
+
+def small(value: Any, kinds: Kinds) -> str:
+    """A value in a few characters, when it is a plain one or has a length; "" for anything else."""
+    kind = type(value)
+    if value is None or kind is bool or kind is float:
+        return repr(value)
+    if kind is int:
+        return repr(value) if value.bit_length() <= 128 else f"int of {value.bit_length()} bits"
+    if (kind is str or kind is bytes) and len(value) <= LONGEST_TEXT:
+        return printable(repr(value), LONGEST_TEXT * 2)
+    return measured(value, kinds)
+
+
+def measured(value: Any, kinds: Kinds) -> str:
+    """The type of a value and its length or shape; "" when it has none."""
+    shape = kinds.shape(value)
+    if not shape:
+        return ""
+    of = "of " if any(type(value) is known for known in (str, bytes, bytearray, *CONTAINERS)) else ""
+    return f"{type_name(value)} {of}{'×'.join(map(grouped, shape))}"
+
+
+def grouped(number: int) -> str:
+    """A number in groups of three."""
+    return f"{number:,}".replace(",", " ")
+
 
 MOST_NAMES, LONGEST_NAME, MOST_FRAMES, MOST_FILES = 30, 60, 50, 20_000
 # What a library calls the thing that it works for.
@@ -26,7 +195,7 @@ NO_COLUMN = re.compile(
 
 
 def facts_of(error: Exception, home: Home, kinds: Kinds) -> Any:
-    """The values at hand and a hint, as a report tells them; None when there are neither."""
+    """Return values and hint for a report; None if there are neither."""
     kinds.renew()
     steps = list(walk(error.__traceback__))
     own = [number for number, step in enumerate(steps) if is_own(step, home)]
@@ -34,12 +203,12 @@ def facts_of(error: Exception, home: Home, kinds: Kinds) -> Any:
         return None
     step = steps[own[-1]]
     held = list(values(step.tb_frame, step.tb_lineno, home, kinds))
-    told = hint(error, [one.tb_frame for one in steps[own[-1] :][:MOST_FRAMES]], kinds)
-    return {"values": held, "hint": told} if held or told else None
+    advice = hint(error, [one.tb_frame for one in steps[own[-1] :][:MOST_FRAMES]], kinds)
+    return {"values": held, "hint": advice} if held or advice else None
 
 
-def group_told(error: Any, home: Home) -> str:
-    """The traceback of an error that has a group of errors in it, from the cell on; "" for any other.
+def group_traceback(error: Any, home: Home) -> str:
+    """Return the traceback, from the cell on, of an error that contains an exception group; "" for others.
 
     IPython would print it, with its own frames.
     """
@@ -49,14 +218,14 @@ def group_told(error: Any, home: Home) -> str:
     if one is None:
         return ""
     own = next((step for step in walk(error.__traceback__) if is_own(step, home)), None)
-    told = "".join(traceback.format_exception(type(error), error, own or error.__traceback__)).rstrip()
+    text = "".join(traceback.format_exception(type(error), error, own or error.__traceback__)).rstrip()
     for filename, number in home.shell.compile._filename_map.items():
-        told = told.replace(f'File "{filename}"', f"Cell In[{number}]")
-    return told
+        text = text.replace(f'File "{filename}"', f"Cell In[{number}]")
+    return text
 
 
 def hint(error: Exception, frames: list[Any], kinds: Kinds) -> str:
-    """What there is in place of what was not found."""
+    """Return a hint that lists the existing names where one was not found."""
     if isinstance(error, (KeyError, AttributeError)):
         return about_columns(error, frames, kinds) or about_keys(error, frames)
     if isinstance(error, (FileNotFoundError, NotADirectoryError)):
@@ -70,23 +239,23 @@ def hint(error: Exception, frames: list[Any], kinds: Kinds) -> str:
 
 
 def about_columns(error: Exception, frames: list[Any], kinds: Kinds) -> str:
-    """The columns of the table that has not the one that was asked for."""
+    """Return a hint with the columns of the table that lacks the wanted one."""
     for value in held_by(frames):
         if kinds.library(type(value)) == "DataFrame":
-            # What a person has named is told by their line.
+            # The user's line names the table already.
             return f"The columns are: {listed(columns(value))}." + near(error, columns(value))
     return ""
 
 
 def columns(table: Any) -> list[str]:
-    """The names of the columns of a table."""
+    """Return the names of a table's columns."""
     manager = getattr(table, "_mgr", None)
     names = manager.axes[0] if manager is not None else table.columns
     return [name if type(name) is str else repr(name) for name in list(names)[: MOST_NAMES * 10]]
 
 
 def about_keys(error: Exception, frames: list[Any]) -> str:
-    """The keys of the dict that has not the one that was asked for, if one dict of the line is it."""
+    """Return a hint with the keys of the dict that lacks the wanted one, if the line uses only one dict."""
     if not isinstance(error, KeyError):
         return ""
     names = [value for name, value in frames[0].f_locals.items() if name in frames[0].f_code.co_names]
@@ -99,7 +268,7 @@ def about_keys(error: Exception, frames: list[Any]) -> str:
 
 
 def held_by(frames: list[Any]) -> Iterator[Any]:
-    """The things that the failing line, and the library below it, were about; the innermost first."""
+    """Yield the objects that the failing line and the library below it used, the innermost first."""
     for frame in reversed(frames[1:]):
         yield from (frame.f_locals[name] for name in HOLDERS if name in frame.f_locals)
     named = frames[0].f_code.co_names + frames[0].f_code.co_varnames
@@ -107,7 +276,7 @@ def held_by(frames: list[Any]) -> Iterator[Any]:
 
 
 def about_files(name: Any) -> str:
-    """What is in the folder in which a file was looked for."""
+    """Return a hint with the files in the folder of a missing file."""
     if not isinstance(name, str):
         return ""
     folder, file = os.path.split(os.path.abspath(name))  # noqa: PTH100
@@ -128,13 +297,13 @@ def about_files(name: Any) -> str:
 
 
 def asked_for(error: Exception) -> str:
-    """The column that the words of a ValueError say is missing; "" where they say nothing of one."""
+    """Return the column that the message of a ValueError names as missing; "" if none."""
     found = NO_COLUMN.search(str(error)[:5_000]) if isinstance(error, ValueError) else None
     return next(filter(None, found.groups()), "") if found else ""
 
 
 def near(error: Exception, names: list[str]) -> str:
-    """The name that is most like the one that was asked for."""
+    """Return a "Did you mean" with the name most similar to the wanted one."""
     wanted = asked_for(error) or getattr(error, "name", None) or (error.args[0] if error.args else None)
     if type(wanted) is not str or wanted in names:
         return ""
@@ -144,7 +313,7 @@ def near(error: Exception, names: list[str]) -> str:
 
 
 def listed(names: list[str]) -> str:
-    """Names in words, the first of many."""
+    """Return names as a list in a sentence, truncated."""
     more = len(names) - MOST_NAMES
-    told = ", ".join(printable(name, LONGEST_NAME) for name in names[:MOST_NAMES])
-    return f"{told} and {more} more" if more > 0 else told
+    text = ", ".join(printable(name, LONGEST_NAME) for name in names[:MOST_NAMES])
+    return f"{text} and {more} more" if more > 0 else text

@@ -1,21 +1,98 @@
-"""Figures of matplotlib, which nobody here imports: it is met when the person's code imports it."""
+"""Figures of matplotlib. Nothing here imports it: hooks run when the user's code does."""
 
 from __future__ import annotations
 
 import base64
+import copy
 import functools
 import io
 import os
 import sys
+import unicodedata
 from collections.abc import Callable
 from typing import Any
 
-from .glyphs import Glyphs
 from .home import Home
+
+# Fonts with the scripts that matplotlib's own lacks, those with the most characters first.
+FALLBACKS = (
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "Noto Sans SC",
+    "Source Han Sans SC",
+    "WenQuanYi Zen Hei",
+    "WenQuanYi Micro Hei",
+    "Microsoft YaHei",
+    "SimHei",
+    "PingFang SC",
+    "Hiragino Sans",
+    "Yu Gothic",
+    "IPAexGothic",
+    "Malgun Gothic",
+    "Apple SD Gothic Neo",
+    "NanumGothic",
+    "Droid Sans Fallback",
+    "Arial Unicode MS",
+    "Noto Sans Arabic",
+    "Noto Sans Hebrew",
+    "Noto Sans Devanagari",
+    "Noto Sans Thai",
+    "Unifont",
+)
+EAST_ASIAN = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "FULLWIDTH", "IDEOGRAPHIC")
+MOST_SHOWN = 12
+
+
+class Glyphs:
+    """Lets figures use all fonts there are, and gathers what none of them has."""
+
+    def __init__(self) -> None:
+        self.missing: dict[str, None] = {}
+
+    def watch_fonts(self, module: Any) -> None:
+        """Have installed fonts stand in for what a sans-serif one lacks, whatever style is set later."""
+        find = getattr(module.FontManager, "_find_fonts_by_props", None)
+        if find is None:
+            return
+
+        @functools.wraps(find)
+        def with_fallbacks(manager: Any, prop: Any, *args: Any, **kwargs: Any) -> Any:
+            prop = module.FontProperties._from_any(prop)
+            family = prop.get_family()
+            if family[-1:] == ["sans-serif"]:
+                there = {entry.name for entry in manager.ttflist}
+                prop = copy.copy(prop)
+                prop.set_family([*family, *(name for name in FALLBACKS if name in there)])
+            return find(manager, prop, *args, **kwargs)
+
+        module.FontManager._find_fonts_by_props = with_fallbacks
+
+    def watch_helpers(self, module: Any) -> None:
+        """Gather missing characters in place of a warning for each."""
+        if hasattr(module, "warn_on_missing_glyph"):
+            module.warn_on_missing_glyph = lambda code, *_: self.missing.setdefault(chr(code))
+
+    def warn(self) -> None:
+        """Say which characters of the cell's figures were drawn as boxes."""
+        if not self.missing:
+            return
+        shown = "".join(self.missing)[:MOST_SHOWN] + ("…" if len(self.missing) > MOST_SHOWN else "")
+        fonts = " and ".join(sorted({font_for(char) for char in self.missing}))
+        self.missing.clear()
+        sys.stderr.write(f"No installed font has {shown}: drawn as boxes. A font that has them: {fonts}.\n")
+
+
+def font_for(char: str) -> str:
+    """A free font with a character."""
+    script = unicodedata.name(char, "").partition(" ")[0].partition("-")[0]
+    if script in EAST_ASIAN:
+        return "Noto Sans CJK"
+    own = f"Noto Sans {script.capitalize()}"
+    return own if own in FALLBACKS else "Noto Emoji" if ord(char) > 0x1F000 else "Noto Sans Symbols"
 
 
 class Figures:
-    """Sees that every figure of matplotlib reaches the person once.
+    """Shows every figure of matplotlib to the user once.
 
     A figure is sent when it is shown, when it is closed, or at the end of its cell. One that was
     saved to a file and closed has reached the person as that file.
@@ -66,7 +143,7 @@ class Figures:
         if pyplot is not None and not self.has_windows():
             self.sent.update(id(manager.canvas.figure) for manager in self.managers())
             pyplot.close("all")
-        self.glyphs.tell()
+        self.glyphs.warn()
         self.waiting.clear()
         self.sent.clear()
 
@@ -76,7 +153,7 @@ class Figures:
         return list(helpers.Gcf.get_all_fig_managers()) if helpers else []
 
     def has_windows(self) -> bool:
-        """Whether the person chose a back end that shows figures itself."""
+        """Return True if the user chose a back end that shows figures itself."""
         return any(manager.canvas.required_interactive_framework for manager in self.managers())
 
     def show(self) -> None:
@@ -86,7 +163,7 @@ class Figures:
         sys.modules["matplotlib.pyplot"].close("all")
 
     def watch_managers(self, backend_bases: Any) -> None:
-        """Learn of figures that pyplot makes, shows and closes."""
+        """Patch pyplot's figure managers to track figures that it makes, shows and closes."""
         base = backend_bases.FigureManagerBase
         made, closed = base.__init__, base.destroy
 
@@ -108,7 +185,7 @@ class Figures:
         base.show = lambda manager: self.send(manager.canvas.figure)
 
     def watch_figure(self, module: Any) -> None:
-        """Learn of figures that are saved, and show one that is the value of a cell."""
+        """Patch `savefig` to record the path, and display a figure that is the value of a cell."""
         self.figure_type = module.Figure
         saved = module.Figure.savefig
 
@@ -134,7 +211,7 @@ class Figures:
         pyplot.rcParams["figure.max_open_warning"] = pyplot.rcParamsDefault["figure.max_open_warning"] = 0
 
     def watch_inline(self, inline: Any) -> None:
-        """`%matplotlib inline` sends figures as well: let it leave that to us."""
+        """Stop `%matplotlib inline` from sending figures a second time."""
         events, flush = self.home.shell.events, inline.flush_figures
         if flush in events.callbacks["post_execute"]:
             events.unregister("post_execute", flush)
@@ -175,7 +252,7 @@ def is_drawn(figure: Any) -> bool:
 
 
 def origin(figure: Any) -> dict[str, Any]:
-    """What is told beside a figure: the file that the person's code has saved it to."""
+    """Return display metadata of a figure: the file that the code has saved it to."""
     path = getattr(figure, "_terp_saved", "")
     return {"terp": {"saved": path}} if isinstance(path, str) and path else {}
 
@@ -194,7 +271,7 @@ class After:
         self.wanted = wanted
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """The spec that the other finders find, with a loader that tells us."""
+        """Return the spec from the other finders, with a loader that calls the hook."""
         if name not in self.wanted:
             return None
         for finder in sys.meta_path:
@@ -206,7 +283,7 @@ class After:
         return None
 
     def followed(self, name: str, execute: Callable[[Any], Any]) -> Callable[[Any], None]:
-        """`execute`, and what is wanted after it; looking for a module does not import it yet."""
+        """Wrap `execute` to run the hook after it: finding a spec does not import the module yet."""
 
         def both(module: Any) -> None:
             execute(module)

@@ -7,7 +7,7 @@ import stat
 from typing import Any
 
 from .changed import is_of_interest
-from .moment import Moment
+from .checkpoints import Checkpoint
 
 # A larger file is not copied; nor is one more when copies take so many bytes.
 LARGEST, ROOM = 2_000_000, 32_000_000
@@ -21,18 +21,18 @@ class FileCopies:
 
     def __init__(self) -> None:
         self.size = 0
-        # How terp's own cells have left the files: what is different by now somebody else has written.
+        # States of the files after cells: a different state now means that another program has written.
         self.left: dict[str, Any] = {}
 
-    def keep(self, moment: Moment, path: str) -> None:
+    def keep(self, checkpoint: Checkpoint, path: str) -> None:
         """A path is about to be written to, renamed or removed."""
-        if path not in moment.files and is_of_interest(path):
-            moment.files[path] = self.copy(path, moment.began_ns)
+        if path not in checkpoint.files and is_of_interest(path):
+            checkpoint.files[path] = self.copy(path, checkpoint.began_ns)
 
     def copy(self, path: str, began_ns: int) -> Copy:
-        """What is there now, if it was there when the turn began.
+        """Copy the file as it was when the turn began.
 
-        It was not where the turn has written to it unseen: by a file that was open before, or a program.
+        That fails if the turn has already written to it through an open file or a program.
         """
         try:
             found = os.lstat(path)
@@ -60,33 +60,33 @@ class FileCopies:
             return f"{found.st_size / 1e6:,.0f} MB is too large to be kept"
         return "copies of other files take all the room" if self.size + found.st_size > ROOM else ""
 
-    def end(self, moment: Moment, touched: Any) -> None:
+    def end(self, checkpoint: Checkpoint, touched: Any) -> None:
         """A cell is over; how it has left what it touched."""
         for path in touched:
-            if path in moment.files:
+            if path in checkpoint.files:
                 self.left[path] = state(path)
 
-    def drop(self, moment: Moment) -> None:
-        """A moment is forgotten."""
-        self.size -= sum(len(copy[1]) for copy in moment.files.values() if copy[0] == "file")
-        moment.files = {}
+    def drop(self, checkpoint: Checkpoint) -> None:
+        """A checkpoint is forgotten."""
+        self.size -= sum(len(copy[1]) for copy in checkpoint.files.values() if copy[0] == "file")
+        checkpoint.files = {}
 
-    def rows(self, undone: list[Moment]) -> list[list[str]]:
-        """Each file that was written since, with what can be done about it, and why not where nothing can.
+    def rows(self, undone: list[Checkpoint]) -> list[list[str]]:
+        """Return each file written since, with the possible action, and the reason if it is "not".
 
         "put back", "remove", "same" or "not".
         """
         return [[path, *self.row(path, copy)] for path, copy in sorted(self.first(undone).items())]
 
-    def first(self, undone: list[Moment]) -> dict[str, Copy]:
+    def first(self, undone: list[Checkpoint]) -> dict[str, Copy]:
         """The oldest copies."""
         copies: dict[str, Copy] = {}
-        for moment in reversed(undone):
-            copies.update(moment.files)
+        for checkpoint in reversed(undone):
+            copies.update(checkpoint.files)
         return copies
 
     def row(self, path: str, copy: Copy) -> tuple[str, str]:
-        """What can be done about one file."""
+        """Return the possible action on one file, and the reason if there is none."""
         now = state(path)
         if copy[0] == "not kept":
             return ("not", copy[1])
@@ -96,23 +96,23 @@ class FileCopies:
             return ("not", "something else has changed it since")
         return ("remove" if copy[0] == "absent" else "put back", "")
 
-    def put_back(self, undone: list[Moment], paths: list[str]) -> list[list[str]]:
-        """Put the files at `paths` back; what became of each: "back", "removed", "same", "not" or "left"."""
-        told = []
+    def put_back(self, undone: list[Checkpoint], paths: list[str]) -> list[list[str]]:
+        """Restore the files at `paths`; return for each "back", "removed", "same", "not" or "left"."""
+        done = []
         for path, copy in sorted(self.first(undone).items()):
             can, why = self.row(path, copy)
             if can in ("put back", "remove") and path not in paths:
                 can = "left"
             elif can in ("put back", "remove"):
                 can, why = write(path, copy)
-            told.append([path, can, why])
-        for moment in undone:
-            self.drop(moment)
-        return told
+            done.append([path, can, why])
+        for checkpoint in undone:
+            self.drop(checkpoint)
+        return done
 
 
 def write(path: str, copy: Copy) -> tuple[str, str]:
-    """Make a path what it was; what became of it."""
+    """Restore one path; return the result and the reason of a failure."""
     try:
         if copy[0] == "absent":
             os.remove(path)  # noqa: PTH107
@@ -127,7 +127,7 @@ def write(path: str, copy: Copy) -> tuple[str, str]:
 
 
 def state(path: str) -> Any:
-    """What tells whether a file was written to since; None where there is none."""
+    """Return size, time and inode, to detect a later write; None if there is no file."""
     try:
         found = os.lstat(path)
     except (OSError, ValueError):
@@ -136,7 +136,7 @@ def state(path: str) -> Any:
 
 
 def content(path: str) -> Any:
-    """What a plain file holds; None where there is none."""
+    """Return the content of a plain file; None if there is none."""
     try:
         if not stat.S_ISREG(os.lstat(path).st_mode):
             return None

@@ -1,4 +1,4 @@
-"""Files and child processes, as Python's audit events tell of them.
+"""Files and child processes, seen through audit events of Python.
 
 pathlib would be slow in a hook that sees every file that is opened.
 """
@@ -22,8 +22,8 @@ class Touched:
         self.home = home
         self.pipes = pipes
         self.before: dict[str, Any] = {}
-        self.told = cwd()
-        # Whoever wants to know a path before it is written to.
+        self.reported_cwd = cwd()
+        # Called with a path before it is written to.
         self.watch: Any = None
 
     def audit(self, event: str, args: Any) -> None:
@@ -45,14 +45,14 @@ class Touched:
         self.home.cwd = cwd()
 
     def moved_to(self) -> str:
-        """Where the kernel has been taken since it was told last; "" when it is where it was.
+        """Return the new working directory if it changed since the last report, else "".
 
-        By a cell, or by a thread that went on after one.
+        A cell or one of its threads has changed it.
         """
         now = cwd()
-        if now == self.told:
+        if now == self.reported_cwd:
             return ""
-        self.told = now
+        self.reported_cwd = now
         return now
 
     def note(self, path: Any) -> None:

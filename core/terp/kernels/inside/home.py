@@ -1,4 +1,4 @@
-"""What is known of this kernel and of the cell that runs."""
+"""State of this kernel and of the running cell."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 REPORT = "application/vnd.terp.report+json"
-# What terp's requests have for a user name: other clients of a kernel have others.
+# The user name in the headers of terp's requests, which distinguishes them from other clients'.
 TERP = "terp"
 # Output of one cell, in characters; a display weighs at least `DISPLAY_WEIGHT`.
 ROOM = 64_000_000
@@ -20,13 +20,13 @@ LONGEST_REPR = 4_000_000
 
 
 class Home:
-    """What is known of this kernel and of the cell that runs, or ran last."""
+    """State of this kernel and of the cell that runs, or ran last."""
 
     def __init__(self, shell: Any, token: str) -> None:
         self.shell = shell
         self.kernel = shell.kernel
         self.token = token
-        # Those of sessions that are guests of this kernel, by the ids with which they send.
+        # Tokens of guest sessions, by the session ids in their requests.
         self.tokens: dict[str, str] = {}
         self.pid = os.getpid()
         self.log = os.fdopen(os.dup(2), "w", buffering=1)
@@ -38,8 +38,8 @@ class Home:
         self.dropped = [0, 0]
         self.reported = 0.0
         self.hidden: str | None = None
-        # Where the cell begins, its number, where an interrupt hit it, what was at hand where it failed, and
-        # where its stack goes before a kill.
+        # The cell's directory at its start, its number, the place of an interrupt, facts about a failure,
+        # and the file for its stack before a kill.
         self.cwd = ""
         self.number = 0
         self.stopped: Any = None
@@ -54,14 +54,14 @@ class Home:
         """A cell begins."""
         self.header = self.kernel.get_parent()["header"]
         for stream in self.streams:
-            # ipykernel tells only what is `sys.stdout` now, which may be the person's.
+            # ipykernel sets only the current `sys.stdout`, which may be the user's own object.
             stream.parent_header = self.header
         self.room = ROOM
         self.hidden = self.stopped = self.failed = None
         self.in_cell = True
 
     def token_now(self) -> str:
-        """What marks the calls home of the cell that runs; "" for one that no session of terp has sent."""
+        """Return the token for service calls of the running cell; "" if another client sent it."""
         header = self.kernel.get_parent()["header"]
         return self.tokens.get(header.get("session", "")) or (self.token if is_ours(header) else "")
 
@@ -71,28 +71,28 @@ class Home:
             stream.flush_now()
 
     def report(self, **facts: Any) -> None:
-        """Tell the adapter something about the cell; of those of other clients nobody wants to know."""
+        """Send a report about the cell to the adapter, unless another client sent the cell."""
         if not is_ours(self.header):
             return
         content = {"data": {REPORT: facts}, "metadata": {}, "transient": {}}
         self.kernel.session.send(self.kernel.iopub_socket, "display_data", content, parent=self.header)
 
     def drop(self, text: str) -> None:
-        """Count output that is not sent; tell the count now and then."""
+        """Count output that is not sent; report the count at most once a second."""
         self.dropped[0] += len(text)
         self.dropped[1] += text.count("\n")
         if time.monotonic() - self.reported > 1.0:
             self.report_dropped()
 
     def report_dropped(self) -> None:
-        """Tell how much was dropped since the last time."""
+        """Report how much was dropped since the last report."""
         self.reported = time.monotonic()
         dropped, self.dropped = self.dropped, [0, 0]
         if dropped[0]:
             self.report(omitted=dropped)
 
     def fit(self, data: dict[str, Any]) -> dict[str, Any]:
-        """A MIME bundle, or what of it fits into the room that the cell has left."""
+        """Return a MIME bundle, truncated to the cell's remaining output limit."""
         plain = data.get("text/plain", "")
         if len(plain) > LONGEST_REPR:
             self.drop(plain[LONGEST_REPR:])
@@ -108,7 +108,7 @@ class Home:
         return {"text/plain": fits} if fits else {}
 
     def guarded(self, function: Callable[..., None]) -> Callable[..., None]:
-        """`function`, whose failure is a line in the log and not the person's problem."""
+        """Wrap `function` so that a failure is written to the log instead of raised."""
 
         @functools.wraps(function)
         def run(*args: Any) -> None:
@@ -121,5 +121,5 @@ class Home:
 
 
 def is_ours(header: dict[str, Any]) -> bool:
-    """Whether a session of terp has sent the request with this header."""
+    """Return True if a session of terp sent the request with this header."""
     return header.get("username") == TERP

@@ -1,4 +1,4 @@
-"""What can be told of a value without running anybody's code: its type, shape and size.
+"""Type, shape and size of a value, read without running code of its class.
 
 A class can answer every question about its objects with code of its own: `__len__`, `__class__`, a
 property `shape` that computes for an hour. So only what Python and a few libraries define is asked, and
@@ -34,7 +34,7 @@ Shape = Tuple[int, ...]  # noqa: UP006
 
 
 class Kind(NamedTuple):
-    """How objects of one class are read; a size of None is not known."""
+    """Functions that read shape and size of one class; a size of None is unknown."""
 
     shape: Callable[[Any], Shape]
     size: Callable[[Any], Any]
@@ -53,7 +53,7 @@ def printable(text: Any, limit: int) -> str:
 
 
 def is_module(value: Any) -> bool:
-    """Whether a value is a module. `isinstance` would ask the object for its `__class__`.
+    """Return True if a value is a module. `isinstance` would read the object's `__class__`.
 
     Classes are compared by `is` and `issubclass` alone: `in` would ask a metaclass for its `__eq__`.
     """
@@ -99,7 +99,7 @@ class Kinds:
                         self._exact.add(id(kind))
 
     def of(self, value: Any) -> Any:
-        """How a value is read: by its class, or by the class of Python that it is built on; else None."""
+        """Return the readers for a value's class or its known base; None if there are none."""
         own = type(value)
         known = self._kinds.get(id(own))
         if known is not None:
@@ -122,7 +122,7 @@ class Kinds:
             return ()
 
     def size(self, value: Any) -> Any:
-        """How many bytes a value takes, about; None when that is not known, or not cheap to know."""
+        """Return the approximate size of a value in bytes; None if unknown or expensive."""
         kind = self.of(value)
         try:
             return kind.size(value) if kind else None
@@ -174,7 +174,7 @@ def _own_size(kind: Any) -> Callable[[Any], int]:
 
 
 def _manager(table: Any) -> Any:
-    """What holds the data of a DataFrame or a Series, whatever a subclass makes of attributes."""
+    """Return pandas' block manager of a DataFrame or Series, bypassing a subclass's attributes."""
     return object.__getattribute__(table, "_mgr")
 
 

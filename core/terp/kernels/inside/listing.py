@@ -1,4 +1,4 @@
-"""The person's variables as a list, with a short look at each, asked for beside the cells."""
+"""The list of the user's variables with a short preview of each, requested outside cells."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PLAIN = (
 SLOW = "<its repr takes too long>"
 
 
-class Listing:
+class VariableListing:
     """Lists names and variables. Never waits for the person's code, and runs none while a cell runs."""
 
     def __init__(self, home: Home, kinds: Kinds) -> None:
@@ -72,7 +72,7 @@ class Listing:
         return [tuple(row) for row in rows]
 
     def head(self, value: Any, depth: int = 2) -> Any:
-        """A short look at a value without running anybody's code; None when only its repr could tell."""
+        """Return a short preview without running code of the class; None if only its repr could show it."""
         try:
             text = self._head(value, depth)
         except Exception:  # noqa: BLE001 - it is being changed by a cell, or in a state nobody foresaw
@@ -118,20 +118,20 @@ class Listing:
         return f"<{type_name(item)}>" if text is None else text[: HEAD // 2]
 
     def reprs(self, asked: list[tuple[int, Any]]) -> dict[int, str]:
-        """What the objects' own reprs say, as far as they are quick; a class that was slow is asked once."""
-        told: dict[int, str] = {}
+        """Return the objects' own reprs within a time limit; a class that was slow is not called again."""
+        found: dict[int, str] = {}
         waiting = [True]
         current: list[Any] = [None, None]
 
         def ask() -> None:
             for number, value in asked:
                 current[:] = number, id(type(value))
-                told[number] = SLOW if current[1] in self.slow else repr_of(value)
+                found[number] = SLOW if current[1] in self.slow else repr_of(value)
                 if not waiting:
                     return
 
         if not asked:
-            return told
+            return found
         thread = threading.Thread(target=ask, name="terp-reprs", daemon=True)
         thread.start()
         thread.join(REPRS_S)
@@ -140,12 +140,12 @@ class Listing:
             number, kind = current
             self.slow.add(kind)
             stop(thread)
-            return {**told, number: SLOW}
-        return told
+            return {**found, number: SLOW}
+        return found
 
 
 def repr_of(value: Any) -> str:
-    """What an object says of itself, short, on one line; it may raise anything."""
+    """Return an object's repr, short, on one line; a repr that raises is named instead."""
     try:
         return printable(" ".join(str.__getitem__(repr(value), slice(HEAD * 4)).split()), HEAD)
     except BaseException as error:  # noqa: BLE001 - also SystemExit, and what stops this thread

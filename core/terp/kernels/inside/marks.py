@@ -1,8 +1,8 @@
-"""Marks: what is kept of a value to see later, without its `==`, whether it is another or has changed.
+"""Marks: fingerprints that show later, without `==`, that a value was replaced or changed.
 
-A mark is the identity of the object and a little of its content. What it cannot see: one item in the
-middle of a long list or a large array, when nothing else changes (a deep mark sees that up to a megabyte);
-what is inside a container within a container; and the state of objects that is not in their attributes.
+A mark is the identity of the object and a sample of its content. It misses a single item in the middle of a
+long list or a large array (a deep mark sees it up to a megabyte), the inside of nested containers, and state
+outside of attributes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Mark = Tuple[Any, Any]  # noqa: UP006
 
 
 def differ(one: Mark, other: Mark) -> bool:
-    """Whether two marks are of different objects, or of one that has changed. Runs no `==` of theirs."""
+    """Return True if two marks are of different objects or of a changed one. Runs no `==` of the values."""
     same = one[0] is other[0] or (type(one[0]) is int and type(other[0]) is int and one[0] == other[0])
     return not same or (one[1] is not None and other[1] is not None and one[1] != other[1])
 

@@ -1,4 +1,4 @@
-"""What a cell has changed in the person's namespace: new names, changed ones and removed ones.
+"""Changes of a cell in the user's namespace: new, changed and removed names.
 
 It costs a few microseconds for each name, and has an end: with many names only those are compared that
 the cell mentions, and the new ones.
@@ -15,15 +15,15 @@ from .home import Home
 from .known import Kinds, is_module, printable, type_name
 from .marks import FEW, MANY, Mark, Marks, differ
 
-# Names that are compared, or told, after each cell, and the time that looking may take at either end of it.
-MOST, MOST_TOLD, BUDGET_S = 500, 20, 0.0008
+# Names that are compared, or reported, after each cell, and the time limit before and after it.
+MOST, MOST_REPORTED, BUDGET_S = 500, 20, 0.0008
 MOST_WITH_PRIVATE = 20_000
 LONGEST_CODE, LONGEST_NAME = 20_000, 60
 WORD = re.compile(r"[^\W\d]\w*")
 
 
 def is_theirs(name: Any, value: Any, hidden: Any) -> bool:
-    """Whether a name is the person's: no module, nothing private, nothing of IPython's or terp's."""
+    """Return True if a name is the user's: no module, not private, not of IPython or terp."""
     if type(name) is not str or name[:1] == "_" or is_module(value):
         return False
     return not (name in hidden and hidden[name] is value)
@@ -53,7 +53,7 @@ class Namespace:
         return self.home.shell.user_ns
 
     def has_many(self) -> bool:
-        """Whether there are too many names to look at each. IPython adds two of its own with every cell."""
+        """Return True if there are too many names to compare each. IPython adds two with every cell."""
         length = len(self.names)
         return length - 2 * self.cells > MOST or length > MOST_WITH_PRIVATE
 
@@ -105,13 +105,13 @@ class Namespace:
         found = [("new", name) for name in new] + [("changed", name) for name in changed]
         found += [("removed", name) for name in removed]
         self.changed = {*changed, *removed}
-        rows = [self.row(action, name) for action, name in found[:MOST_TOLD]]
+        rows = [self.row(action, name) for action, name in found[:MOST_REPORTED]]
         self.found = {"changes": rows, "more": more + len(found) - len(rows)}
 
     def has_changed(self, name: str, before: Mark, now: Mark) -> bool:
-        """Whether a name stands for another object, or for one whose content is another."""
+        """Return True if a name has another object, or one with another content."""
         if any(self.names[name] is stream for stream in self.home.streams):
-            # What is printed changes it, and is told anyway.
+            # Printing changes it, and output is shown anyway.
             return False
         if differ(before, now):
             return True
@@ -127,7 +127,7 @@ class Namespace:
         return new[::-1], max(0, abs(count) - MOST) if count > 0 else -count
 
     def row(self, action: str, name: str) -> tuple[Any, ...]:
-        """What is told of a name."""
+        """Return the report of a name: action, name, type, shape and size."""
         if action == "removed":
             return (action, printable(name, LONGEST_NAME), "", (), None)
         value = self.names[name]

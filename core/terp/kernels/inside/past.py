@@ -1,57 +1,57 @@
-"""What there was before each turn, kept so that a person can go back to it."""
+"""Checkpoints before each turn, and restoring them on request of the user."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from .checkpoints import Checkpoints
 from .file_copies import FileCopies
 from .files import Touched
 from .home import Home
-from .moments import Moments
 from .namespace import Namespace
 
 # A request says in its metadata to which turn its code belongs, by a number that grows.
-MOMENT = "terp_moment"
+CHECKPOINT = "terp_moment"
 
 
 class Past:
-    """Keeps before each cell what it may change, and puts it back."""
+    """Saves before each cell the state that it may change, and restores it."""
 
     def __init__(self, home: Home, namespace: Namespace, touched: Touched) -> None:
         self.home = home
         self.namespace = namespace
         self.touched = touched
-        self.moments = Moments(home.shell, namespace.kinds)
+        self.checkpoints = Checkpoints(home.shell, namespace.kinds)
         self.files = FileCopies()
         touched.watch = self.before_writing
 
     def begin(self, *about: Any) -> None:
-        """A cell begins."""
+        """Save the state before a cell."""
         code = getattr(about[0], "raw_cell", "") if about else ""
         sent = self.home.kernel.get_parent().get("metadata") or {}
-        for gone in self.moments.begin(sent.get(MOMENT), code if type(code) is str else ""):
+        for gone in self.checkpoints.begin(sent.get(CHECKPOINT), code if type(code) is str else ""):
             self.files.drop(gone)
 
     def end(self) -> None:
-        """A cell is over."""
-        if self.moments.kept:
-            self.moments.end(self.namespace.changed)
-            self.files.end(self.moments.kept[-1], self.touched.before)
+        """Note changes of a finished cell."""
+        if self.checkpoints.kept:
+            self.checkpoints.end(self.namespace.changed)
+            self.files.end(self.checkpoints.kept[-1], self.touched.before)
 
     def before_writing(self, path: str) -> None:
-        """The cell is about to write to a path."""
-        if self.moments.kept:
-            self.files.keep(self.moments.kept[-1], path)
+        """Copy a file that the cell is about to write to."""
+        if self.checkpoints.kept:
+            self.files.keep(self.checkpoints.kept[-1], path)
 
     def written(self, number: int) -> list[list[str]]:
-        """The files that were written since before a turn; what can be done about each, and why not."""
-        return self.files.rows(self.moments.since(number))
+        """Return the files written since the beginning of a turn, each with its possible action."""
+        return self.files.rows(self.checkpoints.since(number))
 
     def rewind(self, number: int, *paths: str) -> dict[str, Any]:
-        """Put all back as it was before a turn; of the files those at `paths`. What came of it."""
-        from .going_back import GoingBack  # noqa: PLC0415 - few sessions go back
+        """Restore the state before a turn, and the files at `paths`; return a report."""
+        from .restore import Restore  # noqa: PLC0415 - few sessions go back
 
-        done = GoingBack(self.moments, number, self.files).go(list(paths))
-        # What is different now, no cell has changed.
+        done = Restore(self.checkpoints, number, self.files).go(list(paths))
+        # Differences from now on are not changes of a cell.
         self.namespace.before = None
         return done

@@ -1,12 +1,12 @@
-"""`out`: what earlier runs of the session put out, by their numbers.
+"""`out`: outputs of earlier runs of the session, by their numbers.
 
     out[4].text                 all of it, however much was shown
     out[4].grep("error")        the lines that match, with their numbers
     out[4].head(20), .tail(20)  its first or last lines
     out[4].images               the paths of its pictures
 
-`out` stands beside Python's own names such as `len`: it is no variable, and a variable of the same name
-hides it. terp itself knows where the files are; nothing is read before it is asked for.
+`out` is a builtin as `len` is: a variable of the same name hides it. terp's process has the paths of the
+files; they are read when their text is asked for.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ BLOCK = 1 << 16
 
 
 class Excerpt(str):
-    """Text that shows itself as it is, and a long one by its beginning."""
+    """Text whose repr is the text itself, truncated if long."""
 
     __slots__ = ()
 
     def __repr__(self) -> str:
-        """The text; where it is cut, how much is left out."""
+        """Return the text, truncated with a count of the omitted characters."""
         left = len(self) - LONGEST_REPR
         return str(self) if left <= 0 else f"{self[:LONGEST_REPR]}\n[… {left:,} more characters …]"
 
 
 class Output:
-    """What one run put out. Only its path is held; every question reads the file."""
+    """The output of one run. Holds only its path; every access reads the file."""
 
     def __init__(self, number: int, found: Any) -> None:
         self.number = number
@@ -48,15 +48,15 @@ class Output:
 
     @property
     def text(self) -> Excerpt:
-        """All text that the run put out, without colours."""
+        """All text of the run, without escape sequences."""
         return Excerpt("".join(self._lines()))
 
     def head(self, lines: int = 20) -> Excerpt:
-        """Its first lines."""
+        """Return its first lines."""
         return Excerpt("".join(islice(self._lines(), lines)))
 
     def tail(self, lines: int = 20) -> Excerpt:
-        """Its last lines; what comes before them is hardly read."""
+        """Return its last lines, reading the file from its end."""
         if not self.path or lines <= 0:
             return Excerpt("")
         with open(self.path, "rb") as file:  # noqa: PTH123
@@ -69,7 +69,7 @@ class Output:
         return Excerpt("".join(deque(text.splitlines(keepends=True), lines)))
 
     def grep(self, pattern: str, most: int = 200) -> Excerpt:
-        """The lines in which a regular expression is found, the first `most`, each with its number."""
+        """Return the first `most` lines that match a regular expression, each with its number."""
         found = re.compile(pattern)
         numbered = enumerate(self._lines(), 1)
         hits = (f"{number}: {line.rstrip()}\n" for number, line in numbered if found.search(line))
@@ -79,7 +79,7 @@ class Output:
         return len(self.text)
 
     def __repr__(self) -> str:
-        """What it is, how large, and what can be asked of it."""
+        """Describe it: run, size, status and methods."""
         asked = ".text .grep(pattern) .head(n) .tail(n) .images"
         try:
             size = f"{os.path.getsize(self.path) if self.path else 0:,} bytes"  # noqa: PTH202
@@ -102,9 +102,9 @@ class Outputs:
         self._call = call
 
     def __getitem__(self, number: int) -> Output:
-        """The output of a run.
+        """Return the output of a run.
 
-        Raises KeyError, with the numbers that there are, when no run that is over has this one.
+        Raises KeyError, with the existing numbers, if no finished run has this one.
         """
         if type(number) is not int:
             raise TypeError(f"out[…] takes the number of a run, not {type(number).__name__}")
@@ -115,10 +115,10 @@ class Outputs:
         return Output(found["number"], found)
 
     def __repr__(self) -> str:
-        """How it is used."""
+        """Return the usage."""
         return "<outputs of earlier runs: out[N].text .grep(pattern) .head(n) .tail(n) .images>"
 
 
 def provide(call: Callable[..., Any]) -> None:
-    """Put `out` beside Python's own names."""
+    """Add `out` to the builtins."""
     builtins.out = Outputs(call)  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""What an answer refers to: a name of the person's, and the keys that lead on from its value.
+"""Values that an answer refers to: a name of the user's, and keys into its value.
 
 No code of the person's runs: no class of theirs is asked for an item, and no object of theirs is compared
 with a key.
@@ -7,12 +7,127 @@ with a key.
 from __future__ import annotations
 
 import collections
+import datetime
+import decimal
 import json
+import re
+import sys
+import types
 from typing import Any, NamedTuple
 
-from .formatting import Refused, defined, is_numpy, is_of, is_one, text_of
-from .known import printable, type_name
+from .known import NAMESPACE, printable, type_name
 from .namespace import is_theirs
+
+try:
+    from zoneinfo import ZoneInfo
+except ImportError:  # Python 3.8
+    ZoneInfo = datetime.timezone  # type: ignore[misc, assignment]
+
+LONGEST, MOST_BITS, MOST_BYTES, MOST_DIGITS = 500, 1_600, 1_000, 500
+DATES = (datetime.date, datetime.datetime, datetime.time)
+NUMBERS = (bool, int, float, complex, decimal.Decimal)
+ZONES = (type(None), datetime.timezone, ZoneInfo)
+NUMPY = (
+    "bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "intc", "uintc",
+    "longlong", "ulonglong", "float16", "float32", "float64", "complex64", "complex128", "str_",
+    "datetime64", "timedelta64",
+)  # fmt: skip
+PART_OF_DATE = re.compile("%-?[A-Za-z]")
+FLAGS = type.__dict__["__flags__"].__get__
+# A class that was made by a `class` statement, not in C.
+HEAP_TYPE = 1 << 9
+
+
+class CannotFormat(Exception):
+    """A value cannot be formatted; the message is the reason."""
+
+
+def is_one(kind: Any, kinds: Any) -> bool:
+    """Return True if a class is one of `kinds`. `in` would call a metaclass's `__eq__`."""
+    return any(kind is one for one in kinds)
+
+
+def defined(library: str, *names: str) -> list[Any]:
+    """Return the attributes of an imported library under these names; [] if it is not imported."""
+    module = sys.modules.get(library)
+    if type(module) is not types.ModuleType:
+        return []
+    return [vars(module)[name] for name in names if name in vars(module)]
+
+
+def is_of(kind: Any, library: str) -> bool:
+    """Return True if a class is defined by a module of the library under its own name."""
+    module, name = NAMESPACE(kind).get("__module__"), type.__dict__["__name__"].__get__(kind)
+    if type(module) is not str or module.split(".")[0] != library:
+        return False
+    return any(kind is one for one in defined(module, name))
+
+
+def is_numpy(kind: Any) -> bool:
+    """Return True if a class is one of numpy's scalars."""
+    return not FLAGS(kind) & HEAP_TYPE and is_one(kind, defined("numpy", *NUMPY))
+
+
+def text_of(value: Any, spec: str) -> str:
+    """Return `format(value, spec)` for a value of a known class."""
+    text = written(value, spec)
+    if len(text) > LONGEST:
+        raise CannotFormat(f"it has {len(text):,} characters, and at most {LONGEST} are filled in")
+    return text.encode("utf-8", "replace").decode()
+
+
+def written(value: Any, spec: str) -> str:
+    """The text, however long."""
+    kind = type(value)
+    if is_numpy(kind):
+        return of_numpy(value, spec)
+    if kind is str:
+        # A format without a precision would copy all of it.
+        return format(value, spec) if len(value) <= LONGEST or "." in spec else value
+    if is_one(kind, NUMBERS):
+        check_size(value)
+        return format(value, spec)
+    if is_one(kind, DATES) or is_one(kind, defined("pandas", "Timestamp")):
+        return of_date(value, spec)
+    nothing = any(value is one for one in (None, *defined("pandas", "NaT", "NA")))
+    if nothing or is_one(kind, (datetime.timedelta, *defined("pandas", "Timedelta"))):
+        return without_format(value, spec)
+    raise CannotFormat(f"it is of type {type_name(value)}, and only numbers, text and dates are filled in")
+
+
+def of_numpy(value: Any, spec: str) -> str:
+    """The text of one of numpy's scalars, which formats as the Python value that it holds."""
+    if is_one(type(value), defined("numpy", "datetime64", "timedelta64")):
+        return without_format(value, spec)
+    own = value.item()
+    return str(value) if not spec and type(own) is not str else written(own, spec)
+
+
+def of_date(value: Any, spec: str) -> str:
+    """The text of a date or a time. Its zone is asked for it, so that is one of Python's."""
+    if type(value) is not datetime.date and not is_one(type(value.tzinfo), ZONES):
+        raise CannotFormat("its time zone is of a class that is not asked")
+    if spec and not PART_OF_DATE.search(spec):
+        raise CannotFormat(f"{spec!r} is no format of a date")
+    return format(value, spec)
+
+
+def without_format(value: Any, spec: str) -> str:
+    """The text of what has one form alone."""
+    if spec:
+        raise CannotFormat(f"{type_name(value)} has no formats")
+    return str(value)
+
+
+def check_size(number: Any) -> None:
+    """Refuse a number of which a format would make megabytes."""
+    if type(number) is int and number.bit_length() > MOST_BITS:
+        raise CannotFormat(f"it is a whole number of {number.bit_length():,} bits")
+    if type(number) is decimal.Decimal:
+        large = number.is_finite() and abs(number.adjusted()) > MOST_DIGITS
+        if large or number.__sizeof__() > MOST_BYTES:
+            raise CannotFormat("it has too many digits")
+
 
 # Keys of a dict, or labels of a table, that are looked through.
 MOST_KEYS = 200_000
@@ -28,15 +143,15 @@ class Column(NamedTuple):
     index: Any
 
 
-def told_value(shell: Any, asked: str) -> dict[str, str]:
-    """The text of a value, or why there is none; `asked` is a name, its keys and a format, in JSON."""
+def value_text(shell: Any, asked: str) -> dict[str, str]:
+    """Return the text of a value or the reason for none; `asked` is name, keys and format in JSON."""
     try:
         name, keys, spec = json.loads(asked)
         value = named(shell, name)
         for key in keys:
             value = item(value, key)
         return {"text": text_of(value, spec)}
-    except Refused as refused:
+    except CannotFormat as refused:
         return {"why": printable(str(refused), 200)}
     except Exception as error:  # noqa: BLE001 - a library in a state, or of a version, that nobody foresaw
         return {"why": printable(f"{type_name(error)}: {error}", 200)}
@@ -48,11 +163,11 @@ def named(shell: Any, name: str) -> Any:
         # A string of a class of theirs could have its own idea of what is equal.
         if type(known) is str and known == name and is_theirs(name, value, shell.user_ns_hidden):
             return value
-    raise Refused("there is no variable of that name")
+    raise CannotFormat("there is no variable of that name")
 
 
 def item(value: Any, key: Any) -> Any:
-    """What a value has under a key; the key is one of `KEYS`, or a list of them for a tuple."""
+    """Return the item of a value under a key, which is one of `KEYS` or a list of them for a tuple."""
     kind = type(value)
     if is_one(kind, SEQUENCES):
         return of_sequence(value, key)
@@ -67,30 +182,30 @@ def item(value: Any, key: Any) -> Any:
         value = Column(value._values, value.index)
     if type(value) is Column:
         return of_column(value, key)
-    raise Refused(f"nothing is looked up in a {type_name(value)}")
+    raise CannotFormat(f"nothing is looked up in a {type_name(value)}")
 
 
 def of_sequence(value: Any, key: Any) -> Any:
     """The item at a position."""
     if type(key) is not int:
-        raise Refused(f"a {type_name(value)} has whole numbers for keys")
+        raise CannotFormat(f"a {type_name(value)} has whole numbers for keys")
     if not -len(value) <= key < len(value):
-        raise Refused(f"it has {len(value):,} items, and none at {key}")
+        raise CannotFormat(f"it has {len(value):,} items, and none at {key}")
     return value[key]
 
 
 def of_dict(value: Any, key: Any) -> Any:
-    """The value of a key. Each is looked at: to look one up could ask others whether they are equal."""
+    """Return the value of a key by a linear search: a lookup could call `__eq__` of other keys."""
     if dict.__len__(value) > MOST_KEYS:
-        raise Refused(f"it has more than {MOST_KEYS:,} keys")
+        raise CannotFormat(f"it has more than {MOST_KEYS:,} keys")
     for known, found in dict.items(value):
         if same(known, key):
             return found
-    raise Refused(f"there is no key {shown(key)}")
+    raise CannotFormat(f"there is no key {shown(key)}")
 
 
 def same(known: Any, key: Any) -> bool:
-    """Whether a key that is there is the one that is asked for."""
+    """Return True if an existing key is the wanted one."""
     if type(known) is tuple and type(key) is list:
         return len(known) == len(key) and all(same(one, other) for one, other in zip(known, key))  # noqa: B905 - not in Python 3.8
     if is_numpy(type(known)):
@@ -102,7 +217,7 @@ def of_array(value: Any, key: Any) -> Any:
     """An item, or a part with fewer dimensions."""
     keys = tuple(key) if type(key) is list else key
     if not all(type(one) is int for one in (keys if type(keys) is tuple else [keys])):
-        raise Refused("an array has whole numbers for keys")
+        raise CannotFormat("an array has whole numbers for keys")
     return value[keys]
 
 
@@ -110,27 +225,27 @@ def of_column(column: Column, key: Any) -> Any:
     """The value in the row with a label."""
     values = column.values
     if not (is_one(type(values), defined("numpy", "ndarray")) or is_of(type(values), "pandas")):
-        raise Refused(f"its values are a {type_name(values)}")
+        raise CannotFormat(f"its values are a {type_name(values)}")
     return values[place(column.index, key)]
 
 
 def place(index: Any, key: Any) -> int:
-    """Where a label stands. pandas looks it up, once all labels are known to be harmless."""
+    """Return the position of a label, looked up by pandas after all labels were checked."""
     for level in index.levels if is_one(type(index), defined("pandas", "MultiIndex")) else [index]:
         check_labels(level)
     try:
         found = index.get_loc(tuple(key) if type(key) is list else key)
     except KeyError:
-        raise Refused(f"there is no label {shown(key)}") from None
+        raise CannotFormat(f"there is no label {shown(key)}") from None
     if type(found) is not int and not is_numpy(type(found)):
-        raise Refused(f"more than one is labelled {shown(key)}")
+        raise CannotFormat(f"more than one is labelled {shown(key)}")
     return int(found)
 
 
 def check_labels(level: Any) -> None:
     """Refuse labels that are objects of a class that could have its own `__hash__` or `__eq__`."""
     if not is_of(type(level), "pandas"):
-        raise Refused(f"its labels are a {type_name(level)}")
+        raise CannotFormat(f"its labels are a {type_name(level)}")
     values = getattr(level, "categories", level)._values
     held = getattr(values, "_ndarray", values)
     if is_one(type(held), defined("numpy", "ndarray")):
@@ -140,15 +255,15 @@ def check_labels(level: Any) -> None:
             return
     elif is_of(type(held), "pandas"):
         return
-    raise Refused("its labels are not looked through")
+    raise CannotFormat("its labels are not looked through")
 
 
 def is_label(label: Any) -> bool:
-    """Whether a label is harmless to compare."""
+    """Return True if comparing a label runs no code of the user's."""
     kind = type(label)
     return is_one(kind, KEYS) or is_numpy(kind) or any(label is one for one in defined("pandas", "NA", "NaT"))
 
 
 def shown(key: Any) -> str:
-    """A key as a person would write it."""
+    """Return a key as Python source."""
     return repr(tuple(key) if type(key) is list else key)

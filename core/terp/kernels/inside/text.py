@@ -63,7 +63,7 @@ class Write:
             stream.__dict__["write"] = function
 
 
-class Stream(OutStream):
+class CellStream(OutStream):
     """Standard output or error: bounded per cell, in order, and cheap to flush.
 
     The class of the kernel's own streams is replaced by this one, so that references to them that
@@ -72,12 +72,12 @@ class Stream(OutStream):
 
     home: Home
     pipes: Pipes
-    other: Stream
+    other: CellStream
     number: int
     flush_interval = 0.05
     write = Write()
 
-    def prepare(self, home: Home, pipes: Pipes, other: Stream, number: int) -> None:
+    def prepare(self, home: Home, pipes: Pipes, other: CellStream, number: int) -> None:
         """Complete an object whose class was replaced."""
         self.__dict__.pop("write", None)
         self.home, self.pipes, self.other, self.number = home, pipes, other, number
@@ -156,7 +156,7 @@ class Stream(OutStream):
             self.scheduled = now
 
     def waiting(self) -> bool:
-        """Whether there is text that could still be overtaken by what is sent now."""
+        """Return True if text is buffered that a message sent now would overtake."""
         return self.sent != self.written
 
     def flush(self) -> None:
@@ -172,7 +172,7 @@ class Stream(OutStream):
             super().flush()  # type: ignore[no-untyped-call]
 
     def may_send(self) -> bool:
-        """Whether one more message does not make a flood."""
+        """Return True if the rate limit allows one more message."""
         now = time.monotonic()
         self.tokens = min(FLUSH_RATE, self.tokens + (now - self.refilled) * FLUSH_RATE)
         self.refilled = now
@@ -182,7 +182,7 @@ class Stream(OutStream):
         return True
 
     def close(self) -> None:
-        """Nothing: the descriptors are the kernel's to its end."""
+        """Do nothing: the kernel keeps the descriptors to its end."""
 
     def _rotate_buffers(self) -> Any:
         with self._buffer_lock:
@@ -278,7 +278,7 @@ class Pipes(threading.Thread):
                         break
 
     def pump(self, key: selectors.SelectorKey) -> bool:
-        """Move some of what a pipe holds to its stream, for the cell of the pipe; whether there was any."""
+        """Move some data of a pipe to its stream, for the pipe's cell; return True if there was any."""
         try:
             data = os.read(key.fd, 1 << 16)
         except OSError:

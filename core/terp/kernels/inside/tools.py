@@ -1,8 +1,7 @@
-"""Tools: functions of the person's own, and of terp's, which a model calls by name.
+"""Tools: functions of the user and of terp that the model calls by name.
 
-They stand beside Python's own names such as `len`: they are no variables, and a variable of the same name
-hides them. A tool file is run when the first of its functions is called, so a kernel starts no slower for
-it, and what is wrong with it is told where it is used.
+They are builtins as `len` is: a variable of the same name hides them. A tool file runs when the first of its
+functions is called, so it does not slow the kernel's start, and its errors are raised where it is used.
 """
 
 from __future__ import annotations
@@ -14,20 +13,70 @@ import functools
 import linecache
 import os
 import sys
+import threading
+import time
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from inspect import Parameter, Signature, signature
 from typing import Any
 
-from .working import Working
+# A call is reported if it was running at two checks.
+LOOK_S = 0.25
+
+
+class Working:
+    """Reports slow tools and their end. One thread watches all calls."""
+
+    def __init__(self, report: Callable[..., None]) -> None:
+        self.report = report
+        self.calls: dict[object, str] = {}
+        self.reported: object = None
+        self.reporting = threading.Lock()
+        self.awake = threading.Event()
+        self.watching: Any = None
+
+    @contextmanager
+    def on(self, name: str) -> Iterator[None]:
+        """While the block lasts the tool `name` works."""
+        call = object()
+        self.calls[call] = name
+        self.awake.set()
+        if self.watching is None:
+            self.watching = threading.Thread(target=self.watch, name="terp tools", daemon=True)
+            self.watching.start()
+        try:
+            yield
+        finally:
+            del self.calls[call]
+            with self.reporting:
+                if self.reported is call:
+                    self.reported = None
+                    self.report(tool=name, over=True)
+
+    def watch(self) -> None:
+        """Look at the calls, as long as there are any."""
+        seen: list[object] = []
+        while True:
+            self.awake.clear()
+            if not self.calls:
+                self.awake.wait()
+            time.sleep(LOOK_S)
+            with self.reporting:
+                lasting = [call for call in list(self.calls) if call in seen]
+                if lasting and self.reported is None:
+                    self.reported = lasting[-1]
+                    self.report(tool=self.calls.get(self.reported, ""), over=False)
+            seen = list(self.calls)
+
 
 TRUNCATED = " [TRUNCATED]"
 
 
-class Reply(str):
-    """Text that shows itself as it is."""
+class PlainText(str):
+    """Text whose repr is the text itself."""
 
     __slots__ = ()
 
@@ -40,8 +89,8 @@ class Reply(str):
         return str, (str(self),)
 
 
-class Written(str):
-    """A type, or a default, that shows itself as it was written."""
+class SourceText(str):
+    """A type or a default whose repr is its source."""
 
     __slots__ = ()
 
@@ -50,13 +99,13 @@ class Written(str):
         return str(self)
 
 
-class Tools:
+class KernelTools:
     """The tools of this kernel, and the modules of their files."""
 
     def __init__(
-        self, declared: list[dict[str, Any]], sources: dict[str, str], tell: Callable[..., None]
+        self, declared: list[dict[str, Any]], sources: dict[str, str], report: Callable[..., None]
     ) -> None:
-        self.working = Working(tell)
+        self.working = Working(report)
         self.declared = {tool["name"]: tool for tool in declared}
         self.sources = sources
         self.modules: dict[str, Any] = {}
@@ -79,7 +128,7 @@ class Tools:
         return call
 
     def answer(self, tool: dict[str, Any], given: dict[str, Any]) -> Any:
-        """What a tool gives for these arguments."""
+        """Return a tool's result for these arguments."""
         # Most kernels never call one.
         from . import call, converting  # noqa: PLC0415
 
@@ -143,7 +192,7 @@ def bound(tool: dict[str, Any], args: Any, kwargs: dict[str, Any]) -> dict[str, 
 
 
 def called(function: Any, given: dict[str, Any]) -> Any:
-    """What a function gives that takes its arguments by name, or as many of C do, by their order only."""
+    """Call a function with arguments by name; by position if it takes no names, as many in C."""
     try:
         kinds = {one.kind for one in signature(function).parameters.values()}
     except (TypeError, ValueError):
@@ -155,8 +204,8 @@ def finished(result: Any, max_chars: int) -> Any:
     """The result of a call: text shows itself, and what is too long is cut."""
     text = result if isinstance(result, str) else str(result) if max_chars else ""
     if max_chars and len(text) > max_chars:
-        return Reply(text[:max_chars] + TRUNCATED)
-    return Reply(result) if type(result) is str else result
+        return PlainText(text[:max_chars] + TRUNCATED)
+    return PlainText(result) if type(result) is str else result
 
 
 def described(tool: dict[str, Any]) -> str:
@@ -172,12 +221,12 @@ def signature_of(tool: dict[str, Any]) -> Any:
         Parameter(
             one["name"],
             by_name or Parameter.POSITIONAL_OR_KEYWORD,
-            default=Parameter.empty if one["required"] else Written(one["default"] or "None"),
-            annotation=Written(one["type"]),
+            default=Parameter.empty if one["required"] else SourceText(one["default"] or "None"),
+            annotation=SourceText(one["type"]),
         )
         for one in tool["parameters"]
     ]
-    returns = Written(tool["returns"]) if tool["returns"] else Signature.empty
+    returns = SourceText(tool["returns"]) if tool["returns"] else Signature.empty
     return Signature(parameters, return_annotation=returns)
 
 
@@ -210,14 +259,14 @@ def get_tools() -> dict[str, Any]:
     return copy.deepcopy({name: tool["definition"] for name, tool in provided[0].declared.items()})
 
 
-provided: list[Tools] = []
+provided: list[KernelTools] = []
 
 
 def provide(declared: list[dict[str, Any]], sources: dict[str, str]) -> None:
     """Put the tools beside Python's own names."""
     from . import report  # noqa: PLC0415 - the package imports this module last
 
-    tools = Tools(declared, sources, report)
+    tools = KernelTools(declared, sources, report)
     provided[:] = [tools]
     sys.meta_path.append(Importable())
     for tool in declared:

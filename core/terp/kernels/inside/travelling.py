@@ -11,7 +11,7 @@ from . import changed
 
 
 def read(path: str, start: str, length: str) -> dict[str, Any]:
-    """A piece of a file, or why there is none."""
+    """Return a chunk of a file in base64, or the error."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123
             file.seek(int(start))
@@ -21,9 +21,9 @@ def read(path: str, start: str, length: str) -> dict[str, Any]:
 
 
 def write(what: str, name: str, given: str) -> dict[str, Any]:
-    """Take a file into the working directory: "begin" it, with its digest, then "add" pieces to it.
+    """Write a file into the working directory: "begin" it with its SHA-256, then "add" chunks.
 
-    The first answer says under which `path`, never that of another file, and whether the same is `there`.
+    "begin" returns the new `path`, never that of another file, and as `there` if the same file exists.
     """
     try:
         if what == "begin":
@@ -37,7 +37,7 @@ def write(what: str, name: str, given: str) -> dict[str, Any]:
 
 
 def begin(name: str, digest: str) -> dict[str, Any]:
-    """Make the file, under its own name or a numbered one."""
+    """Create the file under its name or a numbered one."""
     stem, suffix = os.path.splitext(name)  # noqa: PTH122
     number = 1
     while True:
@@ -52,7 +52,7 @@ def begin(name: str, digest: str) -> dict[str, Any]:
 
 
 def digest_of(path: str) -> str:
-    """The SHA-256 of a file, hexadecimal."""
+    """Return the SHA-256 of a file in hexadecimal."""
     digest = hashlib.sha256()
     with open(path, "rb") as file:  # noqa: PTH123
         for piece in iter(lambda: file.read(1 << 20), b""):

@@ -1,7 +1,7 @@
-"""A kernel that somebody else has started: terp watches its own cells there and changes nothing for others.
+"""Visits: terp in a kernel that another program started, where it changes nothing for other clients.
 
-No stream is replaced, no figure, no formatter, no file is watched and no process ends with another. What is
-added is told about the cells of sessions that are guests, and is taken away with the last of them.
+Streams, figures and formatters are not replaced, files are not watched, and no process ends with another. The
+added hooks report on cells of guest sessions, and are removed with the last guest.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ COMM = "terp"
 
 
 class Visit:
-    """What terp has added to this kernel."""
+    """The hooks that terp has added to this kernel."""
 
     def __init__(self, shell: Any) -> None:
         self.home = home = Home(shell, "")
@@ -44,7 +44,7 @@ class Visit:
             self.namespace.begin(getattr(about[0], "raw_cell", "") if about else "")
 
     def end_cell(self, *_: Any) -> None:
-        """A cell is over: tell what it did, if a guest has sent it."""
+        """Report on a finished cell if a guest sent it."""
         if not self.ours:
             return
         self.home.in_cell = False
@@ -57,20 +57,19 @@ class Visit:
             "shadowed": "out" in self.home.shell.user_ns,
             **self.namespace.found,
         }
-        told = {name: fact for name, fact in facts.items() if fact}
-        if told:
-            self.home.report(**told)
+        report = {name: fact for name, fact in facts.items() if fact}
+        if report:
+            self.home.report(**report)
 
     def show_traceback(self, etype: Any, evalue: Any, stb: Any) -> None:
-        """Show an error as ever, after noting where an interrupt hit a cell of ours."""
+        """Show an error as usual, after noting where an interrupt hit terp's cell."""
         if self.ours and self.home.in_cell:
             self.home.guarded(self.note)(evalue)
         self.show(etype, evalue, stb)
 
     def note(self, error: BaseException) -> None:
         """Note where an interrupt hit, or what was at hand where the code failed."""
-        from .failed import facts_of  # noqa: PLC0415 - most cells do not fail
-        from .stopped import place_of  # noqa: PLC0415 - few cells are interrupted
+        from .failed import facts_of, place_of  # noqa: PLC0415 - most cells do not fail
 
         # The cell that runs is the last that was compiled; the shell may count the next one already.
         cells = getattr(self.home.shell.compile, "_filename_map", {})
@@ -80,7 +79,7 @@ class Visit:
             self.home.failed = facts_of(error, self.home, self.namespace.kinds)
 
     def input_request(self, *args: Any, **kwargs: Any) -> Any:
-        """Ask as ever, after telling that all output before the question of a cell of ours is sent."""
+        """Ask as usual, after reporting that all output before the question of terp's cell is sent."""
         if self.ours and self.home.in_cell:
             sys.stdout.flush()
             self.home.report(asks=True)
@@ -109,6 +108,6 @@ class Visit:
 
 
 def is_of_terp(value: Any) -> bool:
-    """Whether a value, or its class, was made by this package."""
+    """Return True if a value or its class is defined in this package."""
     modules = (getattr(value, "__module__", None), type(value).__module__)
     return any(type(module) is str and module.partition(".")[0] == "terp_home" for module in modules)

@@ -3,11 +3,11 @@
 from types import SimpleNamespace
 from typing import Any
 
+from terp.kernels.inside.checkpoints import Checkpoints
 from terp.kernels.inside.file_copies import FileCopies
-from terp.kernels.inside.going_back import GoingBack
 from terp.kernels.inside.known import Kinds
-from terp.kernels.inside.moments import Moments
 from terp.kernels.inside.namespace import Namespace
+from terp.kernels.inside.restore import Restore
 
 
 class Kernel:
@@ -17,19 +17,19 @@ class Kernel:
         self.names: dict[str, Any] = {"__name__": "__main__"}
         self.shell: Any = SimpleNamespace(user_ns=self.names, user_ns_hidden=dict(self.names))
         self.namespace = Namespace(SimpleNamespace(shell=self.shell, streams=[]))  # type: ignore[arg-type]
-        self.moments = Moments(self.shell, Kinds())
+        self.checkpoints = Checkpoints(self.shell, Kinds())
 
     def run(self, turn: int, *cells: str) -> None:
         for code in cells:
             self.namespace.begin(code)
-            self.moments.begin(turn, code)
+            self.checkpoints.begin(turn, code)
             exec(compile(code, "<cell>", "exec"), self.names)
             self.namespace.compare()
-            self.moments.end(self.namespace.changed)
+            self.checkpoints.end(self.namespace.changed)
 
     def back_to(self, turn: int) -> dict[str, Any]:
         self.namespace.before = None
-        return GoingBack(self.moments, turn, FileCopies()).go([])
+        return Restore(self.checkpoints, turn, FileCopies()).go([])
 
 
 def lost(told: dict[str, Any]) -> dict[str, str]:

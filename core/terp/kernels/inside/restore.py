@@ -1,4 +1,4 @@
-"""Going back to a moment: what was kept is put back, and what could not be is told by name."""
+"""Restore a checkpoint: saved states are put back; names that cannot be restored are reported."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ import sys
 import time
 from typing import Any
 
+from .checkpoints import TOO_MUCH, Checkpoint, Checkpoints, HeapScan, NullScan, is_kept
+from .container_savers import CANNOT, CHANGED, TOO_LARGE
 from .file_copies import FileCopies
 from .files import cwd
-from .kept_items import CANNOT, CHANGED, TOO_LARGE
 from .known import NAME, printable
-from .moment import Moment
-from .moments import TOO_MUCH, Look, Moments, Nothing, is_kept
 
 # Processor time for the look afterwards, which finds the names that hold what could not be put back.
 LOOK_S = 2.0
@@ -21,11 +20,11 @@ OTHER_PLACE = "in a way that could not be seen before"
 TOO_OLD = "too long ago: what was kept since has been dropped"
 
 
-class GoingBack:
-    """One way back, to before turn `number`; `go` does it and says what came of it."""
+class Restore:
+    """One restore of the state before turn `number`; `go` does it and returns a report."""
 
-    def __init__(self, moments: Moments, number: int, files: FileCopies) -> None:
-        self.moments = moments
+    def __init__(self, checkpoints: Checkpoints, number: int, files: FileCopies) -> None:
+        self.checkpoints = checkpoints
         self.number = number
         self.files = files
         self.doubts: dict[int, tuple[str, Any, Any]] = {}
@@ -37,32 +36,34 @@ class GoingBack:
         self.notes: list[str] = []
 
     def go(self, paths: list[str]) -> dict[str, Any]:
-        """Put back names, surroundings and the files at `paths`."""
-        undone = self.moments.since(self.number)
-        if self.number <= self.moments.dropped:
+        """Restore variables, working directory, environment and the files at `paths`."""
+        undone = self.checkpoints.since(self.number)
+        if self.number <= self.checkpoints.dropped:
             return {"refused": TOO_OLD, "files": self.files.put_back(undone, paths)}
-        for moment in reversed(undone):
-            self.objects(moment)
+        for checkpoint in reversed(undone):
+            self.objects(checkpoint)
         if undone:
             self.bindings(undone)
-            self.look(undone[0])
+            self.find_lost(undone[0])
             self.surroundings(undone[0], undone)
-        told = self.files.put_back(undone, paths)
-        self.moments.kept = [moment for moment in self.moments.kept if moment not in undone]
+        files = self.files.put_back(undone, paths)
+        self.checkpoints.kept = [
+            checkpoint for checkpoint in self.checkpoints.kept if checkpoint not in undone
+        ]
         return {
             "done": True,
             "back": shown(self.back - self.lost.keys()),
             "gone": shown(self.gone),
             "lost": [[shown([name])[0], why[:LONGEST_WHY]] for name, why in sorted(self.lost.items())],
             "notes": self.notes,
-            "files": told,
+            "files": files,
             "cwd": cwd(),
         }
 
-    def objects(self, moment: Moment) -> None:
-        """Put the states of objects back; what was kept earlier makes good what could not be kept later."""
-        self.doubts.update(moment.doubts)
-        for back, value, state in moment.states:
+    def objects(self, checkpoint: Checkpoint) -> None:
+        """Restore the states of objects; an earlier saved state resolves the doubt of a later one."""
+        self.doubts.update(checkpoint.doubts)
+        for back, value, state in checkpoint.states:
             try:
                 done = back(value, state)
             except Exception:  # noqa: BLE001 - a class or a library does not let it happen
@@ -74,9 +75,9 @@ class GoingBack:
             if done == CHANGED:
                 self.changed.add(id(value))
 
-    def bindings(self, undone: list[Moment]) -> None:
-        """Let names stand for what they stood for."""
-        names, hidden, first = self.moments.names, self.moments.shell.user_ns_hidden, undone[0]
+    def bindings(self, undone: list[Checkpoint]) -> None:
+        """Bind names to their former objects."""
+        names, hidden, first = self.checkpoints.names, self.checkpoints.shell.user_ns_hidden, undone[0]
         for name in [name for name, value in names.items() if is_kept(name, value, hidden)]:
             if name not in first.names:
                 del names[name]
@@ -91,32 +92,32 @@ class GoingBack:
             elif not bound or bound[0] is not found[0]:
                 names[name] = found[0]
                 self.back.add(name)
-        for name in {name for moment in undone for name in moment.unforeseen} & self.kept:
+        for name in {name for checkpoint in undone for name in checkpoint.unforeseen} & self.kept:
             self.lost.setdefault(name, OTHER_PLACE)
             if name in names:
                 self.doubts[id(names[name])] = (OTHER_PLACE, None, None)
 
-    def look(self, first: Moment) -> None:
-        """Find the names behind which there is something that was changed, or that is in doubt."""
-        names, blank = self.moments.names, Moment(first.number, {})
+    def find_lost(self, first: Checkpoint) -> None:
+        """Find the names that reach a changed or doubtful object."""
+        names, blank = self.checkpoints.names, Checkpoint(first.number, {})
         deadline = time.thread_time() + LOOK_S
         if not (self.doubts or self.changed):
             return
         for name in self.kept & names.keys():
-            if self.moments.rules.of(names[name]) is None:
+            if self.checkpoints.savers.of(names[name]) is None:
                 continue
-            look = Reach(self.moments, blank, max(0, deadline - time.thread_time()))
-            reached = look.of(names[name])
+            scan = Reach(self.checkpoints, blank, max(0, deadline - time.thread_time()))
+            reached = scan.of(names[name])
             if reached.keys() & self.changed:
                 self.back.add(name)
             for key in reached.keys() & self.doubts.keys():
                 if not is_proven(reached[key], self.doubts[key]):
                     self.lost.setdefault(name, self.doubts[key][0])
-            if look.broke_off and self.doubts:
+            if scan.broke_off and self.doubts:
                 self.lost.setdefault(name, TOO_MUCH)
 
-    def surroundings(self, first: Moment, undone: list[Moment]) -> None:
-        """Put back the working directory and the environment; name what may have changed more."""
+    def surroundings(self, first: Checkpoint, undone: list[Checkpoint]) -> None:
+        """Restore working directory and environment; note other possible changes."""
         unseen = [name for name, why in self.lost.items() if why.endswith((TOO_MUCH, TOO_LARGE))]
         if unseen:
             names = ", ".join(shown(unseen))
@@ -140,34 +141,34 @@ class GoingBack:
             self.notes.append(f"the environment is as it was: {', '.join(shown(changed))}")
         if id(sys.path) in self.changed:
             self.notes.append("sys.path is as it was")
-        threads = {name for moment in undone for name in moment.threads}
-        threads |= self.moments.threads()
+        threads = {name for checkpoint in undone for name in checkpoint.threads}
+        threads |= self.checkpoints.threads()
         if threads:
             self.notes.append(f"what threads have changed is not taken back: {', '.join(shown(threads))}")
 
 
-def unmentioned(first: Moment, name: str, bound: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What a name stands for that no code has mentioned, in a tuple; () if that cannot be."""
+def unmentioned(first: Checkpoint, name: str, bound: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the object of a name that no code mentioned, in a tuple; () if it is another object now."""
     return bound if bound and id(bound[0]) == first.ids.get(name, id(bound[0])) else ()
 
 
-class Reach(Nothing, Look):
-    """A look that keeps nothing: all that can be reached from one object."""
+class Reach(NullScan, HeapScan):
+    """A scan that saves nothing: finds all objects reachable from one."""
 
     broke_off = False
 
     def of(self, value: Any) -> dict[int, Any]:
-        """The objects, by their ids."""
+        """Return the reachable objects by id."""
         self.queue = [value]
         self.follow()
         return self.visited
 
-    def opaque(self, value: Any, why: str = "", tells: Any = None) -> None:
-        """It is there."""
+    def opaque(self, value: Any, why: str = "", proof: Any = None) -> None:
+        """Add an object."""
         self.visited.setdefault(id(value), value)
 
     def keep(self, back: Any, value: Any, state: Any, size: int) -> None:
-        """It is there."""
+        """Add an object."""
         self.visited.setdefault(id(value), value)
 
     def break_off(self, value: Any) -> None:
@@ -175,20 +176,20 @@ class Reach(Nothing, Look):
         self.broke_off = True
         self.queue.clear()
 
-    def behind(self, parts: Any, tells: Any = None) -> None:
-        """What is held by an opaque object is held."""
+    def behind(self, parts: Any, proof: Any = None) -> None:
+        """Follow the parts of an opaque object too."""
         self.queue += parts
 
 
 def is_proven(value: Any, doubt: tuple[str, Any, Any]) -> bool:
-    """Whether an object tells of itself that it is as it was."""
-    _, tells, told = doubt
+    """Return True if an object's proof shows that it is unchanged."""
+    _, proof, state = doubt
     try:
-        return tells is not None and told is not None and tells(value) == told
+        return proof is not None and state is not None and proof(value) == state
     except Exception:  # noqa: BLE001 - it is another object, at the same place in memory
         return False
 
 
 def shown(names: Any) -> list[str]:
-    """Names as a person can read them."""
+    """Return names as printable text, sorted."""
     return [printable(name, LONGEST_NAME) for name in sorted(names)]

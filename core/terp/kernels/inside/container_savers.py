@@ -1,4 +1,4 @@
-"""What is kept of containers and iterators, so that it can be put back into the same ones."""
+"""Savers for containers and iterators."""
 
 from __future__ import annotations
 
@@ -9,47 +9,47 @@ from collections.abc import Callable, Iterable
 from operator import is_
 from typing import Any
 
-# What putting a state back did: nothing, as it was there still; it is there again; it could not be done.
+# Results of a restore: the state was the same, it was changed back, it could not be restored.
 SAME, CHANGED, CANNOT = 0, 1, 2
 # A container with more items is not copied.
 MOST_ITEMS = 100_000
 TOO_LARGE = "too large"
 WORD_BYTES = 8
 
-Rule = Callable[[Any, Any], Iterable[Any]]
-"""Given an object and who asks, keeps the object's state with `keep` or calls it `opaque`; what it holds."""
+Saver = Callable[[Any, Any], Iterable[Any]]
+"""Given an object and a scan, calls the scan's `keep` or `opaque`; returns the referenced objects."""
 
 
-def fits(value: Any, length: int, asked: Any) -> bool:
-    """Whether a container is small enough to be copied."""
+def fits(value: Any, length: int, scan: Any) -> bool:
+    """Return True if a container is small enough to be copied."""
     if length > MOST_ITEMS:
-        asked.opaque(value, TOO_LARGE)
+        scan.opaque(value, TOO_LARGE)
     return length <= MOST_ITEMS
 
 
-def of_list(value: Any, asked: Any) -> Iterable[Any]:
+def of_list(value: Any, scan: Any) -> Iterable[Any]:
     """A list: its items."""
-    if not fits(value, list.__len__(value), asked):
+    if not fits(value, list.__len__(value), scan):
         return ()
     items = list(list.__iter__(value))
-    asked.keep(list_back, value, items, WORD_BYTES * len(items))
+    scan.keep(list_back, value, items, WORD_BYTES * len(items))
     return items
 
 
 def list_back(value: Any, items: Any) -> int:
-    """Put the items back."""
+    """Restore the items."""
     if alike(list.__iter__(value), items, list.__len__(value)):
         return SAME
     list.__setitem__(value, slice(None), items)
     return CHANGED
 
 
-def of_dict(value: Any, asked: Any) -> Iterable[Any]:
+def of_dict(value: Any, scan: Any) -> Iterable[Any]:
     """A dict: its keys and values."""
-    if not fits(value, dict.__len__(value), asked):
+    if not fits(value, dict.__len__(value), scan):
         return ()
     items = list(type(value).items(value)) if type(value) is collections.OrderedDict else [*dict.items(value)]
-    asked.keep(dict_back, value, items, 4 * WORD_BYTES * len(items))
+    scan.keep(dict_back, value, items, 4 * WORD_BYTES * len(items))
     return [part for item in items for part in item]
 
 
@@ -66,10 +66,10 @@ def dict_back(value: Any, items: Any) -> int:
     return CHANGED
 
 
-def of_defaultdict(value: Any, asked: Any) -> Iterable[Any]:
+def of_defaultdict(value: Any, scan: Any) -> Iterable[Any]:
     """A dict that makes what it lacks."""
-    asked.keep(factory_back, value, value.default_factory, WORD_BYTES)
-    return [value.default_factory, *of_dict(value, asked)]
+    scan.keep(factory_back, value, value.default_factory, WORD_BYTES)
+    return [value.default_factory, *of_dict(value, scan)]
 
 
 def factory_back(value: Any, factory: Any) -> int:
@@ -80,17 +80,17 @@ def factory_back(value: Any, factory: Any) -> int:
     return CHANGED
 
 
-def of_set(value: Any, asked: Any) -> Iterable[Any]:
+def of_set(value: Any, scan: Any) -> Iterable[Any]:
     """A set: its items."""
-    if not fits(value, set.__len__(value), asked):
+    if not fits(value, set.__len__(value), scan):
         return ()
     items = list(set.__iter__(value))
-    asked.keep(set_back, value, items, 4 * WORD_BYTES * len(items))
+    scan.keep(set_back, value, items, 4 * WORD_BYTES * len(items))
     return items
 
 
 def set_back(value: Any, items: Any) -> int:
-    """Put the items back."""
+    """Restore the items."""
     if {id(item) for item in set.__iter__(value)} == {id(item) for item in items}:
         return SAME
     set.clear(value)
@@ -98,18 +98,18 @@ def set_back(value: Any, items: Any) -> int:
     return CHANGED
 
 
-def of_deque(value: Any, asked: Any) -> Iterable[Any]:
+def of_deque(value: Any, scan: Any) -> Iterable[Any]:
     """A deque: its items."""
     kind = collections.deque
-    if not fits(value, kind.__len__(value), asked):
+    if not fits(value, kind.__len__(value), scan):
         return ()
     items = list(kind.__iter__(value))
-    asked.keep(deque_back, value, items, WORD_BYTES * len(items))
+    scan.keep(deque_back, value, items, WORD_BYTES * len(items))
     return items
 
 
 def deque_back(value: Any, items: Any) -> int:
-    """Put the items back."""
+    """Restore the items."""
     kind = collections.deque
     if alike(kind.__iter__(value), items, kind.__len__(value)):
         return SAME
@@ -118,10 +118,10 @@ def deque_back(value: Any, items: Any) -> int:
     return CHANGED
 
 
-def of_bytearray(value: Any, asked: Any) -> Iterable[Any]:
+def of_bytearray(value: Any, scan: Any) -> Iterable[Any]:
     """Bytes that can be changed."""
-    if fits(value, len(value) // 100, asked):
-        asked.keep(bytearray_back, value, bytes(value), len(value))
+    if fits(value, len(value) // 100, scan):
+        scan.keep(bytearray_back, value, bytes(value), len(value))
     return ()
 
 
@@ -134,14 +134,14 @@ def bytearray_back(value: Any, content: Any) -> int:
 
 
 def alike(now: Iterable[Any], before: Any, length: int) -> bool:
-    """Whether these are the same objects, in the same order; `length` is how many there are now."""
+    """Return True if these are the same objects in the same order; `length` is the current count."""
     return length == len(before) and all(map(is_, now, before))
 
 
-def of_items(value: Any, asked: Any) -> Iterable[Any]:
+def of_items(value: Any, scan: Any) -> Iterable[Any]:
     """A tuple or a frozenset: it stays, and what it holds may change."""
     base = tuple if issubclass(type(value), tuple) else frozenset
-    if not fits(value, base.__len__(value), asked):
+    if not fits(value, base.__len__(value), scan):
         return ()
     return [*base.__iter__(value)]
 
@@ -162,13 +162,13 @@ def of_bound(value: Any, _: Any) -> Iterable[Any]:
 
 
 def of_wrapped(value: Any, _: Any) -> Iterable[Any]:
-    """What holds what it was given, and nothing else."""
+    """An object whose whole state is in its referents."""
     return gc.get_referents(value)
 
 
-def of_iterator(value: Any, asked: Any) -> Iterable[Any]:
+def of_iterator(value: Any, scan: Any) -> Iterable[Any]:
     """An iterator over a sequence: its place in it can be set, unless it has come to the end."""
-    asked.keep(iterator_back, value, value.__reduce__()[2:], WORD_BYTES)
+    scan.keep(iterator_back, value, value.__reduce__()[2:], WORD_BYTES)
     return gc.get_referents(value)
 
 

@@ -1,4 +1,4 @@
-"""What is kept of arrays and tables: a copy of their numbers, put back into the same memory."""
+"""Savers for arrays and tables: copies of their values, restored into the same memory."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Iterable
 from operator import is_
 from typing import Any
 
-from .kept_items import CANNOT, CHANGED, MOST_ITEMS, SAME, TOO_LARGE, Rule, alike
+from .container_savers import CANNOT, CHANGED, MOST_ITEMS, SAME, TOO_LARGE, Saver, alike
 from .known import attributes
 
 # Where pandas' own columns hold what can change.
 HOLDING = ("_ndarray", "_codes", "_data", "_mask", "_pa_array", "_left", "_right", "_sparse_values")
 
 
-def rule_for(kind: Any) -> Rule | None:
-    """The rule for a class of numpy or pandas; None for one that is read as any other."""
+def saver_for(kind: Any) -> Saver | None:
+    """Return the saver for a class of numpy or pandas; None for one without a special saver."""
     numpy, pandas = sys.modules["numpy"], sys.modules.get("pandas")
     if issubclass(kind, numpy.ndarray):
         return _array
@@ -30,21 +30,21 @@ def rule_for(kind: Any) -> Rule | None:
     return _column if issubclass(kind, pandas.api.extensions.ExtensionArray) else None
 
 
-def _array(value: Any, asked: Any) -> Iterable[Any]:
+def _array(value: Any, scan: Any) -> Iterable[Any]:
     numpy = sys.modules["numpy"]
     form = (value.shape, value.strides, value.dtype)
     if isinstance(value.base, numpy.ndarray):
-        asked.keep(_form_back, value, form, 0)
+        scan.keep(_form_back, value, form, 0)
         return [value.base]
-    if value.base is not None or not asked.has_room(value.nbytes):
+    if value.base is not None or not scan.has_room(value.nbytes):
         # Its memory is somebody else's, such as a file's; or there is too much of it.
-        asked.opaque(value, _size(value.nbytes) if value.base is None else "")
-        asked.behind([value.base])
+        scan.opaque(value, _size(value.nbytes) if value.base is None else "")
+        scan.behind([value.base])
         return ()
     if value.dtype.hasobject:
-        return _objects(value, asked)
-    copy, size = asked.copied(value, same_bytes)
-    asked.keep(_array_back, value, (form, copy), size)
+        return _objects(value, scan)
+    copy, size = scan.copied(value, same_bytes)
+    scan.keep(_array_back, value, (form, copy), size)
     return ()
 
 
@@ -52,12 +52,12 @@ def _size(count: int) -> str:
     return f"{count / 1e6:,.0f} MB"
 
 
-def _objects(value: Any, asked: Any) -> Iterable[Any]:
-    """An array of objects. Texts and numbers alone are told by pandas, quickly, to be that."""
+def _objects(value: Any, scan: Any) -> Iterable[Any]:
+    """An array of objects. pandas quickly recognizes one with only texts and numbers."""
     if value.size > MOST_ITEMS:
-        asked.opaque(value, TOO_LARGE)
+        scan.opaque(value, TOO_LARGE)
         return ()
-    asked.keep(_array_back, value, ((value.shape, value.strides, value.dtype), value.copy()), value.nbytes)
+    scan.keep(_array_back, value, ((value.shape, value.strides, value.dtype), value.copy()), value.nbytes)
     pandas = sys.modules.get("pandas")
     plain = ("string", "bytes", "floating", "integer", "boolean", "decimal", "datetime", "date", "empty")
     if pandas is not None and pandas.api.types.infer_dtype(value, skipna=True) in plain:
@@ -67,7 +67,7 @@ def _objects(value: Any, asked: Any) -> Iterable[Any]:
 
 
 def same_bytes(one: Any, other: Any) -> bool:
-    """Whether two arrays of one form hold the same, bit by bit; of objects, the same ones."""
+    """Return True if two arrays of one shape and dtype are bitwise equal, or hold the same objects."""
     numpy = sys.modules["numpy"]
     if one.shape != other.shape or one.dtype != other.dtype:
         return False
@@ -105,19 +105,19 @@ def _product(shape: Any) -> int:
     return count
 
 
-def _table(value: Any, asked: Any) -> Iterable[Any]:
+def _table(value: Any, scan: Any) -> Iterable[Any]:
     manager = object.__getattribute__(value, "_mgr")
     arrays = [block.values for block in manager.blocks]
     size = sum(array.nbytes for array in arrays)
-    if not asked.has_room(size):
-        asked.opaque(value, _size(size))
+    if not scan.has_room(size):
+        scan.opaque(value, _size(size))
         for array in arrays:
-            asked.opaque(array, _size(size))
+            scan.opaque(array, _size(size))
         return ()
     own = attributes(value)
     places = [block.mgr_locs for block in manager.blocks] if manager.ndim == 2 else []
     state = (dict(own), manager, list(manager.axes), manager.blocks, arrays, places)
-    asked.keep(_table_back, value, state, 0)
+    scan.keep(_table_back, value, state, 0)
     return [*arrays, *manager.axes, *(part for name, part in own.items() if name != "_mgr")]
 
 
@@ -149,9 +149,9 @@ def _same(now: Any, before: Any) -> bool:
     return alike(now, before, len(now))
 
 
-def _index(value: Any, asked: Any) -> Iterable[Any]:
+def _index(value: Any, scan: Any) -> Iterable[Any]:
     """Of an index only the names can change."""
-    asked.keep(_index_back, value, list(value.names), 0)
+    scan.keep(_index_back, value, list(value.names), 0)
     return ()
 
 
@@ -162,12 +162,12 @@ def _index_back(value: Any, names: Any) -> int:
     return CHANGED
 
 
-def _column(value: Any, asked: Any) -> Iterable[Any]:
+def _column(value: Any, scan: Any) -> Iterable[Any]:
     state = [(name, getattr(value, name)) for name in HOLDING if hasattr(value, name)]
     if not state:
-        asked.opaque(value)
+        scan.opaque(value)
         return ()
-    asked.keep(_column_back, value, state, 0)
+    scan.keep(_column_back, value, state, 0)
     return [held for _, held in state if "pyarrow" not in type(held).__module__]
 
 
@@ -180,10 +180,10 @@ def _column_back(value: Any, state: Any) -> int:
     return changed
 
 
-def _random(value: Any, asked: Any) -> Iterable[Any]:
-    """A generator of random numbers: the next ones will be those that came before."""
+def _random(value: Any, scan: Any) -> Iterable[Any]:
+    """A random number generator, which repeats its numbers after a restore."""
     source = value.bit_generator if hasattr(value, "bit_generator") else value._bit_generator
-    asked.keep(_random_back, source, source.state, 0)
+    scan.keep(_random_back, source, source.state, 0)
     return ()
 
 

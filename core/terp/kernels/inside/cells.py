@@ -1,8 +1,9 @@
-"""The value of the last expression of a cell."""
+"""Hooks around a cell: its number, its last value, and imports from the working directory."""
 
 from __future__ import annotations
 
 import ast
+import sys
 from itertools import islice
 from typing import Any
 
@@ -68,10 +69,57 @@ class Hook:
         super().__call__(result)  # type: ignore[misc]
 
     def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:
-        """What is shown of the value, as far as it fits."""
+        """Write the value's display data, truncated to the cell's output limit."""
         super().write_format_data(self.home.fit(format_dict), md_dict)  # type: ignore[misc]
 
     def finish_displayhook(self) -> None:
         """Send it, after all text."""
         self.home.flush()
         super().finish_displayhook()  # type: ignore[misc]
+
+
+# A request says in its metadata which run of the session it is.
+NUMBER = "terp_run"
+
+
+def count_with_session(home: Home) -> None:
+    """Let `In [N]` and "Cell In[N]" in tracebacks be the number by which the session knows the run."""
+    kernel, shell = home.kernel, home.shell
+    publish = kernel._publish_execute_input
+
+    def numbered(code: Any, parent: Any, count: int) -> None:
+        wanted = (parent.get("metadata") or {}).get(NUMBER)
+        if type(wanted) is int and wanted > count:
+            shell.execution_count = count = wanted
+            for past in (shell.history_manager.input_hist_parsed, shell.history_manager.input_hist_raw):
+                # Inputs are found by their place.
+                past.extend([""] * (wanted - len(past)))
+        home.number = count
+        publish(code, parent, count)
+
+    kernel._publish_execute_input = numbered
+
+
+class Directory:
+    """Comes on the path of imports once, and leaves it when the `kernel` ends, which imports then, too."""
+
+    def __init__(self, kernel: Any) -> None:
+        self._there = False
+        end = kernel.do_shutdown
+
+        def do_shutdown(*args: Any, **kwargs: Any) -> Any:
+            sys.path[:] = [one for one in sys.path if one]
+            return end(*args, **kwargs)
+
+        kernel.do_shutdown = do_shutdown
+
+    def join(self, *_: object) -> None:
+        """Let imports look into the working directory, where IPython has them look."""
+        if self._there:
+            return
+        self._there = True
+        from ipykernel.kernelapp import IPKernelApp  # noqa: PLC0415 - a kernel that never runs code does without
+
+        app: Any = IPKernelApp.instance()
+        app.ignore_cwd = False
+        app.init_path()

@@ -1,8 +1,8 @@
-"""What is kept of an object, so that it can be put back into the same object: a shallow copy of its state.
+"""Savers for checkpoints: shallow copies of objects' states, to restore into the same objects.
 
-Nothing is copied deeply and no object is replaced, so all that shared it before shares it afterwards. An
-object whose state cannot be read is `opaque`: it is held by nobody here, as holding it would keep a file
-open or a connection alive. Runs no code of the person's classes.
+Nothing is copied deeply and no object is replaced, so references stay shared. An object whose state cannot
+be read is `opaque`: no reference to it is held, which would keep a file open or a connection alive. Savers
+run no code of the user's classes.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from collections.abc import Iterable
 from operator import attrgetter, itemgetter, methodcaller
 from typing import Any
 
-from .kept_items import (
+from .container_savers import (
     WORD_BYTES,
-    Rule,
+    Saver,
     of_bound,
     of_bytearray,
     of_defaultdict,
@@ -32,7 +32,8 @@ from .kept_items import (
     of_slice,
     of_wrapped,
 )
-from .kept_objects import (
+from .known import MRO, NAME, NAMESPACE
+from .object_savers import (
     both,
     class_back,
     function_back,
@@ -48,14 +49,13 @@ from .kept_objects import (
     of_opaque,
     of_weak,
 )
-from .known import MRO, NAME, NAMESPACE
 
 FLAGS, SIZE, BASES = (type.__dict__[name].__get__ for name in ("__flags__", "__basicsize__", "__bases__"))
 MODULE = type.__dict__["__module__"].__get__
 HEAP_TYPE = 1 << 9
 CONTAINERS = (list, dict, set, collections.deque, collections.OrderedDict)
 
-# Objects of these classes never change, and hold nothing that could.
+# Objects of these classes are immutable, and so is their content.
 LEAVES = {
     id(kind)
     for kind in (
@@ -76,18 +76,18 @@ LEAVES_OF = {
     "pandas": "Timestamp Timedelta Period Interval CategoricalDtype DatetimeTZDtype StringDtype Int64Dtype",
 }
 ITERATORS = {id(type(one)) for one in (iter([]), iter(()), iter(""), iter(b""), iter(range(0)))}
-# They hold what they were given, and nothing else.
+# Their whole state is in their referents.
 HOLDERS = {id(functools.partial), id(itemgetter), id(attrgetter), id(methodcaller), id(types.GenericAlias)}
 
 
-class Rules:
-    """Finds the rule for an object by its class; `names` is the person's namespace."""
+class Savers:
+    """Finds the saver for an object by its class; `names` is the user's namespace."""
 
     def __init__(self, names: Any) -> None:
         self.names = names
         self.leaves = set(LEAVES)
         self._kinds: list[Any] = []
-        self._rules: dict[int, Rule] = {
+        self._savers: dict[int, Saver] = {
             id(list): of_list,
             id(dict): of_dict,
             id(collections.OrderedDict): of_dict,
@@ -116,24 +116,24 @@ class Rules:
             **dict.fromkeys(ITERATORS, of_iterator),
         }
 
-    def of(self, value: Any) -> Rule | None:
-        """The rule; None for what never changes."""
+    def of(self, value: Any) -> Saver | None:
+        """Return the saver; None for an immutable object."""
         kind = type(value)
         if id(kind) in self.leaves:
             return None
-        rule = self._rules.get(id(kind))
-        if rule is not None:
-            return rule
+        saver = self._savers.get(id(kind))
+        if saver is not None:
+            return saver
         # Held, so that its id stays its own.
         self._kinds.append(kind)
         if self._is_leaf(kind):
             self.leaves.add(id(kind))
             return None
-        rule = self._rules[id(kind)] = self._rule_for(kind)
-        return rule
+        saver = self._savers[id(kind)] = self._saver_for(kind)
+        return saver
 
     def is_own(self, module: Any) -> bool:
-        """Whether a module is of the person's project: a file that no installation has brought."""
+        """Return True if a module belongs to the user's project: its file is not an installed one."""
         file = types.ModuleType.__getattribute__(module, "__dict__").get("__file__")
         if type(file) is not str or "site-packages" in file or "dist-packages" in file:
             return False
@@ -148,56 +148,56 @@ class Rules:
             return bool(name != "void")
         return bool(top == "pandas" and name in ("NaTType", "NAType", "Flags"))
 
-    def _rule_for(self, kind: Any) -> Rule:
+    def _saver_for(self, kind: Any) -> Saver:
         if issubclass(kind, type):
             return self._class
         if top_of(kind) in ("numpy", "pandas"):
-            from .kept_tables import rule_for  # noqa: PLC0415 - only where there are tables
+            from .table_savers import saver_for  # noqa: PLC0415 - only where there are tables
 
-            rule = rule_for(kind)
-            if rule is not None:
-                return rule
+            saver = saver_for(kind)
+            if saver is not None:
+                return saver
         base = _base_of(kind)
         if base is object:
             return of_instance
         if any(base is kind for kind in CONTAINERS):
-            return both(self._rules[id(base)])
+            return both(self._savers[id(base)])
         if base is tuple or base is frozenset:
             return both(of_items)
         return of_instance if any(base is kind for kind in (int, float, str, bytes)) else of_opaque
 
-    def _function(self, function: Any, asked: Any) -> Iterable[Any]:
+    def _function(self, function: Any, scan: Any) -> Iterable[Any]:
         held = [function.__defaults__, function.__kwdefaults__, function.__closure__]
         if function.__globals__ is self.names:
-            asked.mention(names_in(function.__code__))
+            scan.mention(names_in(function.__code__))
         elif self._is_of_project(function.__globals__.get("__name__", "")):
             held.append(function.__globals__)
         state = (function.__code__, function.__defaults__, function.__kwdefaults__)
-        asked.keep(function_back, function, state, WORD_BYTES)
+        scan.keep(function_back, function, state, WORD_BYTES)
         return [*held, function.__dict__]
 
     def _is_of_project(self, name: Any) -> bool:
         module = sys.modules.get(name) if type(name) is str else None
         return type(module) is types.ModuleType and self.is_own(module)
 
-    def _module(self, module: Any, asked: Any) -> Iterable[Any]:
+    def _module(self, module: Any, scan: Any) -> Iterable[Any]:
         if self.is_own(module):
             return [vars(module)]
-        asked.keep(module_back, module, dict(vars(module)), 0)
+        scan.keep(module_back, module, dict(vars(module)), 0)
         return ()
 
-    def _class(self, kind: Any, asked: Any) -> Iterable[Any]:
-        """A class that the person has written; all others stay as they are."""
+    def _class(self, kind: Any, scan: Any) -> Iterable[Any]:
+        """Save a class that the user wrote; others are not restored."""
         module = NAMESPACE(kind).get("__module__")
         if module != self.names.get("__name__") and not self._is_of_project(module):
             return ()
         own = {name: value for name, value in NAMESPACE(kind).items() if not is_machinery(name)}
-        asked.keep(class_back, kind, own, WORD_BYTES * len(own))
+        scan.keep(class_back, kind, own, WORD_BYTES * len(own))
         return [*own.values(), *BASES(kind)]
 
 
 def _base_of(kind: Any) -> Any:
-    """The class of C that a class written in Python is built on; the class itself if it is of C."""
+    """Return the C class that a Python class derives from; the class itself if it is of C."""
     for base in MRO(kind):
         if not _is_written(base):
             return base
@@ -205,7 +205,7 @@ def _base_of(kind: Any) -> Any:
 
 
 def _is_written(kind: Any) -> bool:
-    """Whether a class adds no state but attributes and slots to the one that it is built on."""
+    """Return True if a class adds only attributes and slots to the state of its base."""
     own = NAMESPACE(kind)
     if kind is object or not FLAGS(kind) & HEAP_TYPE or "__module__" not in own:
         return False
@@ -217,7 +217,7 @@ def _is_written(kind: Any) -> bool:
 
 
 def top_of(kind: Any) -> str:
-    """The package that a class is of; "" where it does not say."""
+    """Return the top-level package of a class; "" if unknown."""
     # A class of C has it in no dict.
     module = NAMESPACE(kind).get("__module__") or MODULE(kind)
     return module.partition(".")[0] if type(module) is str else ""

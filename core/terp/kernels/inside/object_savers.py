@@ -1,4 +1,4 @@
-"""What is kept of objects, classes, and what functions share; and what cannot be kept, and is opaque."""
+"""Savers for objects, classes, functions' cells and generators, and for opaque objects of C."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import weakref
 from collections.abc import Iterable
 from typing import Any
 
-from .kept_items import CANNOT, CHANGED, SAME, WORD_BYTES, Rule, alike, of_dict
+from .container_savers import CANNOT, CHANGED, SAME, WORD_BYTES, Saver, alike, of_dict
 from .known import MRO, NAMESPACE, attributes
 
 # What a dict has that holds the names of a module.
 OF_MODULES = ("__builtins__", "__build_class__")
 
 
-def of_instance(value: Any, asked: Any) -> Iterable[Any]:
+def of_instance(value: Any, scan: Any) -> Iterable[Any]:
     """An object of a class written in Python: its attributes and its slots."""
     kind = type(value)
-    asked.keep(kind_back, value, kind, WORD_BYTES)
+    scan.keep(kind_back, value, kind, WORD_BYTES)
     if any("__del__" in NAMESPACE(base) for base in MRO(kind)) or is_awaited(value):
         # Something happens when it goes.
-        return of_opaque(value, asked)
+        return of_opaque(value, scan)
     held: list[Any] = [kind]
     own = attributes(value)
     if own is not None:
@@ -34,27 +34,27 @@ def of_instance(value: Any, asked: Any) -> Iterable[Any]:
     ]
     if slots:
         state = [(slot, slot_of(slot, value)) for slot in slots]
-        asked.keep(slots_back, value, state, WORD_BYTES * len(state))
+        scan.keep(slots_back, value, state, WORD_BYTES * len(state))
         held += [part for _, parts in state for part in parts]
     return held
 
 
 def kind_back(value: Any, kind: Any) -> int:
-    """Put the class of an object back."""
+    """Restore the class of an object."""
     if type(value) is kind:
         return SAME
     object.__setattr__(value, "__class__", kind)
     return CHANGED
 
 
-def of_weak(value: Any, asked: Any) -> Iterable[Any]:
-    """A weak reference, which must not keep alive what it leads to."""
-    asked.behind([value()])
+def of_weak(value: Any, scan: Any) -> Iterable[Any]:
+    """A weak reference; its target is not held."""
+    scan.behind([value()])
     return ()
 
 
 def function_back(function: Any, state: Any) -> int:
-    """Put back what a function does, and the values that arguments have without being given."""
+    """Restore the code and the defaults of a function."""
     if alike((function.__code__, function.__defaults__, function.__kwdefaults__), state, len(state)):
         return SAME
     function.__code__, function.__defaults__, function.__kwdefaults__ = state
@@ -62,12 +62,12 @@ def function_back(function: Any, state: Any) -> int:
 
 
 def is_awaited(value: Any) -> bool:
-    """Whether somebody wants to know when an object goes."""
+    """Return True if an object has a finalizer or weak references with callbacks."""
     return any(one.__callback__ is not None for one in weakref.getweakrefs(value))
 
 
 def slot_of(slot: Any, value: Any) -> tuple[Any, ...]:
-    """What is in a slot, in a tuple; () where that is nothing."""
+    """Return the value of a slot in a tuple; () if it is empty."""
     try:
         return (slot.__get__(value),)
     except AttributeError:
@@ -89,29 +89,29 @@ def slots_back(value: Any, state: Any) -> int:
     return changed
 
 
-def both(rule: Rule) -> Rule:
-    """The rule for a class that is built on a container."""
+def both(saver: Saver) -> Saver:
+    """The saver for a class that is built on a container."""
 
-    def both(value: Any, asked: Any) -> Iterable[Any]:
-        return [*rule(value, asked), *of_instance(value, asked)]
+    def both(value: Any, scan: Any) -> Iterable[Any]:
+        return [*saver(value, scan), *of_instance(value, scan)]
 
     return both
 
 
-def of_counter(value: Any, asked: Any) -> Iterable[Any]:
+def of_counter(value: Any, scan: Any) -> Iterable[Any]:
     """A dict with attributes."""
-    return both(of_dict)(value, asked)
+    return both(of_dict)(value, scan)
 
 
-def of_cell(value: Any, asked: Any) -> Iterable[Any]:
-    """What functions within one function share, such as a counter."""
+def of_cell(value: Any, scan: Any) -> Iterable[Any]:
+    """A cell: a variable shared by nested functions."""
     held = content_of(value)
-    asked.keep(cell_back, value, held, WORD_BYTES)
+    scan.keep(cell_back, value, held, WORD_BYTES)
     return held
 
 
 def content_of(cell: Any) -> tuple[Any, ...]:
-    """What a cell holds, in a tuple; () where that is nothing yet."""
+    """Return the content of a cell in a tuple; () if it is empty."""
     try:
         return (cell.cell_contents,)
     except ValueError:
@@ -144,7 +144,7 @@ def class_back(kind: Any, before: Any) -> int:
 
 
 def is_machinery(name: str) -> bool:
-    """Whether Python has put a name into a class."""
+    """Return True if Python itself sets a name in every class."""
     return name in ("__dict__", "__weakref__", "__module__", "__doc__") or name.startswith("_abc_")
 
 
@@ -164,12 +164,12 @@ def names_in(code: Any) -> set[str]:
     return found
 
 
-def of_generator(value: Any, asked: Any) -> Iterable[Any]:
-    """One that has ended stays so, and one that has not begun is seen not to have."""
-    asked.mention(names_in(value.gi_code))
-    asked.opaque(value, tells=generator_tells)
+def of_generator(value: Any, scan: Any) -> Iterable[Any]:
+    """A generator: finished or not started, its state is its proof; suspended, it is opaque."""
+    scan.mention(names_in(value.gi_code))
+    scan.opaque(value, proof=generator_state)
     own = weakref.ref(value)
-    asked.behind(held_by(value), lambda _: generator_tells(own()))
+    scan.behind(held_by(value), lambda _: generator_state(own()))
     return ()
 
 
@@ -178,14 +178,14 @@ def of_frame(value: Any, _: Any) -> Iterable[Any]:
     return [part for part in held_by(value) if type(part) is not types.FrameType]
 
 
-def of_cached(value: Any, asked: Any) -> Iterable[Any]:
-    """A function that remembers its results."""
-    asked.opaque(value, "cache", tells=type(value).cache_info)
+def of_cached(value: Any, scan: Any) -> Iterable[Any]:
+    """A function with a cache (functools.lru_cache)."""
+    scan.opaque(value, "cache", proof=type(value).cache_info)
     return (value.__wrapped__,)
 
 
-def generator_tells(value: Any) -> Any:
-    """What a generator tells of itself; None when it has begun and not ended."""
+def generator_state(value: Any) -> Any:
+    """Return a generator's state as a proof; None if it is suspended."""
     frame = value.gi_frame
     if frame is None:
         return "ended"
@@ -193,20 +193,20 @@ def generator_tells(value: Any) -> Any:
 
 
 def has_begun(generator: Any) -> bool:
-    """Whether some of a generator has run."""
+    """Return True if a generator has started."""
     suspended = getattr(generator, "gi_suspended", None)
     return bool(suspended) if suspended is not None else generator.gi_frame.f_lasti != -1
 
 
-def of_opaque(value: Any, asked: Any) -> Iterable[Any]:
-    """An object of C, of which nothing is known."""
-    asked.opaque(value)
-    asked.behind(held_by(value))
+def of_opaque(value: Any, scan: Any) -> Iterable[Any]:
+    """An opaque object of C."""
+    scan.opaque(value)
+    scan.behind(held_by(value))
     return ()
 
 
 def held_by(value: Any) -> list[Any]:
-    """What an object of C holds, without modules and their names."""
+    """Return the referents of an object of C, without modules and their dicts."""
     return [
         part
         for part in gc.get_referents(value)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jupyter_core.utils import run_sync
 
-from terp.kernels.inside.moments import is_theirs
+from terp.kernels.inside.checkpoints import is_users_thread
 from tests.core.kernels.inside.keeping import Kernel, lost
 
 COUNTER = """
@@ -143,7 +143,7 @@ def test_threads_are_named() -> None:
 
 
 def test_threads_of_jupyter_are_not() -> None:
-    assert [is_theirs(threading.Thread(target=target)) for target in (run_sync, print)] == [False, True]
+    assert [is_users_thread(threading.Thread(target=target)) for target in (run_sync, print)] == [False, True]
 
 
 def test_each_turn_can_be_gone_back_to() -> None:
@@ -184,7 +184,7 @@ def test_a_turn_that_is_too_long_ago_is_refused() -> None:
 def test_a_look_at_very_much_has_an_end() -> None:
     kernel = Kernel()
     kernel.run(1, "x = [[[i] for i in range(99)] for j in range(999)]")
-    kernel.moments.begin(2, "x[5][5].append(1)")
+    kernel.checkpoints.begin(2, "x[5][5].append(1)")
     assert set(lost(kernel.back_to(2))) == {"x"}
 
 

@@ -91,12 +91,12 @@ def test_copies_that_take_too_much_room_fall_out_oldest_first() -> None:
     kernel.run(1, "import numpy as np")
     for turn in range(2, 9):
         kernel.run(turn, "a = np.zeros(6_000_000)", "a[0] = 1")
-    assert 0 < kernel.moments.dropped < 8
-    assert sum(moment.size for moment in kernel.moments.kept) < 256_000_000
+    assert 0 < kernel.checkpoints.dropped < 8
+    assert sum(checkpoint.size for checkpoint in kernel.checkpoints.kept) < 256_000_000
 
 
 def test_copies_of_arrays_that_are_gone_are_not_kept() -> None:
     kernel = Kernel()
     kernel.run(1, "import numpy", "rows = (lambda array: (one for one in array))(numpy.zeros(9))")
     kernel.run(2, "next(rows)", "rows = 1", "rows")
-    assert kernel.moments.copies == {}
+    assert kernel.checkpoints.copies == {}
