@@ -27,7 +27,7 @@ from terp_cli.terminal.tty import TypedAhead
 
 if TYPE_CHECKING:
     from terp.session.cost.tally import Tally
-    from terp_cli.fronts.oneshot import Front
+    from terp_cli.fronts.front_end import FrontEnd
     from terp_cli.fronts.plain import Detail
 
 STDIN = 0
@@ -251,7 +251,7 @@ class Call:
 
     def front(
         self, facts: Mapping[str, str], used: "Callable[[], Tally] | None" = None, *, asks: bool = True
-    ) -> "Front":
+    ) -> "FrontEnd":
         """Return the front end of this call; `facts` and the usage from `used` are part of a JSON result.
 
         `asks`: code needs the user's approval.

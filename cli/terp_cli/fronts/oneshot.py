@@ -2,11 +2,11 @@
 
 import filecmp
 import shutil
-from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, Protocol, TextIO
+from typing import Literal, TextIO
 
 from terp.checks.until.goal import current_goal
 from terp.checks.until.loop import ask, until
@@ -17,21 +17,12 @@ from terp.session.emitting import Emission, emission, emitted
 from terp.session.session import Session
 from terp.text.paths import unused
 from terp.text.plain import without_escapes
+from terp_cli.fronts.front_end import FrontEnd
 from terp_cli.line.flags import Options
 from terp_cli.line.stopping import EXIT_CODES, TIME_IS_OVER, Stopping
 from terp_cli.terminal.sanitise import readable
 
 First = Literal["", "go_on", "rerun"]
-
-
-class Front(Protocol):
-    """A front end: it shows a turn to a user or writes it for a program."""
-
-    async def show(self, events: AsyncIterable[Event]) -> None:
-        """Show the events of one turn, to its end."""
-
-    def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
-        """Handle the end of the turn; `--out` has collected its files."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +47,7 @@ class OneShotPrompt:
 async def one_shot(
     session: Session,
     question: OneShotPrompt,
-    front: Front,
+    front: FrontEnd,
     stopping: Stopping,
     last: Callable[[Session], Awaitable[None]] | None = None,
 ) -> int:
@@ -74,7 +65,7 @@ async def one_shot(
             await session.aclose()
 
 
-async def one_turn(session: Session, question: OneShotPrompt, front: Front, stopping: Stopping) -> int:
+async def one_turn(session: Session, question: OneShotPrompt, front: FrontEnd, stopping: Stopping) -> int:
     """Run and show one turn; return the exit code."""
     seen: list[Event] = []
     async with aclosing(_turn(session, question, stopping, seen)) as events:

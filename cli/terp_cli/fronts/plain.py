@@ -13,7 +13,7 @@ from terp.events import outputs as out
 from terp.events.changes import delta_line, file_groups, file_told, stopped_line
 from terp.text.fencing import unfenced
 from terp_cli.fronts.event_order import JobsAside
-from terp_cli.render import check_words, past_words
+from terp_cli.render import sentences
 from terp_cli.render.effects_line import effects_line, notable
 from terp_cli.render.run_text import RunText, displayed_file
 from terp_cli.terminal.sanitise import one_line, readable, visible
@@ -201,7 +201,7 @@ class PlainFront:
                 price = "cost unknown" if cost is None else f"${cost:.4f}"
                 self._note(f"[{read:,} tokens read, {written:,} written, {price}]", "verbose")
             case on.HistoryCompacted():
-                self._note(f"[{one_line(past_words.shortened(event, '{:,}'.format)).rstrip('.')}]")
+                self._note(f"[{one_line(sentences.compacted(event, '{:,}'.format)).rstrip('.')}]")
             case on.HistoryRewound() | on.SessionForked() | on.SessionResumed() | on.CodeCompared():
                 self._of_past(event)
             case on.Answered(by=by, answer=answer) if by.startswith(on.RULE):
@@ -223,26 +223,26 @@ class PlainFront:
     def _of_check(self, event: on.CheckStarted | on.CheckFinished) -> None:
         if isinstance(event, on.CheckStarted):
             tier = f"\n[sandbox] {one_line(event.tier)}" if self._detail == "verbose" else ""
-            self._note(f"[check] {readable(check_words.started(event))}{tier}")
+            self._note(f"[check] {readable(sentences.check_started(event))}{tier}")
             return
         if not event.passed:
             # The text before was not the answer then.
             self._remark()
         if event.output.strip() and not self._is_quiet:
             self._note(readable(event.output.strip("\n")))
-        self._note(f"[check] {readable(check_words.finished(event))}")
+        self._note(f"[check] {readable(sentences.check_finished(event))}")
 
     def _of_past(self, event: OfPast) -> None:
         match event:
             case on.HistoryRewound():
-                self._note(f"[{readable(past_words.rewound(event))}]")
+                self._note(f"[{readable(sentences.rewound(event))}]")
             case on.SessionForked():
-                self._note(f"[{readable(past_words.forked(event))}]")
+                self._note(f"[{readable(sentences.forked(event))}]")
             case on.SessionResumed():
-                self._note(f"[{readable(past_words.resumed(event))}]")
+                self._note(f"[{readable(sentences.resumed(event))}]")
             case on.CodeCompared(difference=difference):
                 more = f"\n{readable(difference)}" if difference else ""
-                self._note(f"[{readable(past_words.compared(event))}]{more}")
+                self._note(f"[{readable(sentences.compared(event))}]{more}")
             case _:
                 assert_never(event)
 

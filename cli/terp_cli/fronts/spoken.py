@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from terp.events import Event
 from terp_cli.fronts.event_order import JobsAside
-from terp_cli.fronts.front import ticking
+from terp_cli.fronts.front_end import ticking
 from terp_cli.terminal import tty
 from terp_cli.terminal.sanitise import one_line, readable
 

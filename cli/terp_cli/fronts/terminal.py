@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from terp.events import CodeProposed, Event, LateOutput, Noticed, Printed, TurnFinished
 from terp.events.outputs import Display, DisplayUpdate
 from terp_cli.fronts.event_order import CallOrder, JobsAside
-from terp_cli.fronts.front import ticking
+from terp_cli.fronts.front_end import ticking
 from terp_cli.terminal import tty
 from terp_cli.terminal.painter import Painter
 from terp_cli.terminal.sanitise import one_line, readable

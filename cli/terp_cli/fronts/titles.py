@@ -6,12 +6,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from terp_cli.fronts.front import ticking
+from terp_cli.fronts.front_end import ticking
 from terp_cli.terminal.guard import Guard, TerminalListener, Unguarded
 
 if TYPE_CHECKING:
     from terp.events import Event
-    from terp_cli.fronts.oneshot import Front
+    from terp_cli.fronts.front_end import FrontEnd
     from terp_cli.terminal.window import TerminalWindow, WindowFeatures
 
 _TICK_S = 0.5
@@ -82,7 +82,7 @@ class Titles(TerminalListener):
         """Handle that no keys are read, while the terminal still has changed modes."""
         self._guard.taken()
 
-    def beside(self, front: "Front") -> "Front":
+    def beside(self, front: "FrontEnd") -> "FrontEnd":
         """Return `front` wrapped: terp's title is shown while it shows a turn."""
         return _Titled(front, self)
 
@@ -109,7 +109,7 @@ class Titles(TerminalListener):
 
 
 class _Titled:
-    def __init__(self, front: "Front", titles: Titles) -> None:
+    def __init__(self, front: "FrontEnd", titles: Titles) -> None:
         self._front = front
         self._titles = titles
 

@@ -40,7 +40,7 @@ from terp.events.changes import (
     stopped_line,
 )
 from terp.events.outputs import FileChange
-from terp_cli.render import check_words, look, past_words
+from terp_cli.render import look, sentences
 from terp_cli.render.effects_line import BETWEEN, effects_in_words, notable
 from terp_cli.render.status import elapsed
 from terp_cli.terminal.sanitise import one_line, readable
@@ -135,7 +135,7 @@ def sentence(event: OneSentence) -> list[Text]:
         case CodeRejected(reason=reason):
             return _said(f"Cannot run: {reason}", look.WARNING)
         case HistoryCompacted():
-            return _said(past_words.shortened(event, grouped), look.DIM)
+            return _said(sentences.compacted(event, grouped), look.DIM)
         case Noticed(text=text, remedy=remedy):
             return _said(f"! {text}", look.WARNING) + (_said(remedy, look.DIM) if remedy else [])
         case _:
@@ -146,13 +146,13 @@ def of_past(event: OfPast) -> list[Text]:
     """Return the sentence on earlier turns or their code."""
     match event:
         case HistoryRewound():
-            return _said(past_words.rewound(event), look.DIM)
+            return _said(sentences.rewound(event), look.DIM)
         case SessionForked():
-            return _said(past_words.forked(event), look.DIM)
+            return _said(sentences.forked(event), look.DIM)
         case SessionResumed():
-            return _said(past_words.resumed(event), look.WARNING if event.lost else look.DIM)
+            return _said(sentences.resumed(event), look.WARNING if event.lost else look.DIM)
         case CodeCompared(difference=difference):
-            said = _said(past_words.compared(event), look.WARNING if difference else look.GOOD)
+            said = _said(sentences.compared(event), look.WARNING if difference else look.GOOD)
             return said + (_said(difference, look.DIM) if difference else [])
         case _:
             assert_never(event)
@@ -161,12 +161,12 @@ def of_past(event: OfPast) -> list[Text]:
 def of_check(event: CheckStarted | CheckFinished) -> list[Text]:
     """Return the start of a check, or its result with the end of its output."""
     if isinstance(event, CheckStarted):
-        return _said(check_words.started(event), look.DIM)
+        return _said(sentences.check_started(event), look.DIM)
     lines = event.output.strip("\n").splitlines()
     if len(lines) > _CHECKED + 1:
         lines = [f"[… {len(lines) - _CHECKED} lines above …]", *lines[-_CHECKED:]]
     shown = "\n".join(lines)
-    said = _said(check_words.finished(event), look.GOOD if event.passed else look.WARNING)
+    said = _said(sentences.check_finished(event), look.GOOD if event.passed else look.WARNING)
     return (_said(shown, look.DIM) if shown else []) + said
 
 

@@ -12,7 +12,7 @@ from terp.kernels.sandbox.tier import NONE, is_confined
 from terp.person import Choice, Consent, Decline, Option, Run
 from terp.settings.places import find_places
 from terp.settings.profile_file import short_path
-from terp_cli.fronts.front import PersonalFront
+from terp_cli.fronts.front_end import InteractiveFrontEnd
 from terp_cli.prompt.interface import PromptReader, Typed, letter_of, lettered, numbered
 from terp_cli.repl.commands.table import Commands
 from terp_cli.terminal.desktop import copied
@@ -68,7 +68,7 @@ class TerminalPerson:
 
     def __init__(
         self,
-        front: PersonalFront,
+        front: InteractiveFrontEnd,
         desk: Callable[[], PromptReader],
         *,
         interrupted: Callable[[], None] = _send_interrupt,

@@ -20,7 +20,7 @@ from terp.session.explaining import asked_about
 from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.places import Places
-from terp_cli.fronts.front import PersonalFront
+from terp_cli.fronts.front_end import InteractiveFrontEnd
 from terp_cli.prompt.interface import PromptReader
 from terp_cli.repl.commands.context import SavedSession
 from terp_cli.repl.commands.every import all_commands
@@ -74,7 +74,7 @@ class TerminalContext:
     def __init__(
         self,
         session: Session,
-        front: PersonalFront,
+        front: InteractiveFrontEnd,
         desk: PromptReader,
         person: TerminalUser,
         around: ReplContext,

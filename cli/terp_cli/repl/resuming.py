@@ -14,8 +14,8 @@ from terp.store.catalogue import Catalogue, Entry
 from terp.store.places import real_directory
 from terp.store.reading import read_header
 from terp_cli.fronts.call import Call
-from terp_cli.render import past_words
-from terp_cli.render.past_words import turns
+from terp_cli.render import sentences
+from terp_cli.render.sentences import turns
 from terp_cli.terminal.sanitise import one_line
 
 
@@ -78,7 +78,7 @@ def tell(call: Call, session: Session) -> None:
     for record in session.log.since(session.log.resumed_at):
         match record.event:
             case SessionResumed():
-                call.tell(past_words.resumed(record.event))
+                call.tell(sentences.resumed(record.event))
             case Noticed(text=text):
                 call.tell(text)
 

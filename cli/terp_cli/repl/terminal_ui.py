@@ -13,7 +13,7 @@ from terp_cli.terminal.painter import Painter
 
 if TYPE_CHECKING:
     from terp.person import Person
-    from terp_cli.fronts.front import PersonalFront
+    from terp_cli.fronts.front_end import InteractiveFrontEnd
     from terp_cli.prompt.interface import PromptReader
     from terp_cli.repl.approval import TerminalPerson
     from terp_cli.terminal.window import WindowFeatures
@@ -48,7 +48,7 @@ class TerminalUI:
         return _redraws(self._painter, self._settings)
 
     @cached_property
-    def front(self) -> "PersonalFront":
+    def front(self) -> "InteractiveFrontEnd":
         """What shows turns."""
         return _front(self._call, self._settings, self._painter, self._keyboard if self._once else None)
 
@@ -98,7 +98,7 @@ def person_beside(call: Call, settings: Settings) -> "Person | None":
     )
 
 
-def _front(call: Call, settings: Settings, painter: Painter, keyboard: int | None) -> "PersonalFront":
+def _front(call: Call, settings: Settings, painter: Painter, keyboard: int | None) -> "InteractiveFrontEnd":
     verbose = call.options.verbose
     if settings.screen_reader:
         from terp_cli.fronts.spoken import SpokenFront  # noqa: PLC0415  (see `Seat`)

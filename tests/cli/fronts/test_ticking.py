@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from terp_cli.fronts.front import ticking
+from terp_cli.fronts.front_end import ticking
 
 
 async def told(tick: Any, until: asyncio.Event) -> list[Any]:

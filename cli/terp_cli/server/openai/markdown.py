@@ -41,7 +41,7 @@ from terp.events.outputs import Clear, Display, DisplayUpdate, Error, InputReque
 from terp.events.tracebacks import readable
 from terp.text.fencing import fenced, quoted
 from terp.text.plain import Lines
-from terp_cli.render import check_words
+from terp_cli.render import sentences
 
 _CLOSING = re.compile(r"^ {0,3}(`{3,})[ \t]*$", re.MULTILINE)
 _PICTURES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg"})
@@ -212,6 +212,6 @@ def _remarked(event: CodeDeclined | Noticed | CheckStarted | CheckFinished) -> s
         case Noticed(text=text, remedy=remedy):
             return f"{text} {remedy}".rstrip()
         case CheckStarted():
-            return check_words.started(event)
+            return sentences.check_started(event)
         case CheckFinished():
-            return check_words.finished(event)
+            return sentences.check_finished(event)

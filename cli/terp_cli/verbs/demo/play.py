@@ -16,7 +16,8 @@ from terp.person import AutoRun, Choice, Consent, Decline, Person, Run
 from terp.session.reply import reply_of
 from terp.session.session import Session
 from terp_cli.fronts.call import Call
-from terp_cli.fronts.oneshot import Front, OneShotPrompt, one_shot
+from terp_cli.fronts.front_end import FrontEnd
+from terp_cli.fronts.oneshot import OneShotPrompt, one_shot
 from terp_cli.line.stopping import Stopping
 from terp_cli.repl.keeping import folder_of
 from terp_cli.repl.terminal_ui import person_beside, terminal_ui_of
@@ -45,7 +46,7 @@ def demo(call: Call) -> int:
 
 
 async def play(
-    folder: Path, artifacts: Path, person: Person, front: Front, stopping: Stopping, *, says: TextIO
+    folder: Path, artifacts: Path, person: Person, front: FrontEnd, stopping: Stopping, *, says: TextIO
 ) -> int:
     """Play the tour in `folder` and tell on `says` what it is and where the picture lies; the exit code.
 
@@ -87,7 +88,7 @@ class OneTrack:
 class WithPicture:
     """A front end that ends by saying where the picture is, or why there is none."""
 
-    def __init__(self, front: Front, folder: Path, says: TextIO) -> None:
+    def __init__(self, front: FrontEnd, folder: Path, says: TextIO) -> None:
         self._front, self._folder, self._says = front, folder, says
 
     async def show(self, events: AsyncIterable[Event]) -> None:

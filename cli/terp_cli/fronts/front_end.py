@@ -1,4 +1,4 @@
-"""The front end of a user at a terminal: drawn (`TerminalFront`), or for a screen reader (`SpokenFront`)."""
+"""The interfaces of front ends, and the timer that they share."""
 
 import asyncio
 from collections.abc import AsyncIterable, Callable, Iterator, Sequence
@@ -12,8 +12,21 @@ if TYPE_CHECKING:
     from terp.events import Event
 
 
-class PersonalFront(Protocol):
-    """Front end that shows turns, events between them, and lines of terp."""
+class FrontEnd(Protocol):
+    """A front end: it shows a turn to a user or writes it for a program."""
+
+    async def show(self, events: "AsyncIterable[Event]") -> None:
+        """Show the events of one turn, to its end."""
+
+    def finish(self, events: "Sequence[Event]", collected: Sequence[Path]) -> None:
+        """Handle the end of the turn; `--out` has collected its files."""
+
+
+class InteractiveFrontEnd(Protocol):
+    """A front end at a terminal: drawn (`TerminalFront`), or for a screen reader (`SpokenFront`).
+
+    It shows turns, events between them, and lines of terp.
+    """
 
     verbose: bool
     """True if tracebacks are shown whole. Can be set."""

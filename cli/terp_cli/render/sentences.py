@@ -1,9 +1,18 @@
-"""Sentences on the past of a session: resumed, rewound, compacted, forked, run again."""
+"""Sentences on the past of a session (resumed, rewound, compacted, forked, run again) and on checks."""
 
 from collections.abc import Callable
 from typing import assert_never
 
-from terp.events import CodeCompared, HistoryCompacted, HistoryRewound, SessionForked, SessionResumed
+from terp.checks.until.telling import changed_files
+from terp.events import (
+    CheckFinished,
+    CheckStarted,
+    CodeCompared,
+    HistoryCompacted,
+    HistoryRewound,
+    SessionForked,
+    SessionResumed,
+)
 
 _NAMED = 12
 
@@ -33,7 +42,7 @@ def rewound(event: HistoryRewound) -> str:
     return f"{gone}.{stay}{kept}"
 
 
-def shortened(event: HistoryCompacted, grouped: Callable[[int], str]) -> str:
+def compacted(event: HistoryCompacted, grouped: Callable[[int], str]) -> str:
     """Return the sentence on a compaction: tokens before and after, and why; `grouped` formats numbers."""
     window = f" of {grouped(event.window)}" if event.window and event.reason == "full" else ""
     size = f"{grouped(event.before)} → {grouped(event.after)}{window} tokens"
@@ -59,6 +68,25 @@ def compared(event: CodeCompared) -> str:
     """Return the sentence on a repeated run: the same output as before, or another."""
     same = "another output than before:" if event.difference else "the same output as before"
     return f"Run {event.done} of {event.total}: {same}"
+
+
+def check_started(event: CheckStarted) -> str:
+    """Return the sentence at the start of a check: its name, and which attempt it is."""
+    again = f" again ({event.attempt})" if event.attempt > 1 else ""
+    return f"Checking{again}: {event.check}"
+
+
+def check_finished(event: CheckFinished) -> str:
+    """Return the result of a check, the state of its files, and the next step."""
+    passed = f"The check has passed, after {event.seconds:.1f} s."
+    parts = [passed if event.passed else f"The check has not passed. {event.why}".rstrip()]
+    if files := changed_files(event.changed, event.missing, event.new):
+        parts.append(files)
+    parts += event.results or (["The originals were used."] if files else [])
+    if not event.passed and event.left:
+        times = "once" if event.left == 1 else f"{event.left} times"
+        parts.append(f"The model is asked again, {times} at most.")
+    return " ".join(parts)
 
 
 def turns(number: int) -> str:
