@@ -30,7 +30,7 @@ CHOICES = (
 )
 CONSENT = (Option("y", "yes"), Option("n", "no"))
 _ESCAPE = "Esc does not run it either; Ctrl-C ends the turn."
-_LONGER = "Anything longer does not run it, and is told to the model."
+_LONGER = "Anything longer does not run it, and is sent to the model."
 _WORDS_ARE_NO = "Any words are a no, and are sent to the model."
 _LETTERS = "[y]es · [n]o · [e]dit · [a]lways · [r]ule · e[x]plain · [?] or what instead"
 # Fewer cells than this beside the letters are too few to write in.
@@ -92,7 +92,7 @@ class TerminalPerson:
 
     @property
     def always(self) -> bool:
-        """Whether code runs without being asked about. Can be set."""
+        """Return True while code runs without an approval. Can be set."""
         return self._always
 
     @always.setter
@@ -116,7 +116,7 @@ class TerminalPerson:
                     return decision
 
     async def allow(self, request: Consent) -> bool | Decline:
-        """Whether something other than code may be done; words are a no with this reason."""
+        """Return the user's consent to an action that is not code; words decline it with a reason."""
         if request.as_code and self.always:
             return True
         answer = await self.choose(Choice(request.what, CONSENT, request.why))
@@ -144,7 +144,7 @@ class TerminalPerson:
         if answer in (option.letter for option in choice.options):
             if not typed.pasted or answer == "n":
                 return answer
-            self._tell(_PASTED)
+            self._say(_PASTED)
         elif _MEANT.get(answer) == "n":
             return ""
         elif _means_terp(answer):
@@ -152,7 +152,7 @@ class TerminalPerson:
         elif len(answer) > 1 and answer not in _MEANT:
             return Decline(typed.text.strip())
         elif answer:
-            self._tell(*(f"{option.letter}  {option.does}" for option in choice.options), _WORDS_ARE_NO)
+            self._say(*(f"{option.letter}  {option.does}" for option in choice.options), _WORDS_ARE_NO)
         return None
 
     async def type_in(self, prompt: str, *, secret: bool) -> str:
@@ -179,7 +179,7 @@ class TerminalPerson:
         elif len(answer) > 1:
             return Decline(typed.text.strip())
         elif typed.pasted:
-            self._tell(_PASTED)
+            self._say(_PASTED)
         else:
             return await self._decided_by_letter(proposed, answer)
         return None
@@ -197,12 +197,12 @@ class TerminalPerson:
             case "x":
                 await self._explain(proposed)
             case "c":
-                self._tell(f"Copied {await copied(proposed.code, self._environ, self._typing.emit)}.")
+                self._say(f"Copied {await copied(proposed.code, self._environ, self._typing.emit)}.")
             case "v":
                 self._front.whole_code()
             case _ if letter:
                 known = [_BESIDE] if self.beside else []
-                self._tell(
+                self._say(
                     *(f"{choice.letter}  {choice.does}" for choice in CHOICES), _LONGER, _ESCAPE, *known
                 )
         return None
@@ -210,10 +210,10 @@ class TerminalPerson:
     def _agreed(self, proposed: CodeProposed, *, always: bool) -> Run:
         self.always = always
         if always:
-            self._tell(_UNASKED_ONCE if self._once else _UNASKED)
+            self._say(_UNASKED_ONCE if self._once else _UNASKED)
             # A kernel in which no code has run yet begins again, in the sandbox.
             if not (self._once or is_confined(proposed.tier) or is_confined(self.tier(proposed.language))):
-                self._tell(_FREE)
+                self._say(_FREE)
         return Run(proposed.code)
 
     async def _ruled(self, proposed: CodeProposed) -> Run | Decline | None:
@@ -224,10 +224,10 @@ class TerminalPerson:
         if not offer.rules:
             self._front.say(offer.why)
             return None
-        told = [f"  {one_line(text)} – {means}" for text, means in offer.rules]
+        lines = [f"  {one_line(text)} – {means}" for text, means in offer.rules]
         keep = [f"To keep it, write into {short_path(find_places(self._environ).config_file)}:"]
         keep += [f"  {one_line(line)}" for line in as_yaml(offer.texts)]
-        what = "\n".join([_RULED, *told, *keep, "Do you want that?"])
+        what = "\n".join([_RULED, *lines, *keep, "Do you want that?"])
         answer = await self.choose(Choice(what, CONSENT))
         if isinstance(answer, Decline):
             return answer
@@ -243,7 +243,7 @@ class TerminalPerson:
 
     async def _explain(self, proposed: CodeProposed) -> None:
         if self.explain is None:
-            self._tell("There is no model to explain it.")
+            self._say("There is no model to explain it.")
             return
         try:
             self._front.say(await self.explain(proposed.language, proposed.code))
@@ -252,7 +252,7 @@ class TerminalPerson:
 
     async def _do_beside(self, line: str) -> None:
         if self.beside is None:
-            self._tell(_NO_COMMANDS)
+            self._say(_NO_COMMANDS)
             return
         try:
             await self.beside(line)
@@ -265,12 +265,12 @@ class TerminalPerson:
         if editor:
             code = await self._typing.edited_with(editor, proposed.code, proposed.language)
         elif visible(proposed.code) != proposed.code:
-            self._tell("The code has invisible characters. Set EDITOR to a program that shows them.")
+            self._say("The code has invisible characters. Set EDITOR to a program that shows them.")
             return None
         else:
             code = await self._typing.edited(proposed.code)
         if code is None or code == proposed.code:
-            self._tell("Nothing was changed.")
+            self._say("Nothing was changed.")
             return None
         return Run(code)
 
@@ -296,7 +296,7 @@ class TerminalPerson:
         return "\n".join(fill(line, self._typing.width - 2) for line in text.split("\n"))
 
     async def _line(self, question: str) -> Typed | None:
-        """What is typed; None when there is no answer: Ctrl-C, Ctrl-D, or no terminal any more."""
+        """Return the typed line; None for Ctrl-C, Ctrl-D, or a terminal that is gone."""
         try:
             return await self._typing.line(question, escape="n")
         except EOFError:
@@ -310,7 +310,7 @@ class TerminalPerson:
         # Interrupting the turn takes the question back, by cancelling it here.
         await asyncio.sleep(1)
 
-    def _tell(self, *lines: str) -> None:
+    def _say(self, *lines: str) -> None:
         self._typing.say("".join(f"{line}\n" for line in lines))
 
     @property
@@ -321,5 +321,5 @@ class TerminalPerson:
 
 
 def _means_terp(answer: str) -> bool:
-    """Whether an answer is what is typed at the prompt for terp itself: a command, or code of one's own."""
+    """Return True for input meant for terp itself: a command, or the user's own code."""
     return answer.startswith((">>>", "!", "%%")) or ("\n" not in answer and Commands.are_in(answer))

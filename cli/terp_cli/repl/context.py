@@ -49,7 +49,7 @@ def _none() -> Sequence[SavedSession]:
 
 @dataclass(frozen=True)
 class ReplContext:
-    """What is known around a talk.
+    """The settings, places and operations around a session.
 
     `model` changes a session's model by name, for settings; `change` lets a session go from settings to those
     with another profile, and gives the change, or None where the person did not agree to lose variables.
@@ -91,7 +91,7 @@ class TerminalContext:
 
     @property
     def auto_run(self) -> bool:
-        """Whether code runs without being asked about."""
+        """Return True while code runs without an approval."""
         return self._person.always
 
     @auto_run.setter
@@ -100,7 +100,7 @@ class TerminalContext:
 
     @property
     def verbose(self) -> bool:
-        """Whether tracebacks and outputs are shown whole."""
+        """Return True if tracebacks and outputs are shown whole."""
         return self.front.verbose
 
     @verbose.setter
@@ -168,14 +168,14 @@ class TerminalContext:
         self.desk.clear()
 
     async def ask(self, question: str) -> bool:
-        """Whether the person says yes."""
+        """Return True if the user says yes."""
         answer = await self._person.allow(Consent(question))
         if isinstance(answer, Decline):
             self.session.teach(objection(question, answer.reason))
         return bool(answer)
 
     async def explain(self, language: str, code: str) -> str:
-        """What the model says about a piece of code."""
+        """Return the model's explanation of a piece of code."""
         return (await self.session.beside(asked_about(language, code))).text
 
     async def beside(self, line: str) -> None:
@@ -198,13 +198,13 @@ class TerminalContext:
             self.desk.refresh()
 
     async def trust(self) -> "tuple[str, Change | None]":
-        """How the project stands, once the person was asked about it; and what that changed."""
+        """Ask about the project; return its state as a sentence, and the change of settings, if any."""
         if self._around.trust is None:
             raise SessionError("There is no project here that could be trusted.")
-        told, change = await self._around.trust(self.session, self.settings, self.profile, self.ask)
+        state, change = await self._around.trust(self.session, self.settings, self.profile, self.ask)
         if change is not None:
             self._take(change, self.profile)
-        return told, change
+        return state, change
 
     async def use_profile(self, name: str) -> "Change | None":
         """Go on with the settings of another profile; what that changed, or None if the person said no.

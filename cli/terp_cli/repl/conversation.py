@@ -29,7 +29,7 @@ from terp.text.peek import Room
 from terp_cli.fronts.call import STDIN, Call
 from terp_cli.fronts.oneshot import OneShotPrompt, one_shot, wanted_by, write_variable
 from terp_cli.line.stdin import Piped, read_prompt, take_data
-from terp_cli.repl.keeping import place_of, prune_soon, resumed_by, tell_of_past, what_first
+from terp_cli.repl.keeping import place_of, prune_soon, report_resumed, resumed_by, what_first
 from terp_cli.repl.terminal_ui import TerminalUI, person_beside, terminal_ui_of
 from terp_cli.repl.trusting import settled
 
@@ -43,7 +43,7 @@ _OFFERED = 9
 
 @dataclass(frozen=True)
 class ConversationStart:
-    """What a conversation begins with: where it is kept and works, and what is asked first.
+    """The start of a conversation: its place, its working directory, and its first prompt.
 
     `emission` is what is written in place of an answer.
     """
@@ -66,7 +66,7 @@ def converse(call: Call, settings: Settings) -> int:
 
 @contextmanager
 def given_by(call: Call, settings: Settings) -> Iterator[ConversationStart]:
-    """What the call begins with; what is kept of it is closed behind the block.
+    """Yield the start of the call's conversation; its stored session is closed after the block.
 
     Raises:
         TerpError: something of it cannot be used, or nothing is asked and nobody stays to ask.
@@ -150,7 +150,7 @@ async def conversed(call: Call, settings: Settings, given: ConversationStart, ui
             call, settings, session, ui, given.question if given.question.asks else None, opened
         )
     if given.resumed:
-        tell_of_past(call, session)
+        report_resumed(call, session)
     facts = {"session": given.place.folder.name, "model": session.model.name}
     front = (
         ui.titles.beside(ui.front)
@@ -180,7 +180,7 @@ async def _with_model(call: Call, settings: Settings, ui: TerminalUI | None) -> 
 
 
 def _attached(call: Call, cwd: Path, room: Room, *, elsewhere: bool) -> tuple[Attachment, ...]:
-    """What the call attaches; what has an address is fetched once the files are known to be there."""
+    """Return the call's attachments; addresses are downloaded only after all files were found."""
     addresses = [file for file in call.options.file if is_address(file)]
     files = [file for file in call.options.file if file not in addresses]
     attachments = _of_files(call, files, cwd, room, elsewhere=elsewhere)
@@ -198,7 +198,7 @@ def _of_files(
 
 
 def _person_beside(call: Call, settings: Settings, *, drawn: bool) -> Person:
-    """Who decides where nobody sits at the terminal that is drawn on."""
+    """Return the person who decides when the terminal that is drawn on has no keyboard."""
     person = (None if drawn else person_beside(call, settings)) or Nobody()
     return AutoRun(person) if settings.auto_run else person
 

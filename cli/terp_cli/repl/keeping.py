@@ -1,4 +1,4 @@
-"""Which session a call goes on with, where it is kept, and how much room all of them take."""
+"""The session that a call resumes or creates, its folder, and the quota of all sessions."""
 
 import asyncio
 import tempfile
@@ -83,7 +83,7 @@ def way_back(call: Call, folder: Path) -> str:
 
 
 def what_first(call: Call, settings: Settings, place: Place, *, asked: bool) -> First:
-    """What comes before the prompt: all code of the session again, or its code that waits for an answer."""
+    """Return the step before the prompt: rerun all code, or continue with code that waits for an answer."""
     if call.options.rerun:
         return "rerun"
     stored = place.keeper.stored if place.keeper else None
@@ -95,11 +95,11 @@ def what_first(call: Call, settings: Settings, place: Place, *, asked: bool) -> 
     return "go_on" if waits(stored) else ""
 
 
-def tell_of_past(call: Call, session: Session) -> None:
+def report_resumed(call: Call, session: Session) -> None:
     """Say how a stored session goes on, where nothing else shows it."""
-    from terp_cli.repl.resuming import tell  # noqa: PLC0415  (most sessions are new)
+    from terp_cli.repl.resuming import report  # noqa: PLC0415  (most sessions are new)
 
-    tell(call, session)
+    report(call, session)
 
 
 def prune_soon(call: Call, settings: Settings, session: Session) -> None:
@@ -113,14 +113,14 @@ def prune_soon(call: Call, settings: Settings, session: Session) -> None:
 
         return len(Catalogue(call.places.sessions, call.places.work).prune(quota * 1_000_000).removed)
 
-    def told(future: asyncio.Future[int]) -> None:
+    def report(future: asyncio.Future[int]) -> None:
         if not future.cancelled() and (number := future.result()):
             old = "An old session was" if number == 1 else f"{number} old sessions were"
             session.log.append(
                 Noticed(f"{old} removed: together they took more than {quota} MB (session_quota_mb).")
             )
 
-    asyncio.get_running_loop().run_in_executor(None, pruned).add_done_callback(told)
+    asyncio.get_running_loop().run_in_executor(None, pruned).add_done_callback(report)
 
 
 def folder_of(call: Call) -> Path:

@@ -36,7 +36,7 @@ _DECORATORS = frozenset(
 async def attached(
     line: str, cwd: Path, context: CommandContext, namespaces: Namespaces
 ) -> Sequence[Attachment]:
-    """What a message names with an `@`; the user reads of words that were probably meant to name something.
+    """Return the attachments that a message names with `@`; report words that probably were meant as names.
 
     Raises:
         AttachmentError: a file cannot be read.
@@ -50,8 +50,8 @@ async def attached(
     variables = {one.name: (one, language) for language, one in reversed(held)}
     known = [one.name for _, one in held]
     for word in (word for word in (*named.others, *named.names) if word not in known):
-        if told := missed(word, cwd, known, opens_line=word in named.openers):
-            context.say(told)
+        if notice := missed(word, cwd, known, opens_line=word in named.openers):
+            context.say(notice)
     return (*files, *(described(*variables[name]) for name in named.names if name in variables))
 
 

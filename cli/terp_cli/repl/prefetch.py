@@ -1,4 +1,4 @@
-"""What is done before it is asked for, while the person types."""
+"""Prefetch of slow imports while the user types."""
 
 import sys
 import threading
@@ -20,6 +20,6 @@ async def prefetch_adapters() -> None:
 
 def _preload(adapters: Sequence[str]) -> None:
     for name in adapters:
-        # A failure is met and told by the first message.
+        # The first message meets and reports a failure.
         with suppress(Exception):
             import_module(name).preload()

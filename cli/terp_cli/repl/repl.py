@@ -48,12 +48,12 @@ from terp_cli.terminal.sanitise import readable
 
 
 def _nothing() -> None:
-    """Nothing was typed ahead."""
+    """Do nothing: no key was typed ahead."""
 
 
 @dataclass(frozen=True)
 class ReplSettings:
-    """What a REPL is told by who starts it.
+    """The settings of a REPL.
 
     `background` is begun when the first prompt is on the screen: starting the kernel, importing what
     the model needs. `first` is the turn that was asked for on the command line. `hand_over` is called
@@ -156,8 +156,8 @@ class Repl:
     def lost(self, _: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
         """Say in one line what failed where nobody waits for it."""
         error = context.get("exception")
-        told = f"{type(error).__name__}: {error}" if error else str(context.get("message"))
-        self._context.say(f"! Something failed in the background: {told}")
+        problem = f"{type(error).__name__}: {error}" if error else str(context.get("message"))
+        self._context.say(f"! Something failed in the background: {problem}")
 
     def interrupt(self) -> None:
         """Stop the turn that is going on, and let the person think again about what was to follow it."""
@@ -177,7 +177,7 @@ class Repl:
         """Let something happen beside the conversation."""
 
         async def run() -> None:
-            # A kernel that does not start is told by the run that needs it.
+            # The run that needs the kernel reports a failed start.
             with suppress(TerpError):
                 await thing()
 
@@ -217,7 +217,7 @@ class Repl:
         return True
 
     def _may_leave(self) -> bool:
-        """Whether the person may leave; once they have been told of what that ends."""
+        """Return True if the user may leave; the first attempt only warns about running jobs."""
         jobs = self._context.session.jobs.running.values()
         if not jobs or self._warned:
             return True
@@ -238,22 +238,22 @@ class Repl:
         await self._guarded(self._answer(line))
 
     async def _guarded(self, doing: Awaitable[object]) -> None:
-        """Do something for the person; what goes wrong is told, and the talk goes on."""
+        """Run an action of the user; errors are shown, and the session continues."""
         try:
             await doing
         except TerpError as error:
             if self._context.debug and error.__cause__ is not None and error.stop_reason != "usage":
-                # A mistake of the person's own has no more to tell than its message.
-                self._context.say(self._told(error))
+                # For a mistake of the user the message is enough.
+                self._context.say(self._traceback(error))
             self._context.say(self._without_secrets(error.message), *([error.remedy] if error.remedy else []))
         except Exception as error:  # noqa: BLE001  # a bug of terp must not end the conversation
             self._context.say(
-                self._told(error),
+                self._traceback(error),
                 "",
                 "This is a bug in terp. The conversation and the variables are still there.",
             )
 
-    def _told(self, error: Exception) -> str:
+    def _traceback(self, error: Exception) -> str:
         return self._without_secrets("".join(traceback.format_exception(error)).rstrip())
 
     def _without_secrets(self, text: str) -> str:
@@ -264,15 +264,15 @@ class Repl:
         session = self._context.session
         if code := typed_code(line, session.kernels.languages):
             await self._busily(self._drawn(session.run(*code)))
-        elif told := unclear(line):
-            self._context.say(told)
+        elif problem := unclear(line):
+            self._context.say(problem)
         elif not await self._commanded(line):
             line = self._commands.as_text(line)
             attached = await self._attached(line)
             await self._busily(self._drawn(ask(session, line, attached)))
 
     async def _commanded(self, line: str) -> bool | object:
-        """Whether a line was a command; one that is not known comes back, to be corrected."""
+        """Run a line if it is a command, and return True; an unknown command returns to the input line."""
         try:
             return await self._busily(self._commands.run(self._context, line))
         except UnknownCommand:
@@ -288,7 +288,7 @@ class Repl:
             self._ctrl_c.ended()
 
     async def _attached(self, line: str) -> Sequence[Attachment]:
-        """What a message names with an @; the message comes back to the line when that cannot be read."""
+        """Return the attachments that a message names with `@`; prefill the message if one is unreadable."""
         try:
             return await attached(line, self._folder(), self._context, self._namespaces)
         except TerpError:
@@ -382,7 +382,7 @@ class Repl:
 
 
 def _is_last(event: Event, typed: str) -> bool:
-    """Whether typed code is over or goes on by itself, or a check is after which no turn follows."""
+    """Return True if typed code has ended or was detached, or a check passed."""
     if isinstance(event, CheckFinished):
         return event.passed
     return isinstance(event, CodeFinished | CodeRejected | JobChanged) and event.call_id == typed

@@ -28,7 +28,7 @@ class Resuming:
 
 
 def chosen(call: Call) -> Resuming:
-    """What -c or -r asks for.
+    """Return the session that -c or -r asks for.
 
     Raises:
         SessionError: there is no such session.
@@ -51,7 +51,7 @@ def chosen(call: Call) -> Resuming:
 
 
 def resumes_problem(call: Call) -> bool:
-    """Whether -r or -c names a session whose problem is not over, and nothing else is asked."""
+    """Return True if -r or -c names an unfinished problem of `terp solve`, without a new prompt."""
     options, here = call.options, real_directory(call.cwd)
     if call.line.words or options.rerun or options.fork or not (options.resume or options.continue_):
         return False
@@ -69,11 +69,11 @@ def resumes_problem(call: Call) -> bool:
 
 
 def waits(stored: Stored) -> bool:
-    """Whether code of a stored session still waits for an answer."""
+    """Return True if code of a stored session still waits for an answer."""
     return any(not (left.started or left.finished) for left in stored.left_over)
 
 
-def tell(call: Call, session: Session) -> None:
+def report(call: Call, session: Session) -> None:
     """Say how a stored session goes on, where nothing else shows it."""
     for record in session.log.since(session.log.resumed_at):
         match record.event:
@@ -162,7 +162,7 @@ def row(entry: Entry, *, with_directory: bool = False) -> str:
 
 
 def title(entry: Entry) -> str:
-    """What a session is about, and what is special about it."""
+    """Return the title of a session, with "(open)" or "(copy of …)"."""
     special = " (open)" if entry.open else ""
     special += f" (copy of {one_line(entry.forked_from)})" if entry.forked_from else ""
     return (one_line(entry.title) or "(no title)") + special

@@ -94,18 +94,18 @@ def _teach(session: Session, ui: TerminalUI) -> None:
 async def _trust(
     call: Call, ui: TerminalUI, session: Session, before: Settings, profile: str, allow: Asks
 ) -> tuple[str, Change | None]:
-    told, is_new = await asked_again(call, ui)
+    state, is_new = await asked_again(call, ui)
     _teach(session, ui)
     if not is_new:
-        return told, None
+        return state, None
     _brief_on_project(call, session, before)
     # A profile that nobody named since the start may be one that is weaker than the project.
     named = call.options.profile if profile == call.profile else profile
-    return told, await _use_profile(call, session, before, named, allow)
+    return state, await _use_profile(call, session, before, named, allow)
 
 
 def _brief_on_project(call: Call, session: Session, settings: Settings) -> None:
-    """Tell the model the instructions of the project as it stands now, if the session works in it."""
+    """Send the model the project's current instructions, if the session works in the project."""
     briefing = session.equipment.briefing
     if briefing is not None and briefing.project.cwd == call.project.cwd:
         briefing = session.equipment.briefing = replace(briefing, project=call.project)

@@ -27,7 +27,7 @@ class TerminalUI:
     """
 
     def __init__(self, call: Call, settings: Settings, *, once: bool) -> None:
-        """Who stays reads the keyboard all the time; a call answered `once` reads it for questions."""
+        """Open the terminal; with `once`, the keyboard is read only for questions."""
         self._call = call
         self._settings = settings
         self._once = once
@@ -44,17 +44,17 @@ class TerminalUI:
 
     @property
     def redraws(self) -> bool:
-        """Whether the prompt stays at the bottom, and what is written meanwhile comes above it."""
+        """Return True if the prompt stays at the bottom, and new output appears above it."""
         return _redraws(self._painter, self._settings)
 
     @cached_property
     def front(self) -> "InteractiveFrontEnd":
-        """What shows turns."""
+        """The front end that shows turns."""
         return _front(self._call, self._settings, self._painter, self._keyboard if self._once else None)
 
     @cached_property
     def person(self) -> "TerminalPerson | None":
-        """Who sits there; nobody where no key can be read."""
+        """The user at the keyboard; None if no key can be read."""
         if self.desk is None:
             return None
         from terp_cli.repl.approval import TerminalPerson  # noqa: PLC0415  (there is a prompt before)
@@ -72,12 +72,12 @@ class TerminalUI:
 
 
 def terminal_ui_of(call: Call, settings: Settings, *, once: bool) -> TerminalUI | None:
-    """What draws and asks on the terminal; None where plain text or JSON is wanted."""
+    """Return the terminal's user interface; None for plain text or JSON."""
     return TerminalUI(call, settings, once=once) if call.draws else None
 
 
 def person_beside(call: Call, settings: Settings) -> "Person | None":
-    """Who can be asked while the turn is written elsewhere; nobody without a controlling terminal."""
+    """Return a person who can be asked while the turn is written elsewhere; None without a terminal."""
     # With -y in a pipe nobody is expected to sit there.
     if settings.auto_run and call.source != "terminal":
         return None

@@ -32,19 +32,19 @@ Say = Callable[[str], None]
 
 
 class Chooses(Protocol):
-    """Who is asked."""
+    """The person who answers the question about trust."""
 
     async def choose(self, choice: Choice) -> str | Decline:
         """The letter of the answer; "" when none is wanted, or nobody answers."""
 
 
 def difference(call: Call, standing: Standing) -> Difference:
-    """What trust in a project would change in this call."""
+    """Return the changes that trust in a project would make in this call."""
     return difference_of(standing, call.environ, partial(call.loaded, call.line.given, call.options.profile))
 
 
 def project_report(standing: Standing, found: Difference) -> list[str]:
-    """What is shown of a project before anybody decides."""
+    """Return the lines about a project that are shown before the decision."""
     lines = [f"This project speaks to terp: {_where(standing)}"]
     lines += _cut([f"  {word:{_WORD}}{one_line(line)}" for word, line in found.changed])
     if not found.changed:
@@ -105,12 +105,12 @@ async def settled(call: Call, settings: Settings, ui: TerminalUI | None) -> Sett
     if not await _trusted(call, call.standing, ui):
         return settings
     call.read_project_again(call.standing)
-    # What it may not set was told with the question.
+    # The question listed the settings that it may not set.
     return call.loaded(call.line.given, call.options.profile, call.project).settings
 
 
 async def asked_again(call: Call, ui: TerminalUI) -> tuple[str, bool]:
-    """What `/trust` says, once the person was asked about the project as it is by now; and whether it is new.
+    """Ask about the project's current files; return its state as a sentence, and True if trust is new.
 
     What is new counts from here on, as far as it can in a session that goes on.
     """
@@ -133,7 +133,7 @@ def _when(project: Project) -> str:
 
 
 async def _trusted(call: Call, standing: Standing, ui: TerminalUI) -> bool:
-    """Whether the person trusts the project, which they are asked."""
+    """Ask about trust in the project; return True if it is trusted."""
     if ui.person is None or ui.desk is None:
         return False
     try:
@@ -148,7 +148,7 @@ async def _trusted(call: Call, standing: Standing, ui: TerminalUI) -> bool:
 
 
 def state_of(standing: Standing) -> str:
-    """How a project stands, as a sentence."""
+    """Return the state of a project as a sentence."""
     where = _where(standing)
     return {
         "nothing": f"Nothing in {where} speaks to terp: there is nothing to trust.",
@@ -169,7 +169,7 @@ def _folded(line: str, width: int) -> str:
 
 
 def _cut(lines: list[str]) -> list[str]:
-    """What fits above the question: a project could push all else off the screen."""
+    """Cut lines to fit above the question: a project could push everything else off the screen."""
     left = len(lines) - _MOST_LINES
     short = [
         f"{line[:_LONGEST_LINE]}… {len(line) - _LONGEST_LINE:,} more characters"

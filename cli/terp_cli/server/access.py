@@ -28,10 +28,10 @@ class HostNames(Protocol):
     """Decides which names are a server's own."""
 
     def is_host(self, host: str, came_in_on: str) -> bool:
-        """Whether a request with this `Host` is meant for this server."""
+        """Return True if `host` is a name of this server."""
 
     def is_origin(self, origin: str, came_in_on: str) -> bool:
-        """Whether a page of this origin is one of this server."""
+        """Return True if `origin` is that of a page of this server."""
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,11 @@ class OwnNames:
     port: int
 
     def is_host(self, host: str, came_in_on: str) -> bool:
-        """Whether a request with this `Host` is meant for this server."""
+        """Return True if `host` is a name of this server."""
         return host in self._hosts(came_in_on)
 
     def is_origin(self, origin: str, came_in_on: str) -> bool:
-        """Whether a page of this origin is one of this server."""
+        """Return True if `origin` is that of a page of this server."""
         return origin in {f"http://{host}" for host in self._hosts(came_in_on)}
 
     def _hosts(self, came_in_on: str) -> frozenset[str]:
@@ -63,7 +63,7 @@ class OwnNames:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address."""
+    """Return True if only this machine can reach an address."""
     if host == "localhost":
         return True
     try:
@@ -147,11 +147,11 @@ class Access:
         return None
 
     def _is_page(self, scope: Scope) -> bool:
-        """Whether it is a page that is asked for, which anybody may see and link to."""
+        """Return True for a request of a public page."""
         return scope["path"] in self._public and scope.get("method") in ("GET", "HEAD")
 
     def _may_be_strange(self, scope: Scope) -> bool:
-        """Whether the token is not needed, or is to come in the first frame, or asked for behind this."""
+        """Return True if the token is not needed, comes in the first frame, or is checked elsewhere."""
         if self._elsewhere(scope):
             return True
         if scope["type"] == "websocket":
@@ -159,7 +159,7 @@ class Access:
         return self._is_page(scope) or self._is_signed(scope)
 
     def _is_signed(self, scope: Scope) -> bool:
-        """Whether it is an output of a session, at an address that an answer had: a chat page shows it."""
+        """Return True for a session's output at a signed address, as chat pages show it."""
         if scope.get("method") not in ("GET", "HEAD") or not _OUTPUT.fullmatch(scope["path"]):
             return False
         return self._token.opens(scope["path"], scope["query_string"].decode("latin-1"))

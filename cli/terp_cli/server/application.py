@@ -40,7 +40,7 @@ def application(
     app = FastAPI(
         title="terp",
         version=__version__,
-        description="Sessions of terp over HTTP and WebSocket. docs/server.md tells of events and sockets.",
+        description="Sessions of terp over HTTP and WebSocket. docs/server.md describes events and sockets.",
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,

@@ -1,4 +1,4 @@
-"""What a body may be: its type, its size, and how long it may take to come."""
+"""Checks of request bodies: content type, size, and speed of arrival."""
 
 import asyncio
 from collections.abc import Callable

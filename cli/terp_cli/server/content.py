@@ -64,10 +64,13 @@ def archived(tree: Tree) -> Iterator[bytes]:
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         for entry, descriptor in tree.walked():
             # Before 1980 the format has no time.
-            told = zipfile.ZipInfo(entry.path, date_time=(1980, 1, 1, 0, 0, 0))
-            told.compress_type = zipfile.ZIP_DEFLATED
-            told.external_attr = 0o600 << 16
-            with os.fdopen(descriptor, "rb") as file, archive.open(told, "w", force_zip64=True) as member:
+            member_info = zipfile.ZipInfo(entry.path, date_time=(1980, 1, 1, 0, 0, 0))
+            member_info.compress_type = zipfile.ZIP_DEFLATED
+            member_info.external_attr = 0o600 << 16
+            with (
+                os.fdopen(descriptor, "rb") as file,
+                archive.open(member_info, "w", force_zip64=True) as member,
+            ):
                 while piece := file.read(_PIECE):
                     member.write(piece)
                     yield made.taken()
@@ -99,7 +102,7 @@ async def _pieces(descriptor: int, begin: int, end: int) -> AsyncIterator[bytes]
         while begin < end:
             piece = await anyio.to_thread.run_sync(os.pread, descriptor, min(_PIECE, end - begin), begin)
             if not piece:
-                # It was cut meanwhile; that the length is not met tells the client.
+                # It was cut meanwhile; the client sees that the length is not met.
                 return
             begin += len(piece)
             yield piece

@@ -1,4 +1,4 @@
-"""What a client reads when something cannot be done: the same form everywhere."""
+"""Error responses: the same form for every failed request."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -120,10 +120,10 @@ def status_of(error: TerpError) -> int:
 
 async def _invalid(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    return answer(RequestRefused(422, "; ".join(_told(error.errors()))))
+    return answer(RequestRefused(422, "; ".join(_validation_lines(error.errors()))))
 
 
-def _told(problems: Sequence[Any]) -> list[str]:
+def _validation_lines(problems: Sequence[Any]) -> list[str]:
     """The first problems, each with its place; never with what was sent, which may be a secret."""
     lines = [
         f"{'.'.join(map(str, problem['loc']))[:200]}: {problem['msg'][:300]}" for problem in problems[:_NAMED]
@@ -142,7 +142,7 @@ async def _http(request: Request, error: Exception) -> JSONResponse:
 
 
 async def _mistaken(_: Request, _error: Exception) -> JSONResponse:
-    """What went wrong is in the log, and for nobody else."""
+    """Answer with a general error: the details are only in the log."""
     return answer(RequestRefused(500, "The server made a mistake.", "Its log says which."))
 
 

@@ -51,12 +51,12 @@ class Outgoing:
             if oldest is not None and oldest in self._under_way:
                 raise OSError("the client takes nothing")
 
-    async def alive(self, every_s: float, tell: Callable[[], Awaitable[None]]) -> None:
-        """Have something sent by `tell` whenever nothing was for so long; without an end."""
+    async def alive(self, every_s: float, keep_alive: Callable[[], Awaitable[None]]) -> None:
+        """Call `keep_alive` whenever nothing was sent for `every_s`; run until cancelled."""
         while True:
             await asyncio.sleep(self._last + every_s - self._now())
             if self._now() >= self._last + every_s:
-                await tell()
+                await keep_alive()
 
 
 async def until_one_ends(*doings: Coroutine[None, None, None]) -> None:
@@ -84,7 +84,7 @@ _NOTHING = b": \n\n"
 async def batches(
     served: Served, after: int, turn: ServedTurn | None = None
 ) -> AsyncGenerator[Sequence[WireEvent], None]:
-    """What was told after a number, then what is told: until the session is closed, or the `turn` is over."""
+    """Yield the events after a number, then new ones, until the session is closed or the `turn` ends."""
     while True:
         end = _end_of(turn)
         if end is not None and after >= end:
@@ -92,9 +92,9 @@ async def batches(
         if served.transcript.last > after:
             batch = await served.transcript.since(after)
             after, end = batch.after, _end_of(turn)
-            told = batch.told if end is None else [one for one in batch.told if one.number <= end]
-            if told:
-                yield told
+            events = batch.events if end is None else [one for one in batch.events if one.number <= end]
+            if events:
+                yield events
         elif served.closed:
             return
         else:
@@ -139,8 +139,8 @@ class EventStream(Response):
         await send(_body(b"retry: 1000\n\n"))
         if self._after >= 0:
             async with aclosing(batches(self._served, self._after, self._turn)) as following:
-                async for told in following:
-                    await send(_body(_written(told)))
+                async for events in following:
+                    await send(_body(_written(events)))
         await send({"type": "http.response.body", "body": b""})
 
 
@@ -156,9 +156,9 @@ def _body(content: bytes) -> Message:
 
 def _written(batch: Sequence[WireEvent]) -> bytes:
     parts = []
-    for told in batch:
-        number = b"id: %d\n" % told.number if told.is_last else b""
-        parts.append(b"%bevent: %b\ndata: %b\n\n" % (number, told.name.encode(), told.json))
+    for event in batch:
+        number = b"id: %d\n" % event.number if event.is_last else b""
+        parts.append(b"%bevent: %b\ndata: %b\n\n" % (number, event.name.encode(), event.json))
     return b"".join(parts)
 
 

@@ -1,4 +1,4 @@
-"""What a server takes on at most."""
+"""The limits of a server."""
 
 from dataclasses import dataclass
 

@@ -44,7 +44,7 @@ class ProfileOffered:
 
 @dataclass(frozen=True)
 class SessionOffer:
-    """What clients can choose from: `model` is that of a session for which nothing is wished.
+    """The models and profiles for clients: `model` is the default.
 
     `asks` is whether code waits for an approval, which no client can change.
     """
@@ -58,7 +58,7 @@ class Opener(Protocol):
     """Makes sessions, new ones and of stored ones."""
 
     def offer(self) -> SessionOffer:
-        """What there is to choose from. Reads files."""
+        """Return the models and profiles to choose from. Reads files."""
 
     async def new(self, wishes: SessionRequest, person: Person) -> OpenedSession:
         """A new session.

@@ -11,7 +11,7 @@ from terp.person import Choice, Consent, Decline, Option, Run
 
 
 class Subscribers:
-    """How many clients follow, and when one was heard of last.
+    """A count of the clients that follow a session, and the time of the last call.
 
     Nobody is there once no client has followed, or called, for `patience_s` at a stretch.
     """
@@ -25,7 +25,7 @@ class Subscribers:
 
     @property
     def following(self) -> int:
-        """How many clients follow now."""
+        """The number of clients that follow now."""
         return self._following
 
     def heard(self) -> None:
@@ -62,7 +62,7 @@ _LEFT = "nobody was connected to answer"
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What the event of a question does not tell of it: why it is asked, and what can be chosen."""
+    """The part of a question that its event does not carry: its reason and its options."""
 
     what: str
     why: str = ""
@@ -84,7 +84,7 @@ class RemotePerson:
 
     @property
     def is_asked(self) -> bool:
-        """Whether a question waits for a client."""
+        """Return True if a question waits for a client."""
         return self._asked > 0
 
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
@@ -99,12 +99,12 @@ class RemotePerson:
         return False
 
     async def choose(self, choice: Choice) -> str:
-        """Nothing, once nobody follows."""
+        """Return "" (no choice) once no client follows."""
         await self._until_gone(Waiting(choice.what, choice.why, choice.options))
         return ""
 
     async def type_in(self, prompt: str, *, secret: bool) -> str:
-        """Nothing, ever.
+        """Raise once no client follows.
 
         Raises:
             NobodyThere: nobody follows any more.

@@ -29,7 +29,7 @@ class OpenQuestions:
         self._open: dict[str, Open] = {}
 
     def all(self) -> list[Open]:
-        """Those that wait now, oldest first."""
+        """Return the open questions, oldest first."""
         for record in self._session.log.since(self._read):
             self._read = record.number
             match record.event:

@@ -16,14 +16,14 @@ Line = Callable[[dict[str, Any]], None]
 
 
 class RequestLog:
-    """ASGI middleware that tells `line` of each request that is over."""
+    """ASGI middleware that calls `line` for each request at its end."""
 
     def __init__(self, app: ASGIApp, *, line: Line) -> None:
         self._app = app
         self._line = line
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on, and tell."""
+        """Pass the request on, and log it."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -71,14 +71,14 @@ class JsonLines(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Write one."""
         trace = "".join(traceback.format_exception(*record.exc_info)) if record.exc_info else ""
-        told = {"level": record.levelname.lower(), "message": record.getMessage()}
+        fields = {"level": record.levelname.lower(), "message": record.getMessage()}
         if trace:
-            told["traceback"] = trace
-        self._line(told)
+            fields["traceback"] = trace
+        self._line(fields)
 
 
 def lines_to(write: Callable[[str], object], scrubber: "Scrubber", *, quiet: bool) -> Line:
-    """What writes lines with their time, without secrets; with `quiet` those of failures alone."""
+    """Return a writer of lines with their time, without secrets; with `quiet` only those of failures."""
 
     def line(fields: dict[str, Any]) -> None:
         if quiet and fields.get("status", 500) < 500:

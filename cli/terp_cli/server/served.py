@@ -18,7 +18,7 @@ from terp_cli.server.turns import Asking, ServedTurn, Turns
 if TYPE_CHECKING:
     from terp.secrets.scrubbing import Scrubber
 
-# A turn that is told to end is given this long before its kernel goes with its code.
+# Time for an interrupted turn to end before its kernel is closed.
 _GRACE_S = 0.5
 # An interrupt returns after 2 s when code does not answer it; so much later the kernel of that code is ended.
 _PATIENCE_S = 3.0
@@ -56,12 +56,12 @@ class Served:
 
     @property
     def scrubber(self) -> "Scrubber":
-        """What takes the session's secrets out of text."""
+        """The scrubber of the session's secrets."""
         return self.session.equipment.scrubber()
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing goes on and nobody follows."""
+        """Return True if no turn is running and no client follows."""
         return not (self.turns.busy or self.subscribers.following)
 
     @contextmanager

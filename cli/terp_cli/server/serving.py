@@ -47,7 +47,7 @@ def serve(call: Call) -> int:
     """Serve until a signal ends it; the exit code."""
     settings = call.settings()
     token, is_new = token_of(call.environ)
-    confined = confinement_told(settings, call.cwd, call.environ)
+    confined = sandbox_line(settings, call.cwd, call.environ)
     host, port = address_of(call)
     with listening(host, port, remote=call.options.allow_remote) as taken, ExitStack() as stack:
         port = int(taken.getsockname()[1])
@@ -146,7 +146,7 @@ def listening(host: str, port: int, *, remote: bool) -> Iterator[socket.socket]:
             taken = closing.enter_context(socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP))
             taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             taken.bind(address)
-            # Before anybody is told where: who comes early waits.
+            # Listening begins before the address is announced: early clients wait.
             taken.listen(_BACKLOG)
         except (OSError, OverflowError) as error:
             why = getattr(error, "strerror", None) or error
@@ -165,13 +165,13 @@ def _announce(
     call.say(f"token: {f'in {file}' if file else f'that of {TOKEN_VARIABLE}'}")
     if file and call.notes.isatty():
         call.say(f"page: http://{host}:{names.port}/#token={token.reveal()}")
-    call.say(f"model: {_model_told(settings, call.environ)}")
+    call.say(f"model: {_model_line(settings, call.environ)}")
     call.say(f"sandbox: {confined}")
     for line in opened_by(call, names.host, names.port, unasked=settings.auto_run):
         call.say(line)
 
 
-def _model_told(settings: Settings, environ: Mapping[str, str]) -> str:
+def _model_line(settings: Settings, environ: Mapping[str, str]) -> str:
     """The model of sessions for which none is named."""
     if settings.replay:
         return f"the recording {settings.replay}"
@@ -187,7 +187,7 @@ def _model_told(settings: Settings, environ: Mapping[str, str]) -> str:
 
 @contextmanager
 def _logging(lines: logging.Handler) -> Iterator[None]:
-    """What the HTTP server has to say goes to the same lines."""
+    """Send the log of the HTTP server to the same lines."""
     log = logging.getLogger("uvicorn.error")
     log.addHandler(lines)
     log.setLevel(logging.WARNING)
@@ -221,7 +221,7 @@ async def _nothing() -> None:
     """Sessions end their own kernels."""
 
 
-def confinement_told(settings: Settings, cwd: Path, environ: Mapping[str, str]) -> str:
+def sandbox_line(settings: Settings, cwd: Path, environ: Mapping[str, str]) -> str:
     """The tier of the kernels of sessions, and what that means. It is tried out here, before anybody calls.
 
     Raises:

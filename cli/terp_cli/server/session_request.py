@@ -1,4 +1,4 @@
-"""What a client may ask of a session, and what of it may change the settings the server was started with."""
+"""The settings that a client may request for a session, and their limits."""
 
 import math
 import re
@@ -20,7 +20,7 @@ _KEPT = ("max_budget_usd", "max_month_usd", "max_turn_usd", "session_quota_mb")
 
 @dataclass(frozen=True)
 class SessionRequest:
-    """How a client wants a session: with a profile by name, a model, in a directory, with settings.
+    """A client's request for a session: a profile by name, a model, a working directory, settings.
 
     With `asked` its person decides about all code, also where the server was started to run it unasked.
     """

@@ -38,7 +38,7 @@ class Sessions:
 
     @property
     def open(self) -> Sequence[Served]:
-        """Those that are open now."""
+        """The open sessions."""
         return list(self._open.values())
 
     def get(self, session: str) -> Served:
@@ -95,7 +95,7 @@ class Sessions:
         return [(entry, self._open.get(entry.id)) for entry in stored if self.workspaces.has(entry.cwd)]
 
     async def offer(self) -> SessionOffer:
-        """What clients can choose from for a session."""
+        """Return the models and profiles for clients."""
         return await asyncio.to_thread(self._opener.offer)
 
     async def fork(self, session: str) -> str:

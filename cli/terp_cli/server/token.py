@@ -27,7 +27,7 @@ class Token:
         self._text = text
 
     def matches(self, given: bytes) -> bool:
-        """Whether somebody gave the token."""
+        """Return True if `given` is the token."""
         return hmac.compare_digest(given, self._text.encode())
 
     def signature(self, path: str) -> str:
@@ -36,7 +36,7 @@ class Token:
         return f"?until={until}&signature={self._signed(path, until)}"
 
     def opens(self, path: str, query: str) -> bool:
-        """Whether a query is such a signature, and its time is not over."""
+        """Return True if a query is a valid signature that has not expired."""
         found = _SIGNATURE.fullmatch(query)
         return (
             found is not None
@@ -62,10 +62,10 @@ def token_of(environ: Mapping[str, str]) -> tuple[Token, bool]:
     if not given:
         return Token(secrets.token_urlsafe(32)), True
     if len(given) < _SHORTEST or not all("!" <= letter <= "~" for letter in given):
-        told = (
+        problem = (
             f"{TOKEN_VARIABLE} must have {_SHORTEST} characters or more, and no spaces. To make one: {_MAKE}"
         )
-        raise SettingsError([told])
+        raise SettingsError([problem])
     return Token(given), False
 
 

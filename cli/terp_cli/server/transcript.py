@@ -1,4 +1,4 @@
-"""What a session told, as clients read it: each event encoded once, however many follow."""
+"""The events of a session as clients read them: each is encoded once for all subscribers."""
 
 import asyncio
 import json
@@ -22,9 +22,9 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan
 
 @dataclass(frozen=True, slots=True)
 class WireEvent:
-    """What there is to send of one record: its number, the event's name, and its JSON.
+    """The encoded form of one record: its number, the event's name, and its JSON.
 
-    `is_last` tells that nothing more of this number follows: who has it goes on behind it.
+    `is_last` is True for the last event of its number: a client continues after it.
     """
 
     number: int
@@ -35,9 +35,9 @@ class WireEvent:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Some of what was told, and the number to go on behind."""
+    """Some events, and the number to continue after."""
 
-    told: Sequence[WireEvent]
+    events: Sequence[WireEvent]
     after: int
 
 
@@ -51,7 +51,7 @@ class Transcript:
         self._log = log
         self._scrubber = scrubber
         self._redaction = Redaction(scrubber)
-        self._told: list[tuple[WireEvent, ...]] = []
+        self._events: list[tuple[WireEvent, ...]] = []
 
     @property
     def last(self) -> int:
@@ -59,7 +59,7 @@ class Transcript:
         return self._log.last
 
     async def since(self, number: int, most: int = 500) -> Batch:
-        """What came after a number, oldest first: of at most so many records at a time."""
+        """Return the events after a number, oldest first, from at most `most` records."""
         if number < self._log.resumed_at:
             # Decoding what was stored takes seconds for a long session.
             earlier = await asyncio.to_thread(self._earlier, number, most)
@@ -68,34 +68,34 @@ class Transcript:
             number = self._log.resumed_at
         self._catch_up()
         at = number - self._log.resumed_at
-        found = self._told[at : at + most]
-        return Batch([told for records in found for told in records], number + len(found))
+        found = self._events[at : at + most]
+        return Batch([event for events in found for event in events], number + len(found))
 
     async def changed(self) -> None:
         """Return when the log has changed, or when it is closed."""
         await self._log.changed()
 
     def _catch_up(self) -> None:
-        for record in self._log.since(self._log.resumed_at + len(self._told)):
-            shown = [_told(one, self._scrubber()) for one in self._redaction.passed(record)]
-            before = [replace(told, is_last=False) for told in shown[:-1]]
-            self._told.append((*before, *shown[-1:]))
+        for record in self._log.since(self._log.resumed_at + len(self._events)):
+            shown = [_encoded(one, self._scrubber()) for one in self._redaction.passed(record)]
+            before = [replace(event, is_last=False) for event in shown[:-1]]
+            self._events.append((*before, *shown[-1:]))
 
     def _earlier(self, number: int, most: int) -> Sequence[WireEvent]:
         records = self._log.since(number)[:most]
-        return [_told(one, self._scrubber()) for one in records if one.number <= self._log.resumed_at]
+        return [_encoded(one, self._scrubber()) for one in records if one.number <= self._log.resumed_at]
 
 
-def _told(record: Record, scrubber: "Scrubber") -> WireEvent:
+def _encoded(record: Record, scrubber: "Scrubber") -> WireEvent:
     fields = wire.record_to_json(record)
     if isinstance(record.event, CodeFinished):
-        fields["files_told"] = _files_told(record.event)
+        fields["files_told"] = _file_rows(record.event)
     # Pieces of text are clean by now, and are most of what there is.
     clean = fields if piece_of(record.event) else redacted(fields, scrubber)
     return WireEvent(record.number, fields["event"], encoded(clean))
 
 
-def _files_told(event: CodeFinished) -> Sequence[Mapping[str, Any]]:
+def _file_rows(event: CodeFinished) -> Sequence[Mapping[str, Any]]:
     """The rows in which changed files are shown, grouped as at a terminal; one of many has no `path`."""
     return [
         {

@@ -263,7 +263,7 @@ def _identity(descriptor: int) -> tuple[int, int]:
 
 
 def _refuse(error: OSError, path: str) -> NoReturn:
-    """Say why a file cannot be had, without telling what else is there."""
+    """Raise the refusal for a file error, without revealing other files."""
     if error.errno in _FULL:
         raise RequestRefused(413, "The disk takes no more.", code="disk_full") from error
     if error.errno in (errno.EISDIR, errno.EEXIST, errno.ENOTEMPTY):

@@ -59,12 +59,12 @@ class Turns:
 
     @property
     def busy(self) -> bool:
-        """Whether a turn goes on."""
+        """Return True while a turn is running."""
         return self._playing is not None
 
     @property
     def waiting(self) -> int:
-        """How many turns wait for the one that goes on."""
+        """The number of turns that wait."""
         return len(self._waiting)
 
     def ask(self, asking: Asking) -> ServedTurn:
@@ -99,7 +99,7 @@ class Turns:
         return len(dropped)
 
     async def over(self) -> None:
-        """Return when nothing is played any more; what goes on must have been told to end."""
+        """Return when nothing is played any more; the running turn must have been interrupted."""
         self.drop_waiting()
         if self._playing is not None:
             await asyncio.wait({self._playing})

@@ -20,7 +20,7 @@ class Workspaces:
 
     @property
     def work(self) -> Path:
-        """What holds the directories of sessions that were given none."""
+        """The directory that holds the working directories created for sessions."""
         return self.places.work
 
     @property
@@ -61,7 +61,7 @@ class Workspaces:
         return self.chosen(cwd, session)
 
     def has(self, cwd: str) -> bool:
-        """Whether sessions of a directory, by its real path, are for clients to see."""
+        """Return True if clients may see the sessions of this working directory, given by its real path."""
         path = Path(cwd)
         return path.is_relative_to(self.work.resolve()) or path.is_relative_to(self.root.resolve())
 

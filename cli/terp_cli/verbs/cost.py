@@ -57,8 +57,8 @@ def _written(
     """Write a row for each key, and their sum; the exit code."""
     rows, total = tallies(entries, key), tally_of(entry.used for entry in entries)
     if call.options.output_format != "text":
-        told = [{**dict(zip(names, row, strict=True)), **usage_json(used)} for row, used in rows.items()]
-        write_json(call.out, {"version": VERSION, "rows": told, "total": usage_json(total)})
+        found = [{**dict(zip(names, row, strict=True)), **usage_json(used)} for row, used in rows.items()]
+        write_json(call.out, {"version": VERSION, "rows": found, "total": usage_json(total)})
         return 0
     if not entries:
         call.tell("nothing was asked of a model in that time.")

@@ -1,4 +1,4 @@
-"""`terp keys`: keep the keys of providers, tell whose are kept, forget one. A key is never shown."""
+"""`terp keys`: store, list and delete the keys of providers. A key is never shown."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -20,8 +20,8 @@ def keys(call: Call) -> int:
     if problem := lacking("keys", verb, more):
         raise SettingsError([problem])
     if len(more) > 1:
-        told = "a key is never an argument: other users can read those, and the shell keeps them"
-        raise SettingsError([f"{told}. terp keys {verb} PROVIDER asks for it; stdin may hold it."])
+        problem = "a key is never an argument: other users can read those, and the shell keeps them"
+        raise SettingsError([f"{problem}. terp keys {verb} PROVIDER asks for it; stdin may hold it."])
     return _VERBS[verb](call, stored_keys(call.places), more)
 
 

@@ -69,8 +69,8 @@ def _show(call: Call, profiles: Profiles, more: Sequence[str]) -> int:
 def _diff(call: Call, profiles: Profiles, more: Sequence[str]) -> int:
     first, second = more[0], [*more[1:], "default"][0]
     one, other = (_combined(profiles.chain(name)) for name in (first, second))
-    told = [(name, shown(getattr(one, name)), shown(getattr(other, name))) for name in table(Settings)]
-    rows = [(name, left, f"{right} in {second}") for name, left, right in told if left != right]
+    values = [(name, shown(getattr(one, name)), shown(getattr(other, name))) for name in table(Settings)]
+    rows = [(name, left, f"{right} in {second}") for name, left, right in values if left != right]
     _write_columns(call, rows)
     if not rows:
         call.tell(f"{first} and {second} set the same.")
@@ -105,7 +105,7 @@ def _all(call: Call, profiles: Profiles) -> Iterator[ProfileFile]:
 
 
 def _of_base(profiles: Profiles, file: ProfileFile) -> Iterator[str]:
-    """What is wrong with the profile that a file names."""
+    """Yield the problems of the base profile that a file names."""
     try:
         if file.base:
             base = str(file.path.parent / file.base) if is_path(file.base) else file.base
@@ -190,7 +190,7 @@ def _header(about: str) -> str:
 
 def _blank(extends: str = "") -> str:
     base = f"extends: {extends}\n" if extends else "# extends: default\n"
-    about = "# The first line of the file, if it is a comment, tells what the profile is for.\n"
+    about = "# The first line of the file, if it is a comment, describes the profile.\n"
     return f"{MODELINE}{SCHEMA}\n\n{base}# model: PROVIDER/NAME\n{about}"
 
 
@@ -199,7 +199,7 @@ def _blank_config() -> str:
 
 
 def _combined(files: Sequence[ProfileFile]) -> Settings:
-    """What a profile and those that it extends set.
+    """Return the settings of a profile combined with those that it extends.
 
     Raises:
         SettingsError: with every mistake in them.
@@ -222,7 +222,7 @@ def _write_columns(call: Call, rows: Sequence[tuple[str, str, str]]) -> None:
 
 
 def _is_short(value: str) -> bool:
-    """Whether a value has its place in a column; a longer one stands below its name."""
+    """Return True if a value fits into a column; a longer value is written below its name."""
     return len(value) <= _WIDTH // 2 and "\n" not in value
 
 

@@ -44,18 +44,18 @@ _UNFINISHED = {
 
 @dataclass(frozen=True, slots=True)
 class ReplaySource:
-    """What is replayed, each of `conversations` in kernels of its own, in the directory `cwd`.
+    """The code to replay: each of `conversations` in its own kernels, in the directory `cwd`.
 
-    Of a recording `told` is true: what the model was told of a run stands for its output.
+    With `observed` the recording has the model's view of each run in place of its output.
     """
 
     conversations: Sequence[Sequence[Cell]]
     cwd: Path
-    told: bool = False
+    observed: bool = False
 
 
 def replay(call: Call) -> int:
-    """Run the code again and compare, or tell which code there is; the exit code: 1 when something differs.
+    """Run the code again and compare, or list it; return the exit code: 1 when something differs.
 
     Raises:
         TerpError: there is no such session or recording, or no code in it that ran.
@@ -82,7 +82,9 @@ def _source(call: Call) -> ReplaySource:
         from terp.session.replay.recorded import recorded_cells  # noqa: PLC0415  (most are sessions)
         from terp.text.languages import known_languages  # noqa: PLC0415
 
-        return ReplaySource(recorded_cells(Recording(path).entries(), known_languages()), call.cwd, told=True)
+        return ReplaySource(
+            recorded_cells(Recording(path).entries(), known_languages()), call.cwd, observed=True
+        )
     folder = path if is_session(path) else None
     if folder is None:
         folder = Catalogue(call.places.sessions).find(named, real_directory(call.cwd))
@@ -176,14 +178,14 @@ class _Replay:
         scrubber = self._call.secrets.scrubber()
         now: Sequence[Output] = tuple(heard.outputs)
         as_kept = scrubber.redacted
-        if self._source.told:
+        if self._source.observed:
             home, temporary = self._call.environ.get("HOME", ""), tempfile.gettempdir()
             steady = replace(scrubber, cwd=str(self._source.cwd), home=home, temporary=temporary)
             now, as_kept = (Text("stdout", heard.observed),), lambda text: steady.steady(text, times=True)
-        told = difference(cell.outputs, now, f"run {self._number}", as_kept=as_kept)
-        if told:
+        differs = difference(cell.outputs, now, f"run {self._number}", as_kept=as_kept)
+        if differs:
             self._differ += 1
-            self._call.out.write(f"{readable(told)}\n")
+            self._call.out.write(f"{readable(differs)}\n")
         else:
             self._same += 1
         self._call.out.flush()

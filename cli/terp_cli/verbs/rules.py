@@ -19,7 +19,7 @@ from terp_cli.terminal.sanitise import one_line
 from terp_cli.verbs.run_code import read_code
 
 ALLOWED, ASKED, DENIED = 0, 1, 3
-"""What `terp rules test` ends with."""
+"""The exit codes of `terp rules test`."""
 
 
 def rules(call: Call) -> int:
@@ -76,13 +76,13 @@ def _language(call: Call, settings: Settings) -> str:
 
         known = LocalKernels(str(call.cwd), kernel_options(settings), environ=call.environ).known()
         if not any(language.casefold() in row.names for row in known):
-            told = "code of several words goes in quotes, as in terp rules test 'ls -la'"
-            raise SettingsError([f"-l: there is no language '{one_line(language)}'; {told}."])
+            hint = "code of several words goes in quotes, as in terp rules test 'ls -la'"
+            raise SettingsError([f"-l: there is no language '{one_line(language)}'; {hint}."])
     return language
 
 
 def _decision(ruling: Ruling, settings: Settings, effects: Effects) -> tuple[str, str]:
-    """What happens to the code, and why."""
+    """Return the decision about the code, and its reason."""
     if ruling.verdict:
         return ruling.verdict, ruling.by
     if settings.auto_run:

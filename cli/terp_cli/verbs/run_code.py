@@ -88,7 +88,7 @@ def language_for(argument: str, asked: str, languages: Sequence[str]) -> str:
 
 
 class CodeServices(Protocol):
-    """What running code can ask."""
+    """The services that running code can use."""
 
     async def type_in(self, request: InputRequest, kernel: Kernel) -> object:
         """Give the kernel a line for code that waits for one."""
@@ -107,7 +107,7 @@ class ScriptRun:
         self._answers = answers
         self._status: RunStatus = "died"
         self.error: Error | None = None
-        """What the code ended with, if it was an error."""
+        """The error that ended the code, if any."""
 
     async def run(self, kernel: Kernel, code: str, *, timeout_s: float) -> int:
         """Run `code` to its end; the exit code."""
@@ -143,8 +143,8 @@ class ScriptRun:
                 self.error = item
             case Error(traceback=traceback, name=name, value=value):
                 self.error = item
-                told = "\n".join(traceback) or f"{name}: {value}"
-                self._write(self._notes, without_escapes(told) + "\n")
+                trace = "\n".join(traceback) or f"{name}: {value}"
+                self._write(self._notes, without_escapes(trace) + "\n")
             case Omitted(characters=characters):
                 self._write(self._notes, f"[… {characters:,} characters left out …]\n")
             case RunStarted() | Clear():
@@ -154,8 +154,8 @@ class ScriptRun:
 
     def _end(self, ended: RunEnded) -> None:
         self._status = ended.status
-        told = ended.note if self.error is None or _exit_code(self.error) is None else ""
-        self._write(self._notes, f"terp: {told}\n" if told else "")
+        note = ended.note if self.error is None or _exit_code(self.error) is None else ""
+        self._write(self._notes, f"terp: {note}\n" if note else "")
         if stopped := ended.stopped_at:
             self._write(self._notes, f"terp: stopped at {stopped_line(stopped)}\n")
 
@@ -224,8 +224,8 @@ def run_script(call: Call) -> int:
 
 def equip(call: Call, alone: "SessionlessRunner", bench: "Workbench | GatewayBench") -> None:
     """Give code that runs without a session what comes before it, and what it may call."""
-    told = (bench.told, bench.kernels.confinement.warning) if isinstance(bench, Workbench) else ()
-    for line in (*filter(None, told), *bench.toolbox.problems):
+    notices = (bench.told, bench.kernels.confinement.warning) if isinstance(bench, Workbench) else ()
+    for line in (*filter(None, notices), *bench.toolbox.problems):
         call.tell(line)
     if isinstance(bench, Workbench) and "python" not in bench.kernels.attached:
         for preparation in bench.pythons(alone.voice), bench.packages(alone.voice):
@@ -234,28 +234,28 @@ def equip(call: Call, alone: "SessionlessRunner", bench: "Workbench | GatewayBen
 
 
 class OneRun(Protocol):
-    """What runs a piece of code and takes what it puts out."""
+    """A single run of code, whose outputs it handles."""
 
     error: Error | None
-    """What the code ended with, if it was an error."""
+    """The error that ended the code, if any."""
 
     async def run(self, kernel: Kernel, code: str, *, timeout_s: float) -> int:
         """Run `code` to its end; the exit code."""
 
 
 class SessionlessRunner:
-    """What a session does around a run, without a conversation: asks, prepares, answers the code.
+    """Runs code as a session does, without a conversation: asks, prepares, and serves the code's calls.
 
-    `tell` says a line to whoever called.
+    `notify` writes a line for the user.
     """
 
-    def __init__(self, person: Person, tell: Callable[[str], None]) -> None:
-        self._tell = tell
+    def __init__(self, person: Person, notify: Callable[[str], None]) -> None:
+        self._notify = notify
         self._working = ""
         self._noticed: list[str] = []
         self._lines = TypedLines(STDIN)
         self._interrupts = Interrupts()
-        log = EventLog(keep=self._told)
+        log = EventLog(keep=self._report)
         questions = Questions(log)
         self.voice = Voice(log, questions, person, _drawn)
         self.readiness = Readiness()
@@ -271,15 +271,15 @@ class SessionlessRunner:
         try:
             ready = await self._interrupts.guard(self.readiness.before(call, kernel))
             ended = await run.run(kernel, code, timeout_s=timeout_s)
-            told = await self._interrupts.guard(self.readiness.after(call, kernel, run.error))
+            notes = await self._interrupts.guard(self.readiness.after(call, kernel, run.error))
         except Interrupted:
             return EXIT_CODES["interrupted"]
-        for line in told.splitlines():
-            self._tell(line[1:-1])
-        if run.error is not None and run.error.name == "ModuleNotFoundError" and not told:
+        for line in notes.splitlines():
+            self._notify(line[1:-1])
+        if run.error is not None and run.error.name == "ModuleNotFoundError" and not notes:
             for line in ready.splitlines():
                 if line[1:-1] not in self._noticed:
-                    self._tell(f"{line[1:-1]} {_UNASKED}")
+                    self._notify(f"{line[1:-1]} {_UNASKED}")
         return ended
 
     async def stop(self, kernel: Kernel) -> None:
@@ -299,14 +299,14 @@ class SessionlessRunner:
         """Answer a tool that calls back."""
         await self.services.serve(call, kernel, self._interrupts.guard)
 
-    def _told(self, record: Record) -> None:
+    def _report(self, record: Record) -> None:
         match record.event:
             case Noticed(text=text, remedy=remedy):
                 self._noticed.append(text)
-                self._tell(with_remedy(text, remedy))
+                self._notify(with_remedy(text, remedy))
             case Progress(what=what) if what != self._working:
                 self._working = what
-                self._tell(f"{what}…")
+                self._notify(f"{what}…")
 
 
 async def _drawn() -> None:

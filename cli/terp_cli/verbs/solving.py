@@ -62,7 +62,7 @@ class SolveFront(Protocol):
 
 
 def front_of(call: Call, session: Session, facts: Mapping[str, str]) -> SolveFront:
-    """What shows the work of this call, in the form that was asked for."""
+    """Return the front end for the call's output format."""
     if call.options.output_format == "text":
         return TextFront(call, session)
     return JsonFront(call.out, session, facts, streams=call.options.output_format == "stream-json")
@@ -102,7 +102,7 @@ class TextFront:
     def answer(self, state: State) -> None:
         """The solution, and what is known of it as comments."""
         clean = self._session.equipment.without_secrets
-        comments = "".join(f"{line}\n" for told in report.told(state).splitlines() for line in _comment(told))
+        comments = "".join(f"{line}\n" for row in report.told(state).splitlines() for line in _comment(row))
         code = f"{state.code.rstrip()}\n\n" if state.code else ""
         text = clean(f"{code}{comments}")
         out = self._call.out
@@ -156,7 +156,7 @@ class JsonFront:
         self._seams = Seams(session.equipment.scrubber())
 
     def announce(self, what: str) -> None:
-        """Nothing: the events tell."""
+        """Write no announcement: the events carry it."""
 
     def show(self, event: Event) -> None:
         """Write an event."""
@@ -165,10 +165,10 @@ class JsonFront:
                 write_json(self._out, redacted(to_json(record.event), self._seams.scrubber))
 
     def answer(self, state: State) -> None:
-        """Nothing: it is in the object at the end."""
+        """Write no answer yet: the final object holds it."""
 
     def ask(self, text: str) -> None:
-        """Nothing: nobody is asked."""
+        """Ask no question: JSON output has no reviewer."""
 
     def finish(
         self, state: State, reason: StopReason, error: str = "", remedy: str = "", *, shown: bool
@@ -177,8 +177,8 @@ class JsonFront:
         ended = {"stop_reason": reason, "error": error, "remedy": remedy}
         used = self._session.budget.used
         spent = {"cost_usd": used.cost_usd, "usage": usage_json(used)}
-        told = {"version": VERSION, **ended, **report.as_json(state), **spent}
-        write_json(self._out, {**redacted(told, self._seams.scrubber), **self._facts})
+        result = {"version": VERSION, **ended, **report.as_json(state), **spent}
+        write_json(self._out, {**redacted(result, self._seams.scrubber), **self._facts})
 
 
 def solve_problem(call: Call) -> int:
@@ -190,7 +190,7 @@ def solve_problem(call: Call) -> int:
         raise SettingsError(["terp solve needs a folder, a .md or .py file, or - for stdin."])
     # No code of the model runs in a kernel: each reply is one step.
     settings = call.settings(code=False, max_steps=1)
-    # A problem that cannot be used is told before anything is opened.
+    # A problem that cannot be used is reported before anything is opened.
     problem = None if resumed else problem_of(call)
     state = reopened(keeping.read(resumed.folder)) if resumed else None
     place = place_of(call, resumed)
@@ -280,7 +280,7 @@ def _ended(call: Call, front: SolveFront, outcome: Outcome, folder: Path, *, sho
         front.finish(state, "done" if passed else "until_failed", shown=shown)
         return EXIT_CODES["done" if passed else "until_failed"]
     reason = "timeout" if call.stopping.timed_out else outcome.reason
-    # What there is of a solution is told with all that is known of it.
+    # A partial solution is shown with its results.
     front.finish(state, reason, outcome.error, outcome.remedy, shown=shown or not state.code)
     if outcome.error:
         call.tell(with_remedy(outcome.error, outcome.remedy))
@@ -289,7 +289,7 @@ def _ended(call: Call, front: SolveFront, outcome: Outcome, folder: Path, *, sho
 
 
 def bounds_of(settings: Settings) -> Bounds:
-    """What one test may take, as settings say."""
+    """Return the limits of one test, from the settings."""
     limits = ResourceLimits(
         settings.memory_limit_mb or MEMORY_MB, settings.max_processes, settings.max_file_mb or FILE_MB
     )
@@ -297,7 +297,7 @@ def bounds_of(settings: Settings) -> Bounds:
 
 
 def _asks(call: Call) -> bool:
-    """Whether a person sits there who can look at an answer."""
+    """Return True if a user at the terminal can review an answer."""
     return call.source == "terminal" and call.options.output_format == "text" and call.notes.isatty()
 
 
@@ -326,7 +326,7 @@ class TypingReviewer:
         self._interrupts.stop()
 
     async def look(self, state: State, complaint: str) -> tuple[str, str]:
-        """What the person wants besides; what they have said is not asked again after a `complaint`.
+        """Return the asserts and the comment of the user; after a `complaint` only asserts are asked again.
 
         Raises:
             Ended: they have interrupted.

@@ -35,7 +35,7 @@ def _ask(call: Call, more: Sequence[str]) -> int:
         return 0
     from terp_cli.repl.terminal_ui import TerminalUI  # noqa: PLC0415  (for a question alone)
 
-    # Not as a call that asks a model has them: that would tell of what is about to be shown.
+    # Loaded without the project: its problems are shown below.
     settings = call.loaded(call.line.given, call.options.profile, None).settings
     ui = TerminalUI(call, settings, once=True)
     if ui.desk is None or ui.person is None:

@@ -325,7 +325,7 @@ async def test_the_server_tells_what_it_counts_and_the_schema_of_its_events(tmp_
         await server.client.post(f"/v1/sessions/{session}/turns", json={"prompt": "go", "stream": False})
         await server.client.post(f"/v1/sessions/{session}/interrupt")
         await server.opener.made[0].idle()
-        told = (await server.sessions.open[0].transcript.since(0)).told
+        told = (await server.sessions.open[0].transcript.since(0)).events
     validator = jsonschema.Draft202012Validator(schema)
     assert [error.message for one in told for error in validator.iter_errors(json.loads(one.json))] == []
     assert "terp_sessions_open 1\n" in metrics

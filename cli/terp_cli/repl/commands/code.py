@@ -69,7 +69,7 @@ def started_languages(context: CommandContext, begun: str) -> list[str]:
 
 
 async def which_languages(context: CommandContext, _: str) -> None:
-    """Which languages run here, and how to get the others."""
+    """List the languages that run here, and the way to get the others."""
     context.show(columns(language_rows(context.session.kernels.known()), context.width, ("bold", "", "dim")))
 
 
@@ -140,7 +140,7 @@ async def copy(context: CommandContext, what: str) -> None:
 
 
 def copyable(context: CommandContext, begun: str) -> list[str]:
-    """What can be copied and begins like this."""
+    """Return the completions of `/copy`'s argument that begin with `begun`."""
     return [word for word in ("answer", "code", *run_numbers(context, "")) if word.startswith(begun)]
 
 
@@ -198,8 +198,8 @@ def _summary(run: Run) -> str:
     pictures = sum(isinstance(output, Display) and bool(output.path) for output in run.outputs)
     size = _size(run)
     parts = [size_of(size) if size else "", counted(pictures, "picture") if pictures else ""]
-    told = ", ".join(part for part in parts if part) or "no output"
-    return f"{told}  {run.code.strip().splitlines()[0] if run.code.strip() else ''}"
+    parts_text = ", ".join(part for part in parts if part) or "no output"
+    return f"{parts_text}  {run.code.strip().splitlines()[0] if run.code.strip() else ''}"
 
 
 def _size(run: Run) -> int:
@@ -246,7 +246,7 @@ async def detach(context: CommandContext, _: str) -> None:
 
 
 async def jobs(context: CommandContext, what: str) -> None:
-    """Which jobs there are; what one has put out; the end of one."""
+    """List the jobs, show the output of one, or stop one."""
     word, _, number = what.partition(" ")
     if word == "stop":
         await _stop(context, number.strip())
@@ -257,7 +257,7 @@ async def jobs(context: CommandContext, what: str) -> None:
 
 
 def job_arguments(context: CommandContext, begun: str) -> Iterable[str]:
-    """What can follow `/jobs` and begins like this."""
+    """Return the completions of `/jobs`' argument that begin with `begun`."""
     words = [*map(str, _known(context)), *(f"stop {number}" for number in context.session.jobs.running)]
     return [word for word in words if word.startswith(begun)]
 

@@ -1,4 +1,4 @@
-"""What commands act on: the talk that goes on at a terminal, as far as they need to know it."""
+"""The interfaces that command functions use: the session, the settings, and the ways to reach the user."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -53,11 +53,11 @@ class CommandTurn(Protocol):
 
     @property
     def prompt(self) -> str:
-        """What was asked."""
+        """The prompt of the turn."""
 
     @property
     def attachments(self) -> tuple[Attachment, ...]:
-        """What was attached."""
+        """The attachments of the prompt."""
 
 
 class JobControl(Protocol):
@@ -108,7 +108,7 @@ class HistoryControl(Protocol):
 
     @property
     def with_code(self) -> RewindControl:
-        """What takes turns back together with what their code did."""
+        """The rewinding that also restores variables and files."""
 
     def undo(self) -> CommandTurn:
         """Take the last turn out of the conversation, whole; what was asked in it.
@@ -145,7 +145,7 @@ class HistoryControl(Protocol):
 
 
 class CommandSession(Protocol):
-    """What commands need of a session."""
+    """The part of a session that commands use."""
 
     history: Sequence[Message]
     """The messages, without the system prompt. They can be replaced between turns."""
@@ -160,21 +160,21 @@ class CommandSession(Protocol):
 
     @property
     def equipment(self) -> Equipment:
-        """What there is for the code besides kernels: a Python, packages, tools, servers."""
+        """The session's resources besides kernels: a Python, packages, tools, servers."""
 
     @property
     def jobs(self) -> JobControl:
-        """What runs in the background."""
+        """The background jobs."""
 
-    def teach(self, told: str) -> None:
-        """Let the model read this with the next message."""
+    def teach(self, text: str) -> None:
+        """Send this text to the model with the next message."""
 
     def brief(self, system: str, *, code: bool = True) -> None:
-        """Tell the model `system` from now on."""
+        """Use `system` as the system prompt from now on."""
 
     @property
     def budget(self) -> Budget:
-        """What its requests have used, and what they may cost."""
+        """The usage of the session so far, and its cost limits."""
 
     @property
     def log(self) -> SessionLog:
@@ -186,11 +186,11 @@ class CommandSession(Protocol):
 
     @property
     def request(self) -> tuple[Sequence[Message], Sequence[Mapping[str, Any]]]:
-        """What the next request sends: messages and tools."""
+        """The messages and tools of the next request."""
 
     @property
     def window(self) -> Window:
-        """What the model reads at once, as far as that is known."""
+        """The context window of the model, if it is known."""
 
     @property
     def turns(self) -> Sequence[CommandTurn]:
@@ -198,7 +198,7 @@ class CommandSession(Protocol):
 
     @property
     def past(self) -> HistoryControl:
-        """What takes turns out of the conversation."""
+        """The operations that remove turns from the conversation."""
 
     async def compact(self, focus: str = "") -> bool:
         """Replace all turns before the last by a summary that keeps most of `focus`; False when interrupted.
@@ -212,11 +212,11 @@ class CommandContext(Protocol):
     """The talk: its session, what is known around it, and the ways to the person."""
 
     auto_run: bool
-    """Whether code runs without being asked about. Can be set."""
+    """True while code runs without an approval. Can be set."""
     verbose: bool
-    """Whether tracebacks and outputs are shown whole. Can be set."""
+    """True to show tracebacks and outputs whole. Can be set."""
     debug: bool
-    """Whether an error of terp's own shows its traceback. Can be set."""
+    """True to show the traceback of terp's own errors. Can be set."""
 
     @property
     def session(self) -> CommandSession:
@@ -267,7 +267,7 @@ class CommandContext(Protocol):
         """Clear the screen."""
 
     async def ask(self, question: str) -> bool:
-        """Whether the person says yes."""
+        """Return True if the user says yes."""
 
     async def use_model(self, name: str) -> None:
         """Let another model answer.
@@ -277,7 +277,7 @@ class CommandContext(Protocol):
         """
 
     async def trust(self) -> "tuple[str, Change | None]":
-        """How the project stands, once the person was asked about it; and what that changed, if anything.
+        """Ask about the project; return its state as a sentence, and the change of settings, if any.
 
         Raises:
             TerpError: there is nobody to ask.

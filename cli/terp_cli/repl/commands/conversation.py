@@ -22,7 +22,7 @@ _STYLES = ("bold", "bold", "dim", "dim", "")
 
 
 async def reset(context: CommandContext, _: str) -> None:
-    """A new conversation in the same kernel; the session's event tells of it."""
+    """A new conversation in the same kernel; the session's event reports it."""
     if not context.session.history:
         context.say("This conversation is new already.")
     context.session.past.reset(copy=True)
@@ -56,12 +56,12 @@ async def compact(context: CommandContext, focus: str) -> None:
 
 
 def compact_words(_: CommandContext, begun: str) -> list[str]:
-    """What completes the argument of `/compact`."""
+    """Return the completions of `/compact`'s argument."""
     return [_UNDO] if _UNDO.startswith(begun) else []
 
 
 async def reasoning(context: CommandContext, _: str) -> None:
-    """What the model thought before its last answer."""
+    """Show the model's reasoning before its last answer."""
     thought: list[str] = []
     for record in reversed(context.session.log.since(0)):
         if isinstance(record.event, TurnStarted):
@@ -70,7 +70,7 @@ async def reasoning(context: CommandContext, _: str) -> None:
             thought.append(record.event.text)
     text = "".join(reversed(thought)).strip()
     if not text:
-        context.say("The model has told no reasoning in its last turn.")
+        context.say("The last turn has no reasoning.")
         return
     await context.page(text.split("\n"), "reasoning")
 
@@ -118,7 +118,7 @@ async def _offer(context: CommandContext, saved: Sequence[SavedSession]) -> None
 
 
 async def _may_end(context: CommandContext) -> bool:
-    """Whether the kernels of this session may end, which resuming another does to them."""
+    """Return True if the kernels of this session may end, as they do when another is resumed."""
     kernels = context.session.kernels
     if isinstance(kernels, LocalKernels) and kernels.attached:
         # A kernel of somebody else lives on.
@@ -209,12 +209,12 @@ def _question(context: CommandContext, files: "Sequence[Written]") -> str:
         (verb, [_near(context, one.path) for one in files if one.new == new])
         for verb, new in (("restore", False), ("delete", True))
     ]
-    told = " and ".join(f"{verb} {_some(named)}" for verb, named in parts if named)
-    return f"{told[0].upper()}{told[1:]}?"
+    question = " and ".join(f"{verb} {_some(named)}" for verb, named in parts if named)
+    return f"{question[0].upper()}{question[1:]}?"
 
 
 def _outcome(context: CommandContext, taken: "TakenBack", deleted: set[str]) -> list[str]:
-    lines = [
+    parts = [
         ("As they were", taken.back),
         ("Removed", taken.removed),
         ("Not restored, and as they are now", [f"{name} ({why})" for name, why in taken.lost]),
@@ -225,8 +225,8 @@ def _outcome(context: CommandContext, taken: "TakenBack", deleted: set[str]) -> 
             [_near(context, path) + (why and f" ({why})") for path, why in taken.files_lost],
         ),
     ]
-    told = [f"{title}: {_some(names)}." for title, names in lines if names]
-    return [*told, *(f"{one[:1].upper()}{one[1:]}." for one in taken.notes)]
+    lines = [f"{title}: {_some(names)}." for title, names in parts if names]
+    return [*lines, *(f"{one[:1].upper()}{one[1:]}." for one in taken.notes)]
 
 
 def _some(names: Iterable[str]) -> str:

@@ -17,12 +17,12 @@ from terp_cli.repl.commands.table import misused
 from terp_cli.terminal.sanitise import one_line
 
 OWN = "own"
-"""How kernels of terp's own are called."""
+"""The word that stands for terp's own kernels."""
 _MOST_NAMES = 20
 
 
 async def python(context: CommandContext, argument: str) -> None:
-    """Which Python runs the code; with an argument, another one."""
+    """Show the Python that runs the code; with an argument, change it."""
     pythons = context.session.equipment.pythons
     if pythons is None:
         raise TerpError("The Python that runs the code is not chosen here.")
@@ -47,9 +47,9 @@ async def python(context: CommandContext, argument: str) -> None:
 
 
 async def trust(context: CommandContext, _: str) -> None:
-    """Whether the files of the project count; asked where nobody has decided."""
-    told, change = await context.trust()
-    context.say(told)
+    """Show the trust in this project's files; ask if it is undecided."""
+    state, change = await context.trust()
+    context.say(state)
     if change is not None and change.names:
         context.show(changed(change, context.width))
     if change is not None and change.later:
@@ -73,7 +73,7 @@ async def install(context: CommandContext, argument: str) -> None:
 
 
 async def attach(context: CommandContext, target: str) -> None:
-    """How others use the kernel of this session; with a name, somebody else's kernel in its place."""
+    """Show the ways to share this session's kernel; with a name, attach another kernel in its place."""
     attaching = context.session.equipment.attaching
     if attaching is None:
         raise TerpError("The kernels of this session run elsewhere and cannot be exchanged.")
@@ -94,7 +94,7 @@ def attachable(context: CommandContext, begun: str) -> list[str]:
 
 
 def _shared(kernel: Kernel) -> Iterator[str]:
-    """How others of this machine use a kernel."""
+    """Yield the ways in which other programs of this machine use a kernel."""
     file = kernel.connection_file
     if not file:
         yield f"The {kernel.language} kernel has not started yet, or cannot be used by others."
@@ -106,7 +106,7 @@ def _shared(kernel: Kernel) -> Iterator[str]:
         yield "For JupyterLab, or VS Code with 'Existing Jupyter Server', start a server that knows it:"
         yield "  jupyter lab --ServerApp.allow_external_kernels=True \\"
         yield f"    --ServerApp.external_connection_dir={Path(file).parent}"
-        yield "It ends with this conversation. What they run there is neither asked about nor told here."
+        yield "It ends with this conversation. Code that they run there is neither approved nor shown here."
 
 
 async def mcp(context: CommandContext, argument: str) -> None:

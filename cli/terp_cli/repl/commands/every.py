@@ -59,18 +59,18 @@ TABLE = (
     Command(
         "cost", "", "show the cost of the turn, the session and the profile", "Conversation", "status.cost",
         "All requests count, also those for summaries and explanations, and those before a session was "
-        "resumed. The profile's are those of all its sessions in this month; terp cost tells more of them.",
+        "resumed. The profile's are those of all its sessions in this month; terp cost shows more of them.",
         shows=True,
     ),
     Command(
-        "model", "[NAME]", "tell which model answers, or change it", "Conversation", "status.model",
+        "model", "[NAME]", "show the model, or change it", "Conversation", "status.model",
         "NAME is provider/model, as for terp --model. The conversation stays. Offered are the models that "
         "were used before, those of your profiles, and those of providers whose key is set.",
         completes="status.known_models",
     ),
     Command(
         "auto_run", "[on|off]", "run code without asking, or ask again", "Code", "switches.auto_run",
-        "Without an argument it tells what is so now and offers to change it. What confines the code is "
+        "Without an argument it shows the present state and offers to change it. What confines the code is "
         "said with it; with nothing to confine it, code that runs unasked can do whatever you can.",
         completes="switches.words",
     ),
@@ -78,14 +78,14 @@ TABLE = (
         "until", "[CHECK|off]", "let turns go on until a check passes", "Code", "switches.set_check",
         "CHECK is a shell command (pytest -q), or py: and a Python expression (py: shop.total([1]) == 1). It "
         "runs after each answer, in a copy of the project with the tests as they are now; what it puts out "
-        "goes back to the model, max_revisions times at most. Without an argument it tells what is set; off "
+        "goes back to the model, max_revisions times at most. Without an argument it shows the check; off "
         "ends it.",
         completes="switches.until_words",
     ),
     Command(
         "rules", "", "list the rules that allow, ask about or deny code", "Code", "switches.show_rules",
         "Those of your settings, and those that you added with r at a question. docs/rules.md says how they "
-        "are written; terp rules test CODE tells what they say about a piece of code.",
+        "are written; terp rules test CODE shows their decision about a piece of code.",
         shows=True,
     ),
     Command(
@@ -97,12 +97,12 @@ TABLE = (
     Command(
         "why", "NAME", "show the code that has made a value", "Code", "files.why",
         "Those runs alone without which the variable could be another, in order, each with the names it is "
-        "there for. Code that cannot be told, such as shell commands, is there as well, and that is said. "
+        "there for. Code that cannot be analysed, such as shell commands, is there as well, and marked. "
         "/save FILE NAME writes them to a file.",
         shows=True,
     ),
     Command(
-        "languages", "", "tell which languages run here", "Code", "code.which_languages",
+        "languages", "", "list the languages that run here", "Code", "code.which_languages",
         "And how to get those that do not.",
     ),
     Command(
@@ -111,7 +111,7 @@ TABLE = (
         "Each with its arguments and where it comes from; for those that cannot work here, what is missing.",
     ),
     Command(
-        "mcp", "[NAME|restart NAME]", "tell which MCP servers there are, and how they are", "Code",
+        "mcp", "[NAME|restart NAME]", "list the MCP servers and their states", "Code",
         "environment.mcp",
         "With NAME it lists the functions of that server, and the file of what it writes to stderr; restart "
         "NAME ends it and starts it anew.",
@@ -120,13 +120,13 @@ TABLE = (
     Command(
         "attach", "[FILE|NAME|own]", "share this kernel, or take one that runs in Jupyter or VS Code", "Code",
         "environment.attach",
-        "Without an argument it tells how other programs use this conversation's kernel. FILE is the "
+        "Without an argument it shows how other programs use this session's kernel. FILE is the "
         "connection file of a running kernel, NAME its id, its notebook or newest; it takes the place of the "
         "kernel of its language, whose variables are gone then, and is left running. own takes terp's again.",
         completes="environment.attachable",
     ),
     Command(
-        "python", "[PATH|own]", "tell which Python runs the code, or take another", "Code",
+        "python", "[PATH|own]", "show the Python that runs the code, or change it", "Code",
         "environment.python",
         "PATH is a Python or the folder of an environment, own is the Python that terp has itself. The "
         "kernel starts anew in it, so its variables are gone. Without ipykernel there, terp's is used "
@@ -150,7 +150,7 @@ TABLE = (
     ),
     Command(
         "bg", "", "let the code that runs go on in the background", "Code", "code.detach",
-        "For code that takes long: the model goes on meanwhile. What comes of the code is shown, and told to "
+        "For code that takes long: the model goes on meanwhile. Its result is shown, and sent to "
         "the model, when it has ended. Until then its kernel takes no other code; the model waits if it has "
         "more for it. Ctrl+B on an empty line does the same; background_after_s lets it happen by itself. "
         "Ctrl-C stops the turn and no job.",
@@ -230,14 +230,14 @@ TABLE = (
         completes="status.setting_names", shows=True,
     ),
     Command(
-        "profile", "[NAME]", "tell which profile is in use, or take another one", "terp",
+        "profile", "[NAME]", "show the profile in use, or take another one", "terp",
         "switches.use_profile",
-        "With NAME its settings count from now on, below flags and variables, and what that changes is told. "
+        "With NAME its settings count from now on, below flags and variables, and the changes are shown. "
         "The conversation stays; a kernel starts anew only where it has to, after a question.",
         completes="switches.profile_names",
     ),
     Command(
-        "trust", "", "tell what this project would change, and trust it or not", "terp",
+        "trust", "", "show what this project would change, and trust it or not", "terp",
         "environment.trust",
         "Settings, instructions, tools and the Python of a project count once you trust its files as they "
         "are. Here settings and instructions count at once, tools and a Python from the next start on; "
@@ -264,7 +264,7 @@ TABLE = (
     ),
     Command("doctor", "", "say what is wrong here, and what to do", "terp", "status.doctor", shows=True),
     Command(
-        "help", "[NAME]", "list commands, or tell more about one", "terp", "help.show",
+        "help", "[NAME]", "list commands, or show more about one", "terp", "help.show",
         completes="help.names", shows=True,
     ),
     Command("quit", "", "leave", "terp", "status.leave", aliases=("exit",)),

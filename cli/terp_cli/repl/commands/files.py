@@ -111,7 +111,7 @@ async def load_message(context: CommandContext, path: str) -> None:
 
 
 def _scrubber(context: CommandContext) -> "Scrubber":
-    """What takes the secrets of this session out."""
+    """Return the scrubber of this session's secrets."""
     secrets = context.session.equipment.secrets or Secrets(context.environ, context.settings)
     return secrets.scrubber()
 
@@ -133,8 +133,8 @@ async def why(context: CommandContext, name: str) -> None:
     cut = await _cut(context, [name])
     context.say(f"{name} comes from {len(cut.runs)} of {counted(cut.of, 'run')}:")
     for run, kept in zip(cut.runs, cut.kept, strict=True):
-        told = f"kept, as {kept.why}" if kept.why else f"for {', '.join(kept.names)}"
-        context.say(f"run {run.count}, {told}:", *(f"    {line}" for line in run.code.strip().split("\n")))
+        reason = f"kept, as {kept.why}" if kept.why else f"for {', '.join(kept.names)}"
+        context.say(f"run {run.count}, {reason}:", *(f"    {line}" for line in run.code.strip().split("\n")))
 
 
 async def save(context: CommandContext, argument: str) -> None:
@@ -159,7 +159,7 @@ async def save(context: CommandContext, argument: str) -> None:
     )
     unread = [f"run {run.count} ({one.why})" for run, one in zip(cut.runs, cut.kept, strict=True) if one.why]
     if unread:
-        context.say(f"Kept as what it does cannot be told: {', '.join(unread)}.")
+        context.say(f"Kept because its effects are unknown: {', '.join(unread)}.")
     script = written if format_ == "py" else None
     await _check(context, cut, names, script, secrets.scrubber())
 
@@ -200,7 +200,7 @@ async def _differing(
     script: Path | None,
     scrubber: "Scrubber",
 ) -> "tuple[list[str], list[str]]":
-    """What differs when the script runs, and when its cells do; the kernels are closed."""
+    """Return the differences of the script's run, and of the cells' run; the kernels are closed."""
     from terp.store.export.checking import differences, script_differences  # noqa: PLC0415  (see `_check`)
 
     limits, as_kept = limits_of(context.settings), scrubber.redacted

@@ -8,8 +8,8 @@ from terp_cli.repl.commands.context import CommandContext
 from terp_cli.repl.commands.table import GROUPS, Command, Commands
 
 FORMS = (
-    ("!COMMAND", "run a shell command without the model, which is told; %% COMMAND is the same"),
-    (">>> CODE", "run Python in the kernel without the model, which is told"),
+    ("!COMMAND", "run a shell command without the model, which reads the output; %% COMMAND is the same"),
+    (">>> CODE", "run Python in the kernel without the model, which reads the output"),
     ("@FILE, @NAME", "a file or a variable that goes with the message"),
 )
 KEYS = (
@@ -45,7 +45,7 @@ def overview(commands: Commands) -> Iterator[str]:
         yield title
         yield from (f"  {usage:{width}}  {does}" for usage, does in lines)
         yield ""
-    yield "%NAME is the same as /NAME. /help NAME tells more about one."
+    yield "%NAME is the same as /NAME. /help NAME shows more about one."
 
 
 def about(command: Command) -> Iterator[str]:
@@ -61,7 +61,7 @@ def page(commands: Commands) -> str:
     """The page of commands, in Markdown."""
     blocks = [
         "# Commands of the REPL",
-        "`%NAME` is the same as `/NAME`. `/help` lists them in the REPL, `/help NAME` tells about one. "
+        "`%NAME` is the same as `/NAME`. `/help` lists them in the REPL, `/help NAME` shows one. "
         "This page is made from the table by `python -m terp_cli.repl.commands`.",
     ]
     for group in GROUPS:

@@ -43,7 +43,7 @@ def setting_names(_: CommandContext, begun: str) -> Iterable[str]:
 
 
 async def model(context: CommandContext, name: str) -> None:
-    """Which model answers; with a name, another one."""
+    """Show the model; with a name, change it."""
     if name:
         await context.use_model(name)
     context.say(f"The model is {context.session.model.name}.")
@@ -72,7 +72,7 @@ def known_models(context: CommandContext, begun: str) -> Iterable[str]:
 
 
 async def doctor(context: CommandContext, _: str) -> None:
-    """What is here, what is wrong, and what to do about it."""
+    """Show the findings of `terp doctor`: problems and their remedies."""
     from terp_cli.fronts import doctor as checks  # noqa: PLC0415  (asks programs and servers)
     from terp_cli.line import streams  # noqa: PLC0415
 
@@ -120,7 +120,7 @@ async def info(context: CommandContext, _: str) -> None:
 
 
 async def tokens(context: CommandContext, prompt: str) -> None:
-    """What the next request sends, in tokens; with a prompt, what that adds."""
+    """Count the tokens of the next request; with a prompt, including that prompt."""
     from terp.events.messages import User  # noqa: PLC0415  (as light as the rest; beside its only use)
     from terp.models.facts.prices import PriceList  # noqa: PLC0415  (reads a file of 3 MB)
     from terp.models.facts.tokens import count_request  # noqa: PLC0415
@@ -152,8 +152,8 @@ def _window(total: int, window: int) -> str:
 
 
 def _how(counter: str, *, own: bool, pictures: int) -> str:
-    told = f"Counted with {counter}." if own else f"This is an estimate, by {counter}."
-    return f"{told} {counted(pictures, 'picture')} not counted." if pictures else told
+    method = f"Counted with {counter}." if own else f"This is an estimate, by {counter}."
+    return f"{method} {counted(pictures, 'picture')} not counted." if pictures else method
 
 
 def _last_usage(context: CommandContext) -> UsageReported | None:
@@ -177,7 +177,7 @@ _UNKNOWN = "The price of {} is not known. The settings input_price and output_pr
 
 
 async def cost(context: CommandContext, _: str) -> None:
-    """What the last turn, the session and this month's sessions of the profile have used."""
+    """Show the usage of the last turn, the session, and this month's sessions of the profile."""
     events = [record.event for record in context.session.log.since(0)]
     by_model = tallies_by_model(events)
     if not by_model:
@@ -197,13 +197,13 @@ async def cost(context: CommandContext, _: str) -> None:
 
 
 def cells(used: Tally, most_usd: float = 0.0) -> tuple[str, ...]:
-    """What calls used, below `HEAD`, and what they may cost if that is limited."""
+    """Return the cells of a usage row, below `HEAD`, with the cost limit if there is one."""
     numbers = (used.calls, used.input_tokens, used.cached_tokens, used.output_tokens)
     return (*map(grouped, numbers), f"{used.seconds:.1f}", price(used, most_usd))
 
 
 def price(used: Tally, most_usd: float = 0.0) -> str:
-    """What they have cost, as far as it is known; what is not known is never nothing."""
+    """Return the known cost; unknown prices are named, never counted as zero."""
     most = f" of {money(most_usd)}" if most_usd else ""
     if not used.unpriced:
         return money(used.known_usd) + most
@@ -239,7 +239,7 @@ def _notes(by_model: dict[str, Tally], facts: Callable[[str], ModelFacts]) -> It
 
 
 def _saved_usd(used: Tally, facts: ModelFacts) -> float:
-    """What tokens from the cache would have cost more without it."""
+    """Return the extra cost of the cached tokens if they had not been cached."""
     if facts.input_price is None or facts.cached_price is None:
         return 0.0
     return used.cached_tokens * (facts.input_price - facts.cached_price)

@@ -25,7 +25,7 @@ WORDS = ("on", "off")
 
 
 async def auto_run(context: CommandContext, word: str) -> None:
-    """Whether code runs without being asked about, and what that means here."""
+    """Switch approvals on or off, and show the consequences here."""
     if not word:
         context.say(f"{_state(context)} {_means(context)}")
         if context.auto_run or not await context.ask("Run code without asking from now on?"):
@@ -48,12 +48,12 @@ async def allow(context: CommandContext, what: str) -> None:
     held = [language for language, tier in _running(context).items() if is_confined(tier)]
     if what == "network":
         confinement.allow_network()
-        told, what = "Code may use the network in this session.", "use the network"
+        line, what = "Code may use the network in this session.", "use the network"
         held = [language for language in held if not confinement.policy_of(language).network]
     else:
         path = confinement.allow(what)
-        told, what = f"Code may read and write {path} in this session.", f"read and write {path}"
-    context.say(told, *(["What a kernel may do is fixed when it starts."] if held else []))
+        line, what = f"Code may read and write {path} in this session.", f"read and write {path}"
+    context.say(line, *(["What a kernel may do is fixed when it starts."] if held else []))
     counts = not held or await _offer_restart(context, held)
     context.session.teach(
         f"[The user lets code {what}{' now' if counts else ', once its kernel starts anew'}.]"
@@ -78,7 +78,7 @@ async def _offer_restart(context: CommandContext, languages: Sequence[str]) -> b
     for language in languages:
         await renew(context.session.kernels.get(language), context.session.teach)
     if (briefing := context.session.equipment.briefing) is not None:
-        # The model is told what holds them now.
+        # The system prompt names the sandbox.
         context.session.brief(briefing.text(context.settings), code=context.settings.code)
     context.say(f"Started anew: {names}.")
     return True
@@ -94,12 +94,12 @@ def _running(context: CommandContext) -> dict[str, str]:
 
 
 def asking(context: CommandContext) -> str:
-    """Whether code runs without being asked about now, and if so what that means."""
+    """Return the state of approvals, and with auto_run its consequences."""
     return f"{_state(context)} {_means(context)}" if context.auto_run else _state(context)
 
 
 async def verbose(context: CommandContext, word: str) -> None:
-    """Whether tracebacks and outputs are shown whole; without a word the other way than now."""
+    """Show tracebacks and outputs whole, or short again; without a word, toggle."""
     context.verbose = _on("verbose", word) if word else not context.verbose
     context.say(
         "Verbose output is on: tracebacks are shown whole. /verbose off ends it."
@@ -109,7 +109,7 @@ async def verbose(context: CommandContext, word: str) -> None:
 
 
 async def debug(context: CommandContext, word: str) -> None:
-    """Whether errors show the traceback of what failed; without a word the other way than now."""
+    """Show the tracebacks behind errors, or not; without a word, toggle."""
     context.debug = _on("debug", word) if word else not context.debug
     context.say(
         "Debug output is on: an error is shown with the traceback of what failed. /debug off ends it."
@@ -154,7 +154,7 @@ _VALUE_CHARS = 16
 
 
 async def use_profile(context: CommandContext, name: str) -> None:
-    """Which profile is in use, and which there are; with a name, that one from now on."""
+    """Show the profile in use and the others; with a name, use that profile from now on."""
     if not name:
         _list_profiles(context)
         return
@@ -183,7 +183,7 @@ def _list_profiles(context: CommandContext) -> None:
 
 
 def changed(change: "Change", width: int) -> "Sequence[Text]":
-    """What differs by now, and where each of it comes from."""
+    """Return rows of the changed settings, with their origins."""
     return columns(list(_lines(change)), width, ("", "bold", "dim"))
 
 
@@ -209,7 +209,7 @@ OFF = "off"
 
 
 async def set_check(context: CommandContext, text: str) -> None:
-    """Tell the check, set one, or end it. One that is typed needs no other question."""
+    """Show the check, set one, or end it. A typed check needs no question."""
     session = context.session
     if text.strip() == OFF:
         was, session.equipment.goal = current_goal(session.equipment), None

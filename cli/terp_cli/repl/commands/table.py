@@ -1,4 +1,4 @@
-"""Commands: how one is declared, how a line is told to be one, and how it is found by its name."""
+"""Commands: their declaration, the recognition of one in a line, and the lookup by name."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,7 +23,7 @@ class Command:
     `argument` is how `/help` shows what may follow the name; `more` is what `/help NAME` adds. One that only
     `shows` something can be done while a question is open; one is done `at_once` when it is entered while a
     turn goes on, where others wait for its end. `calls` names
-    the function that does it and `completes` the one that tells which arguments begin with a text, both
+    the function that does it and `completes` the function that completes its argument, both
     as `module.function` of this package: they are imported when they are called, as few talks need many.
     """
 
@@ -59,7 +59,7 @@ class Command:
 
 
 def function(name: str) -> Callable[..., Any]:
-    """What a row of the table names: `code.out`."""
+    """Return the function that a row of the table names, for example `code.out`."""
     module, _, called = name.partition(".")
     found: Callable[..., Any] = getattr(import_module(f"terp_cli.repl.commands.{module}"), called)
     return found
@@ -73,7 +73,7 @@ class Misused(TerpError):
 
 def misused(command: str, why: str) -> Misused:
     """The error for `/command`."""
-    return Misused(f"/{command}: {why}", f"/help {command} tells more.")
+    return Misused(f"/{command}: {why}", f"/help {command} shows more.")
 
 
 class UnknownCommand(Misused):
@@ -89,7 +89,7 @@ class Commands:
 
     @staticmethod
     def are_in(line: str) -> bool:
-        """Whether a line is a command: `/name`, or `%name` as in Open Interpreter; not a path or `% of`."""
+        """Return True for a command: `/name`, or `%name` as in Open Interpreter; not for a path or `% of`."""
         if line[:1] not in ("/", "%"):
             return False
         name = re.split(r"\s", line[1:], maxsplit=1)[0]
@@ -142,7 +142,7 @@ class Commands:
         return True
 
     def is_at_once(self, line: str) -> bool:
-        """Whether a line is a command that does not wait for the end of the turn that goes on."""
+        """Return True for a command that runs at once during a turn."""
         if not self.are_in(line):
             return False
         command = self._names.get((line[1:].split() or [""])[0])
@@ -154,6 +154,6 @@ class Commands:
         yield from ((name, command.does) for command in self.table for name in command.aliases)
 
     def arguments(self, context: "CommandContext", name: str, begun: str) -> Iterator[tuple[str, str]]:
-        """What can follow a name, for an argument that begins like this; each with a word about it."""
+        """Yield the completions of a command's argument, each with a description."""
         if command := self._names.get(name):
             yield from ((argument, "") for argument in command.complete(context, begun))

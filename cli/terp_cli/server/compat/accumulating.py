@@ -47,7 +47,7 @@ def forget_oldest(messages: list[Message], most: int) -> int:
 
 
 def begins_message(messages: list[Message], frame: Frame) -> bool:
-    """Whether the content of a frame would be a message of its own, though nothing said that one begins."""
+    """Return True if a frame's content would start a new message without a `start` frame."""
     return "start" not in frame and "content" in frame and not (messages and _continues(messages[-1], frame))
 
 
@@ -127,7 +127,7 @@ class Draft:
 
     @property
     def is_begun(self) -> bool:
-        """Whether a message that will be answered is on its way."""
+        """Return True while a draft exists that will be answered."""
         return bool(self._frames) and self._type != "command"
 
     def taken(self, frame: Frame | bytes) -> Sequence[Frame | bytes]:

@@ -146,8 +146,8 @@ class ClientSettings:
         self.settings = with_value(self.settings, _LLM[name], value, f"llm.{name}")
 
 
-def with_value(settings: Settings, name: str, value: Any, told: str) -> Settings:
-    """The settings with one changed, of which clients know as `told`; None stands for its default.
+def with_value(settings: Settings, name: str, value: Any, label: str) -> Settings:
+    """Return the settings with one changed; clients call it `label`. None stands for its default.
 
     Raises:
         Rejected: it is no value of this setting.
@@ -156,7 +156,7 @@ def with_value(settings: Settings, name: str, value: Any, told: str) -> Settings
     try:
         checked = row.default if value is None else row.checked(value)
     except ValueError:
-        raise Rejected(422, f"{told} must be {row.rule}.") from None
+        raise Rejected(422, f"{label} must be {row.rule}.") from None
     return replace(settings, **{name: checked}, origins={**settings.origins, name: ORIGIN})
 
 

@@ -27,9 +27,9 @@ from terp_cli.server.token import Token
 
 
 class Compat:
-    """What clients of the protocol are served: one conversation, over one of the `sessions`.
+    """The protocol's server side: one conversation, over one of the `sessions`.
 
-    `alone` tells that this machine alone can call, `unsafe` that clients may have code run unasked and reach
+    `alone` returns True if only this machine can call; with `unsafe` clients may run code unasked and reach
     files outside the session's directory.
     """
 
@@ -132,7 +132,7 @@ def compat_of(call: Call, settings: Settings, sessions: Sessions, token: Token, 
 
 
 def changing_of(call: Call) -> Changing:
-    """What lets a session take other settings, with the keys of this call."""
+    """Return the function that changes the settings of a session, with the keys of this call."""
 
     async def changing(session: Session, before: Settings, after: Settings) -> None:
         change = Change(before, after)
@@ -142,7 +142,7 @@ def changing_of(call: Call) -> Changing:
 
 
 def opened_by(call: Call, host: str, port: int, *, unasked: bool) -> Iterator[str]:
-    """What is open to whom, a line each."""
+    """Yield a line for each interface that is open, and its clients."""
     if not call.options.compat:
         yield "open: /v1, the native interface and OpenAI's; no compatibility mode"
         return

@@ -34,7 +34,7 @@ _NOT_SHOWN = "The code that waits was not shown here yet."
 
 
 class SharedConversation:
-    """Takes what clients send, one after the other, and gives `feed` what is told them.
+    """Takes what clients send, one after the other, and puts the frames for them into `feed`.
 
     `messages` are those of the protocol, as clients load and read them: the newest, of `most_remembered`
     characters.
@@ -44,7 +44,7 @@ class SharedConversation:
         self.messages: list[Message] = []
         self.feed = feed
         self.shared = shared
-        shared.tell(self._show, self._began)
+        shared.connect(self._show, self._began)
         self._said = self._seen = self._shown_at = 0
         self._answer_from: int | None = None
         self._is_own = False
@@ -54,7 +54,7 @@ class SharedConversation:
 
     @property
     def answering(self) -> bool:
-        """Whether a `complete` is to come."""
+        """Return True until the `complete` frame of the current answer."""
         listening = self.shared.listening
         return listening is not None and listening.frames.answering
 
@@ -190,7 +190,7 @@ class SharedConversation:
         await self._ask(listening, partial(Session.turn, prompt=prompt, attachments=attachments))
 
     async def _opened(self) -> LogFollower:
-        """The session; one that knows nothing is told all."""
+        """Return the session; one with an empty history gets all messages."""
         listening = await self.shared.opened()
         if not listening.served.session.history:
             self._said = 0
@@ -199,7 +199,7 @@ class SharedConversation:
     async def _before(
         self, listening: LogFollower, new: Sequence[Message]
     ) -> tuple[str, tuple[Attachment, ...]]:
-        """What new messages ask at their end; what comes before that becomes part of what was said."""
+        """Return the prompt at the end of new messages; add the messages before it to the history."""
         at = len(new)
         while at and new[at - 1].get("role") not in ("assistant", "computer"):
             at -= 1
@@ -238,7 +238,7 @@ class SharedConversation:
         self.feed.wake()
 
     def _decline(self, listening: LogFollower) -> bool:
-        """Whether code waited, which is not going to run now."""
+        """Decline code that waits for an answer; return True if there was any."""
         proposed = self.shared.person.proposed if self.shared.person else None
         if proposed is None:
             return False
@@ -259,7 +259,7 @@ class SharedConversation:
             self._shown_at = self.feed.last - 1
 
     def _began(self, asked: str) -> None:
-        """A turn has begun; one that no client of the protocol asked for is told of in the messages."""
+        """Note the start of a turn; add the prompt of another interface's client to the messages."""
         if not (self._is_own and self.answering):
             self._is_own = False
             self.messages.append({"role": "user", "type": "message", "content": asked})

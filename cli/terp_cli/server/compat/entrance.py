@@ -1,4 +1,4 @@
-"""Who may call what the protocol has: its own key, or the token of the server."""
+"""Access to the protocol's routes: by its own key, or by the token of the server."""
 
 import hmac
 from collections.abc import Callable, Collection
@@ -28,7 +28,7 @@ class Entrance:
         self._alone = alone
 
     def owns(self, scope: Scope) -> bool:
-        """Whether a request is for a route of the protocol; of WebSockets it has one."""
+        """Return True for a request to a route of the protocol; it has one WebSocket, at `/`."""
         path = scope["path"]
         if scope["type"] == "websocket":
             return bool(path == "/")
@@ -36,27 +36,27 @@ class Entrance:
 
     @property
     def has_key(self) -> bool:
-        """Whether there is a key besides the token."""
+        """Return True if there is a key besides the token."""
         return bool(self._variables.key)
 
     @property
     def asks(self) -> bool:
-        """Whether a WebSocket must begin with a key, whatever that is."""
+        """Return True if a WebSocket must send a key first, even if any key is accepted."""
         said = self._variables.says_auth
         if not self._alone():
             return True
         return self.has_key if said is None else said
 
     def admits(self, shown: str) -> bool:
-        """Whether this is the key."""
+        """Return True if `shown` is the key or the token."""
         return self._token.matches(shown.encode("utf-8", "surrogatepass")) or self.authenticate(shown)
 
     def admits_request(self, scope: Scope) -> bool:
-        """Whether a request shows the key in one of its headers; none is needed to ask whether it lives."""
+        """Return True if a request has the key in a header; `/heartbeat` needs none."""
         return scope["path"] == "/heartbeat" or any(self.admits(key) for key in _shown(scope) or [""])
 
     def shows_key(self, scope: Scope) -> bool:
-        """Whether a WebSocket shows the key in one of its headers."""
+        """Return True if a WebSocket has the key in a header."""
         return any(self.admits(key) for key in _shown(scope))
 
     def _is_key(self, shown: str) -> bool:

@@ -57,12 +57,12 @@ class Feed:
 
     @property
     def last(self) -> int:
-        """How many frames there ever were."""
+        """The number of frames so far, including those that were dropped."""
         return self.first + len(self._frames)
 
     @property
     def readers(self) -> int:
-        """How many read now."""
+        """The number of current readers."""
         return len(self._readers)
 
     def add(self, frames: Iterable[Frame], *, keep: bool = True) -> None:
@@ -98,7 +98,7 @@ class Feed:
 
     @property
     def unsent(self) -> Sequence[Frame]:
-        """What waits for those who come next."""
+        """The frames that wait for the next clients."""
         return self.since(min(self._left, default=self.last))
 
     def since(self, number: int) -> Sequence[Frame]:

@@ -38,8 +38,8 @@ def pieces_of(output: Output) -> Iterator[Piece]:
         case Display(data=data) | DisplayUpdate(data=data):
             yield _shown(data)
         case Error(name=name, value=value, traceback=traceback):
-            told = without_escapes("\n".join(traceback)) or f"{name}: {value}"
-            yield printed(told.rstrip("\n") + "\n")
+            text = without_escapes("\n".join(traceback)) or f"{name}: {value}"
+            yield printed(text.rstrip("\n") + "\n")
         case InputRequest(prompt=prompt):
             yield printed(prompt)
         case Clear():
@@ -89,13 +89,13 @@ EMPTY = "No chunks sent or unknown error."
 
 
 def error_frame(text: str) -> Frame:
-    """What a client reads of a failure."""
+    """Return the frame that reports a failure to a client."""
     return {"role": "server", "type": "error", "content": text}
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What frames from one `start` to its `end` have in common."""
+    """The common fields of all frames from one `start` to its `end`."""
 
     role: str
     type: str
@@ -114,7 +114,7 @@ _CONSOLE = Block("computer", "console")
 class FrameBuilder:
     """Turns events, in their order, into frames.
 
-    `answering` tells that a `complete` is to come. With `hushed` the turn that goes on ends without one, and
+    `answering` is True until the `complete`. With `hushed` the turn that goes on ends without one, and
     without a word about how. `shown_already` is code that a client has sent itself and need not be shown.
     """
 
@@ -134,7 +134,7 @@ class FrameBuilder:
         return list(self._frames(event))
 
     def pause(self) -> list[Frame]:
-        """Those that say that code waits for a `go`."""
+        """Return the frames that end the output because code waits for a `go`."""
         return [*self._end(), *self._complete()]
 
     def _frames(self, event: on.Event) -> Iterator[Frame]:
@@ -275,9 +275,9 @@ class FrameBuilder:
         if hushed or not self.answering:
             self.answering = False
             return
-        told = " ".join(part for part in (finished.error, finished.remedy) if part)
-        if told or not (self._said or finished.reason == "interrupted"):
-            yield error_frame(told or EMPTY)
+        problem = " ".join(part for part in (finished.error, finished.remedy) if part)
+        if problem or not (self._said or finished.reason == "interrupted"):
+            yield error_frame(problem or EMPTY)
         yield from self._complete()
 
     def _complete(self) -> Iterator[Frame]:
@@ -307,7 +307,7 @@ def _line(number: int | None) -> Frame:
 
 
 class LogFollower:
-    """Tells `show` the frames of a session, without secrets, and `began` what each turn asks."""
+    """Calls `show` with the frames of a session, without secrets, and `began` with each prompt."""
 
     def __init__(
         self, served: Served, show: Callable[[list[Frame]], None], began: Callable[[str], None]

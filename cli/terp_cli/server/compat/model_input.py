@@ -21,22 +21,22 @@ _NO_OUTPUT = "The code ran; it has no output."
 
 def conversation_of(messages: Sequence[Mapping[str, Any]]) -> list[Message]:
     """The same conversation for a model: code as calls, and what came of it as their results."""
-    told: list[Message] = []
+    found: list[Message] = []
     for message in messages:
         role, type_ = message.get("role", "user"), message.get("type", "message")
         if role == "assistant" and type_ == "code":
-            _add_call(told, message)
+            _add_call(found, message)
         elif role == "assistant" and type_ == "message":
-            told.append(Assistant(text_of(message)))
-        elif role == "computer" and told and isinstance(told[-1], Result):
-            told[-1] = _with_output(told[-1], message)
+            found.append(Assistant(text_of(message)))
+        elif role == "computer" and found and isinstance(found[-1], Result):
+            found[-1] = _with_output(found[-1], message)
         else:
-            told.append(User(text_of(message), _images(message)))
-    return told
+            found.append(User(text_of(message), _images(message)))
+    return found
 
 
 def asked_in(messages: Sequence[Mapping[str, Any]]) -> tuple[str, tuple[Attachment, ...]]:
-    """What messages ask: their text, and the pictures that go with it."""
+    """Return the prompt that messages contain: their text, and their pictures."""
     texts, attachments = list[str](), list[Attachment]()
     for message in messages:
         pictures = _images(message)
@@ -63,11 +63,11 @@ def text_of(message: Mapping[str, Any]) -> str:
     return content.encode(errors="replace").decode() if isinstance(content, str) else json.dumps(content)
 
 
-def _add_call(told: list[Message], message: Mapping[str, Any]) -> None:
+def _add_call(found: list[Message], message: Mapping[str, Any]) -> None:
     arguments = json.dumps({"language": message.get("format") or "python", "code": text_of(message)})
     call = ToolCall(f"call_{secrets.token_hex(8)}", NAME, arguments)
-    said = told.pop().text if told and _only_said(told[-1]) else ""
-    told += [Assistant(said, (call,)), Result(call.id, _NOT_RUN)]
+    said = found.pop().text if found and _only_said(found[-1]) else ""
+    found += [Assistant(said, (call,)), Result(call.id, _NOT_RUN)]
 
 
 def _only_said(message: Message) -> Any:
@@ -101,7 +101,7 @@ def _pictures(message: Mapping[str, Any]) -> Iterator[Image]:
 class InjectedModel:
     """Replies once with the client's code, and then with what the model behind says.
 
-    `expect` is told the code with that reply, and "" once the model itself is asked.
+    Calls `expect` with the code at that reply, and with "" once the model itself is asked.
     """
 
     def __init__(self, inner: Model, language: str, code: str, expect: Callable[[str], None]) -> None:
@@ -146,7 +146,7 @@ async def turn_with(
     code: str,
     expect: Callable[[str], None],
 ) -> AsyncGenerator[Event, None]:
-    """A turn whose first reply is this code, of which `expect` is told while it is to be proposed."""
+    """Run a turn whose first reply is this code; `expect` is called with the code before its proposal."""
     model = session.model
     session.model = InjectedModel(model, language, code, expect)
     try:

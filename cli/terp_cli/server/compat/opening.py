@@ -23,7 +23,7 @@ from terp_cli.server.sessions import Sessions
 class WirePerson(RemotePerson):
     """Runs code unasked while `unasked` says so, and the code that a client has sent and said `go` to.
 
-    Any other code waits, which `waits` is told, for as long as anybody is there; `left` is told that nobody
+    Other code waits while a client is there: `waits` is called when it starts, `left` when no client
     was. The protocol has no other questions: the answer to them is no.
     """
 
@@ -70,7 +70,7 @@ class WirePerson(RemotePerson):
         return choice.as_code if self._unasked() else ""
 
     async def type_in(self, prompt: str, *, secret: bool) -> str:
-        """Nothing, ever.
+        """Raise at once: the protocol has no input.
 
         Raises:
             NobodyThere: always: the code goes on at once instead of waiting for good.
@@ -93,7 +93,7 @@ class SharedSession:
         self.listening: LogFollower | None = None
         self.person: WirePerson | None = None
         self.asks = False
-        """Whether code waits for a `go` whatever the settings say."""
+        """True while code waits for a `go` whatever the settings are."""
         self._show: Callable[[list[Frame]], None] | None = None
         self._began: Callable[[str], None] | None = None
         self._sessions = sessions
@@ -106,7 +106,7 @@ class SharedSession:
         self._following: AbstractContextManager[None] | None = None
         self._opening = asyncio.Lock()
 
-    def tell(self, show: Callable[[list[Frame]], None], began: Callable[[str], None]) -> None:
+    def connect(self, show: Callable[[list[Frame]], None], began: Callable[[str], None]) -> None:
         """Have its frames shown, and what each turn asks; to be called before it is opened."""
         self._show, self._began = show, began
 
@@ -118,7 +118,7 @@ class SharedSession:
 
     @property
     def unasked(self) -> bool:
-        """Whether code runs without a `go`."""
+        """Return True if code runs without a `go`."""
         return self._wanted.settings.auto_run and not self.asks
 
     async def opened(self) -> LogFollower:

@@ -231,7 +231,7 @@ _WAITS = "Code of the answer waits for its go; say go, or stop, first."
 
 
 async def run(conversation: SharedConversation, language: str, code: str) -> list[dict[str, Any]]:
-    """What the code puts out, in the kernel of the conversation; it waits for an answer that goes on.
+    """Run code in the conversation's kernel, after the current answer, and return its outputs.
 
     Raises:
         Rejected: code waits for its `go`, or this was stopped before it ran.
@@ -254,7 +254,7 @@ async def run(conversation: SharedConversation, language: str, code: str) -> lis
                 pieces += pieces_of(output)
             case CodeRejected(reason=reason) if record.number <= ended:
                 pieces.append(printed(reason))
-    return [_told(piece, served.scrubber.redacted) for piece in _joined(pieces)]
+    return [_piece_json(piece, served.scrubber.redacted) for piece in _joined(pieces)]
 
 
 def _joined(pieces: list[Piece]) -> list[Piece]:
@@ -268,6 +268,6 @@ def _joined(pieces: list[Piece]) -> list[Piece]:
     return joined
 
 
-def _told(piece: Piece, redacted: Any) -> dict[str, Any]:
+def _piece_json(piece: Piece, redacted: Any) -> dict[str, Any]:
     content = piece.content if piece.type == "image" else redacted(piece.content)
     return {"type": piece.type, "format": piece.format, "content": content}

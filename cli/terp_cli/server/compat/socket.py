@@ -26,7 +26,7 @@ _AGAIN_S, _AGAIN_AT_MOST_S = 0.1, 2.0
 
 
 class Strangers:
-    """How many have not shown a key yet."""
+    """A count of the clients that have not sent a key yet."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -74,7 +74,7 @@ class CompatConnection:
             await until_one_ends(self._take(), self._send_all(reader), self._outgoing.watched())
 
     async def _introduced(self) -> bool:
-        """Whether the client has shown the key, in time and without trying many."""
+        """Return True if the client sends the key in time and within the allowed attempts."""
         if not self._entrance.asks or self._entrance.shows_key(self._socket.scope):
             known(self._socket.scope)
             return True
@@ -119,13 +119,13 @@ class CompatConnection:
                 begun = await self._conversation.take(chunk, seen=self._seen, draft=self._draft)
                 self._answer_from = self._answer_from if begun is None else begun
         except Misplaced as error:
-            await self._tell(str(error))
+            await self._send_problem(str(error))
         except RequestRefused as refused:
-            await self._tell(refused.problem.message)
+            await self._send_problem(refused.problem.message)
         except TerpError as error:
-            await self._tell(" ".join(part for part in (error.message, error.remedy) if part))
+            await self._send_problem(" ".join(part for part in (error.message, error.remedy) if part))
 
-    async def _tell(self, problem: str) -> None:
+    async def _send_problem(self, problem: str) -> None:
         """Say what is wrong with what this client sent; an answer that goes on has its own `complete`."""
         await self._send(error_frame(problem))
         if not self._conversation.answering:
@@ -143,7 +143,7 @@ class CompatConnection:
             reader.took()
 
     async def _is_of_others(self, number: int) -> bool:
-        """Whether a frame ends an answer before that which this client has asked for, or is about to."""
+        """Return True if the frame ends an answer before the one that this client asked for."""
         # What is being done decides whose it is.
         async with self._doing:
             return number < self._answer_from or self._draft.is_begun

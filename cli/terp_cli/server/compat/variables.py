@@ -12,7 +12,7 @@ _INSECURE = "INTERPRETER_INSECURE_ROUTES"
 
 @dataclass(frozen=True)
 class Variables:
-    """What an environment says, now: programs set it while the server runs."""
+    """The protocol's environment variables, read at each use: programs set them while the server runs."""
 
     environ: Mapping[str, str]
 
@@ -28,23 +28,23 @@ class Variables:
 
     @property
     def key(self) -> str:
-        """What clients must show; "" where any value will do."""
+        """The key that clients must send; "" if any value is accepted."""
         return self.environ.get(_KEY, "")
 
     @property
     def says_auth(self) -> bool | None:
-        """Whether a WebSocket must begin with its key; None where that is not said."""
+        """True if a WebSocket must send its key first; None if the variable is not set."""
         said = self.environ.get(_AUTH)
         return None if said is None else said != "False"
 
     @property
     def acknowledges(self) -> bool:
-        """Whether each frame is sent until the client has said that it came."""
+        """True if each frame is repeated until the client acknowledges it."""
         return self.environ.get(_ACKNOWLEDGE, "").lower() == "true"
 
     @property
     def has_insecure_routes(self) -> bool:
-        """Whether `/run`, `/upload` and `/download` are wanted."""
+        """True if `/run`, `/upload` and `/download` are enabled."""
         return self.environ.get(_INSECURE, "").lower() == "true"
 
     @property

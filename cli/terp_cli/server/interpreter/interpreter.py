@@ -59,7 +59,7 @@ class _Kept:
 
 
 class Top:
-    """What is said of the conversation."""
+    """The settings of the conversation."""
 
     auto_run = _Value("auto_run")
     system_message = _Value("system_message")
@@ -87,7 +87,7 @@ class Top:
 
 
 class Llm:
-    """What is said of the model. Its key stays in this object, and goes to the model's provider alone."""
+    """The settings of the model. Its key stays in this object, and is sent only to the model's provider."""
 
     model = _Value("model")
     temperature = _Value("temperature")
@@ -105,7 +105,7 @@ class Llm:
 
 
 class Computer:
-    """What is said of the machine; without effect here."""
+    """The settings of the machine; without effect here."""
 
     emit_images = _Kept()
     import_computer_api = _Kept()
@@ -126,7 +126,7 @@ class StopEvent:
         self._stopping: set[asyncio.Task[None]] = set()
 
     def is_set(self) -> bool:
-        """Whether it was set, and not cleared since."""
+        """Return True if it was set, and not cleared since."""
         return self._set
 
     def set(self) -> None:
@@ -142,13 +142,13 @@ class StopEvent:
 
 
 class RespondThread:
-    """Tells whether an answer goes on, as the thread did that Open Interpreter answered in."""
+    """The state of the answer, in place of Open Interpreter's thread."""
 
     def __init__(self, conversation: SharedConversation) -> None:
         self._conversation = conversation
 
     def is_alive(self) -> bool:
-        """Whether it goes on."""
+        """Return True while a turn is running."""
         served = self._conversation.shared.served
         return served is not None and served.turns.busy
 
@@ -189,7 +189,7 @@ class AsyncInterpreter(Top):
 
     @property
     def messages(self) -> list[dict[str, Any]]:
-        """What was said, as the protocol has it."""
+        """The messages of the conversation, in the protocol's form."""
         return self._compat.conversation.messages
 
     @messages.setter
@@ -198,7 +198,7 @@ class AsyncInterpreter(Top):
 
     @property
     def require_acknowledge(self) -> bool:
-        """Whether each frame is sent until its client has said that it came."""
+        """True if each frame is repeated until its client acknowledges it."""
         return self._compat.feed.acknowledged
 
     @require_acknowledge.setter
@@ -229,11 +229,11 @@ class AsyncInterpreter(Top):
         try:
             await self._compat.conversation.take(chunk)
         except Misplaced as error:
-            self._tell(str(error))
+            self._put_problem(str(error))
         except RequestRefused as refused:
-            self._tell(refused.problem.message)
+            self._put_problem(refused.problem.message)
         except TerpError as error:
-            self._tell(error.message)
+            self._put_problem(error.message)
 
     async def output(self) -> Frame:
         """The next frame; waits for one."""
@@ -258,7 +258,7 @@ class AsyncInterpreter(Top):
             self._own = self._compat.feed.join()
         return self._own
 
-    def _tell(self, problem: str) -> None:
+    def _put_problem(self, problem: str) -> None:
         self._compat.feed.add([error_frame(problem), COMPLETE])
 
     async def _change(self, session: Session, before: Settings, after: Settings) -> None:

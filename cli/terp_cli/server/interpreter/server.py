@@ -42,15 +42,15 @@ class LateNames:
 
     @property
     def alone(self) -> bool:
-        """Whether only this machine can call."""
+        """Return True if only this machine can call."""
         return is_loopback(self.host)
 
     def is_host(self, host: str, came_in_on: str) -> bool:
-        """Whether a request with this `Host` is meant for this server."""
+        """Return True if `host` is a name of this server."""
         return OwnNames(self.host, self.port).is_host(host, came_in_on)
 
     def is_origin(self, origin: str, came_in_on: str) -> bool:
-        """Whether a page of this origin is one of this server."""
+        """Return True if `origin` is that of a page of this server."""
         return OwnNames(self.host, self.port).is_origin(origin, came_in_on)
 
 
@@ -80,7 +80,7 @@ class LateOpener:
         return await self._opener().stored(session, wishes, person)
 
     def offer(self) -> SessionOffer:
-        """What a client may wish for."""
+        """Return the models and profiles for clients."""
         return self._opener().offer()
 
     def _opener(self) -> SettingsOpener:
@@ -131,7 +131,7 @@ class InterpreterServer:
 
     @property
     def authenticate(self) -> Callable[[str], bool]:
-        """Whether a key is right; can be replaced."""
+        """The check of a key; can be replaced."""
         return self._compat.entrance.authenticate
 
     @authenticate.setter

@@ -48,8 +48,8 @@ def files_router(sessions: Sessions) -> APIRouter:
     async def list_files(session: str) -> forms.FileList:
         """The files, without those that are hidden and those that are no plain files."""
         found, more = await anyio.to_thread.run_sync(sessions.get(session).files.listed)
-        told = [forms.FileInfo(path=one.path, size=one.size, modified=one.modified) for one in found]
-        return forms.FileList(files=told, more=more)
+        files = [forms.FileInfo(path=one.path, size=one.size, modified=one.modified) for one in found]
+        return forms.FileList(files=files, more=more)
 
     @routes.get("/files/{path:any_path}", response_class=Response, responses=_WHOLE)
     async def download(session: str, path: str, wanted: Wanted = "") -> Response:

@@ -22,13 +22,13 @@ Sendable = Annotated[
 
 
 class Sent(BaseModel):
-    """What a client sends: nothing is guessed at, and a field that does not exist is a mistake."""
+    """The body of a request: no value is converted, and an unknown field is an error."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class SessionBody(Sent):
-    """How a session should be. `cwd` is a directory below the root of the server; without it, one is made."""
+    """A new session. `cwd` is a directory below the root of the server; without it, one is created."""
 
     profile: Annotated[str, Field(max_length=64)] = ""
     model: Annotated[str, Field(max_length=200)] = ""
@@ -37,7 +37,7 @@ class SessionBody(Sent):
 
 
 class ResumeBody(Sent):
-    """How a stored session should go on: as it was, where nothing is said."""
+    """A stored session to resume; fields that are left out keep their values."""
 
     profile: Annotated[str, Field(max_length=64)] = ""
     model: Annotated[str, Field(max_length=200)] = ""
@@ -45,7 +45,7 @@ class ResumeBody(Sent):
 
 
 class TurnBody(Sent):
-    """What is asked. `attachments` are files of the session; `stream` answers with the events."""
+    """A prompt. `attachments` are files of the session; `stream` answers with the events."""
 
     prompt: Annotated[str, Field(max_length=200_000)]
     attachments: Annotated[list[Name], Field(max_length=50)] = []
@@ -62,7 +62,7 @@ class CodeDecision(Sent):
     """About the code with this digest, as its `code_proposed` had it.
 
     `code` runs other code in its place: it is proposed again, and runs when that proposal is approved.
-    `reason` is told to the model with a refusal; `stop` ends the turn.
+    `reason` is sent to the model with a refusal; `stop` ends the turn.
     """
 
     digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -99,7 +99,7 @@ class QuestionInfo(BaseModel):
 
 
 class UsageInfo(BaseModel):
-    """What all requests of a session used; `cost_usd` is None when the price of one is not known."""
+    """The usage of a session's requests; `cost_usd` is None when the price of one is not known."""
 
     calls: int
     input_tokens: int
@@ -181,7 +181,7 @@ class TurnTaken(BaseModel):
 
 
 class TurnsDropped(BaseModel):
-    """How many turns that waited will not begin."""
+    """The number of waiting turns that were dropped."""
 
     dropped: int
 

@@ -29,7 +29,7 @@ def socket_router(sessions: Sessions) -> APIRouter:
 
     @routes.websocket("/v1/sessions/{session}/ws")
     async def talk(socket: WebSocket, session: str, after: Annotated[int, Query(ge=0)] = 0) -> None:
-        """Every event behind the number `after` as a frame; what is sent is done, and its outcome told."""
+        """Send every event after the number `after` as a frame; answer each frame with its outcome."""
         await socket.accept()
         try:
             served = sessions.get(session)
@@ -56,8 +56,8 @@ async def _talked(socket: WebSocket, served: Served, after: int, limits: ServerL
 async def _send_events(socket: WebSocket, served: Served, after: int, outgoing: Outgoing) -> None:
     async with aclosing(batches(served, after)) as following:
         async for batch in following:
-            for told in batch:
-                await outgoing.send(_text(told.json.decode()))
+            for event in batch:
+                await outgoing.send(_text(event.json.decode()))
     await socket.close(_ENDED)
 
 
@@ -67,8 +67,8 @@ async def _take(socket: WebSocket, served: Served, outgoing: Outgoing) -> None:
         if frame is None:
             await socket.close(_WRONG)
             return
-        told = {"reply_to": frame.get("id"), **await _done(served, frame)}
-        await outgoing.send(_text(json.dumps(told)))
+        reply = {"reply_to": frame.get("id"), **await _done(served, frame)}
+        await outgoing.send(_text(json.dumps(reply)))
 
 
 async def _done(served: Served, frame: dict[str, Any]) -> dict[str, Any]:
@@ -81,8 +81,8 @@ async def _done(served: Served, frame: dict[str, Any]) -> dict[str, Any]:
             raise RequestRefused(422, f"'do' must be one of {', '.join(_DOINGS)}.")
         return await doing(served, rest)
     except ValidationError as error:
-        told = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:10])
-        return _failed(ErrorDetail(code="wrong_value", message=told))
+        problems = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:10])
+        return _failed(ErrorDetail(code="wrong_value", message=problems))
     except RequestRefused as refused:
         return _failed(refused.problem)
     except TerpError as error:

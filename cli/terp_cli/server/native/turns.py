@@ -130,7 +130,7 @@ def answers_router(sessions: Sessions) -> APIRouter:
 
 
 def decided(decision: forms.CodeDecision) -> Run | Decline:
-    """What a client has decided."""
+    """Return the decision of a client."""
     if decision.decision == "run":
         return Run(decision.code, by=BY)
     return Decline(decision.reason, stop=decision.stop)

@@ -106,7 +106,7 @@ class ChatAnswer:
         turn = self._begun()
         try:
             self._after = max(self._after, await turn.beginning())
-            async with aclosing(self._told(turn)) as following:
+            async with aclosing(self._records(turn)) as following:
                 async for record in following:
                     for piece in self._pieces(record.event):
                         yield piece
@@ -140,7 +140,7 @@ class ChatAnswer:
         return served.ask(self._asking())
 
     def _has_run_already(self, paused: Paused) -> bool:
-        """Whether somebody else has let the code run that was asked about here, and its turn is over."""
+        """Return True if another client approved the code in question, and its turn has ended."""
         about, log = paused.question.proposed, self.thread.served.session.log
         return (
             about is not None
@@ -180,8 +180,8 @@ class ChatAnswer:
         text = self.markdown.take(event)
         return [AnswerText(text)] if text else []
 
-    async def _told(self, turn: ServedTurn) -> AsyncGenerator[Record, None]:
-        """What happens in the turn, without secrets, until it ends or a question waits for the client."""
+    async def _records(self, turn: ServedTurn) -> AsyncGenerator[Record, None]:
+        """Yield the turn's records without secrets, until it ends or a question waits for the client."""
         served = self.thread.served
         log, redaction = served.session.log, Redaction(served.session.equipment.scrubber)
         while True:
@@ -212,8 +212,8 @@ class ChatAnswer:
             raise RequestRefused(409, "The session was interrupted before the turn began.", code="ended")
         self._check(self._finished)
         if self._finished.error:
-            told = f"{self._finished.error} {self._finished.remedy}".rstrip()
-            yield AnswerText(self.markdown.block(quoted(served.scrubber.redacted(told))))
+            problem = f"{self._finished.error} {self._finished.remedy}".rstrip()
+            yield AnswerText(self.markdown.block(quoted(served.scrubber.redacted(problem))))
         calls = calls_left(served.session.history, self.said.tools)
         if calls:
             yield AnswerEnded("tool_calls", calls)
@@ -243,8 +243,8 @@ class _Asked:
     async def __call__(self, session: Session) -> AsyncGenerator[Event, None]:
         """The events of the turn."""
         new = self.said.new
-        if self.said.system != self.thread.told:
-            self.thread.told = self.said.system
+        if self.said.system != self.thread.client_system:
+            self.thread.client_system = self.said.system
             whole = "\n\n".join(part for part in (self.thread.system, self.said.system) if part)
             session.brief(whole, code=self.thread.code)
         session.equipment.outside, session.equipment.demands = self.said.tools, self.said.demands
@@ -298,7 +298,7 @@ _YES = re.compile(r"\s*yes[.!?\s]*", re.IGNORECASE)
 
 
 def is_yes(text: str) -> bool:
-    """Whether a message is consent, and nothing else."""
+    """Return True if a message consents, and says nothing else."""
     return _YES.fullmatch(text) is not None
 
 
@@ -313,10 +313,10 @@ def question_text(served: Served, question: Open) -> str:
     waiting = next((one for one in served.person.waiting if one.what == asked.what), None)
     why = served.scrubber.redacted(waiting.why) if waiting else ""
     options = waiting.options if waiting else ()
-    told = f"{what}\n\n{why}".rstrip()
+    text = f"{what}\n\n{why}".rstrip()
     if asked.kind == "consent":
-        return f"{told}\n\nyes or no?"
-    return "\n".join([f"{told}\n", *(f"- {option.letter}: {option.does}" for option in options)])
+        return f"{text}\n\nyes or no?"
+    return "\n".join([f"{text}\n", *(f"- {option.letter}: {option.does}" for option in options)])
 
 
 def answer_question(served: Served, question: Open, text: str) -> None:

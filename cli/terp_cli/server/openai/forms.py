@@ -8,7 +8,7 @@ from terp_cli.server.native.forms import Value
 
 
 class Loose(BaseModel):
-    """What a client sends. Other fields are passed over."""
+    """The body of a request. Unknown fields are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -83,7 +83,7 @@ class ChatBody(Loose):
 
     @property
     def settings(self) -> dict[str, Value]:
-        """What of it is a setting of a session."""
+        """The settings of a session that the request sets."""
         found: dict[str, Value] = {
             "temperature": self.temperature,
             "max_tokens": self.max_completion_tokens or self.max_tokens,
@@ -93,7 +93,7 @@ class ChatBody(Loose):
 
 
 class EmbeddingsBody(Loose):
-    """What is to be embedded, by which model of the server's provider."""
+    """Texts to embed, by a model of the server's provider."""
 
     model_config = ConfigDict(extra="allow")
 

@@ -63,7 +63,7 @@ class Markdown:
 
     @property
     def begun(self) -> bool:
-        """Whether there is any text yet."""
+        """Return True if there is any text yet."""
         return bool(self._end)
 
     def take(self, event: Event) -> str:
@@ -93,7 +93,7 @@ class Markdown:
             case ModelRetrying():
                 # What came of the reply cannot be taken back: the next one begins apart from it.
                 self._apart = self.begun
-            # CodeRejected is between the model and terp: it is told what was wrong, and calls again.
+            # CodeRejected stays between the model and terp: the model reads the problem and calls again.
             case (
                 TurnStarted() | ModelCalled() | ReasoningDelta() | CodeDelta() | CodeTyped() | Asked()
                 | Answered() | CodeRejected() | CodeStarted() | KernelChanged() | Progress()
@@ -205,7 +205,7 @@ class LastReply(Markdown):
 
 
 def _remarked(event: CodeDeclined | Noticed | CheckStarted | CheckFinished) -> str:
-    """What a person must know beside the answer."""
+    """Return a remark that the user must see beside the answer."""
     match event:
         case CodeDeclined(reason=reason):
             return f"Not run: {reason}" if reason else "Not run."

@@ -27,7 +27,7 @@ SESSION = "X-Terp-Session"
 
 @dataclass(frozen=True, slots=True)
 class ChunkFields:
-    """What is the same in all chunks of an answer."""
+    """The common fields of all chunks of an answer."""
 
     model: str
     id: str = field(default_factory=lambda: f"chatcmpl-{secrets.token_hex(12)}")
@@ -39,7 +39,7 @@ class ChunkFields:
         return {**self._head("chat.completion.chunk"), "choices": [choice]}
 
     def tokens(self, used: TokensUsed) -> dict[str, Any]:
-        """The chunk that tells what was used."""
+        """Return the chunk with the usage."""
         return {**self._head("chat.completion.chunk"), "choices": [], "usage": _usage(used)}
 
     def whole(self, message: Mapping[str, Any], finish: str, used: TokensUsed) -> dict[str, Any]:
@@ -53,7 +53,7 @@ class ChunkFields:
 
 @dataclass(slots=True)
 class SentReply:
-    """What a client was told: its words, the model's thoughts, and how it ended, if it did."""
+    """The answer as sent to a client: its text, the model's reasoning, and its end, if it has ended."""
 
     words: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
@@ -79,14 +79,14 @@ class SentReply:
 class JsonReply(Response):
     """Sends an answer in one object. A client that leaves stops the turn.
 
-    `over` is told in the end what the client was told.
+    At the end `over` is called with the sent answer.
     """
 
     def __init__(
         self, answer: ChatAnswer, frame: ChunkFields, limits: ServerLimits, over: Callable[[SentReply], None]
     ) -> None:
         super().__init__()
-        self.told = SentReply()
+        self.sent_reply = SentReply()
         self.frame = frame
         self.limits = limits
         self.answer = answer
@@ -105,18 +105,18 @@ class JsonReply(Response):
                     outgoing.alive(self.limits.keepalive_s, partial(self.waits, outgoing.send)),
                 )
         finally:
-            self._over(self.told)
+            self._over(self.sent_reply)
 
     async def _send(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             async with aclosing(self.answer.pieces()) as pieces:
                 await self.sent(pieces, send)
         except RequestRefused as refused:
-            self.told.failed = refused
+            self.sent_reply.failed = refused
             await self.failed(refused)(scope, receive, send)
 
     async def waits(self, send: Send) -> None:
-        """Nothing has come for a while: nothing can be told before all of it."""
+        """Send no keep-alive: a single object is sent only when the answer is complete."""
 
     async def sent(self, pieces: AsyncGenerator[Piece, None], send: Send) -> None:
         """Send the pieces.
@@ -125,23 +125,23 @@ class JsonReply(Response):
             Refused: the turn has failed.
         """
         async for piece in pieces:
-            self.told.add(piece)
+            self.sent_reply.add(piece)
         whole = Response(encoded(self.whole()), headers=self.marks, media_type="application/json")
         await send({"type": "http.response.start", "status": 200, "headers": whole.raw_headers})
         await send({"type": "http.response.body", "body": whole.body})
 
     def whole(self) -> dict[str, Any]:
-        """The answer as it was told."""
-        ended = self.told.ended or AnswerEnded("stop")
-        return self.frame.whole(_message(self.told, ended.calls), ended.reason, self.answer.used)
+        """Return the answer as one object."""
+        ended = self.sent_reply.ended or AnswerEnded("stop")
+        return self.frame.whole(_message(self.sent_reply, ended.calls), ended.reason, self.answer.used)
 
     def failed(self, refused: RequestRefused) -> Callable[[Scope, Receive, Send], Any]:
-        """What is sent where the turn has failed."""
+        """Return the response for a failed turn."""
         return failures.answer(refused, {**self.marks, **_NEVER_AGAIN})
 
 
 class StreamReply(JsonReply):
-    """Sends an answer in chunks. Its status is told with the first of them: a failure before has its own."""
+    """Sends an answer in chunks. The first chunk sends its status: an earlier failure has its own status."""
 
     tells_usage = False
     end = b"data: [DONE]\n\n"
@@ -151,7 +151,7 @@ class StreamReply(JsonReply):
         """Send the pieces as they come."""
         async for piece in pieces:
             await self._begin(send)
-            self.told.add(piece)
+            self.sent_reply.add(piece)
             for event in self.events(piece):
                 await self._put(send, self.written(event))
         for event in self.closing():
@@ -164,11 +164,11 @@ class StreamReply(JsonReply):
         if not self._begun:
             return super().failed(refused)
 
-        async def told(_scope: Scope, _receive: Receive, send: Send) -> None:
+        async def send_failure(_scope: Scope, _receive: Receive, send: Send) -> None:
             await self._put(send, self.written(self.failure(refused)))
             await send({"type": "http.response.body", "body": b""})
 
-        return told
+        return send_failure
 
     async def waits(self, send: Send) -> None:
         """Say that the answer is still to come."""
@@ -194,7 +194,7 @@ class StreamReply(JsonReply):
         return [self.frame.chunk({"role": "assistant", "content": ""})]
 
     def events(self, piece: Piece) -> Iterable[Mapping[str, Any]]:
-        """What a piece is."""
+        """Return the chunks of a piece."""
         match piece:
             case AnswerText(text=text, thought=thought):
                 return [self.frame.chunk({"reasoning_content" if thought else "content": text})]
@@ -208,18 +208,18 @@ class StreamReply(JsonReply):
         return [self.frame.tokens(self.answer.used)] if self.tells_usage else []
 
     def failure(self, refused: RequestRefused) -> Mapping[str, Any]:
-        """What the last event is, where the turn has failed."""
+        """Return the last event of a failed turn."""
         return {"error": refused.problem.model_dump()}
 
     async def _put(self, send: Send, body: bytes) -> None:
         await send({"type": "http.response.body", "body": body, "more_body": True})
 
 
-def _message(told: SentReply, calls: Sequence[ToolCall]) -> dict[str, Any]:
-    content = None if calls and not told.text else told.text
+def _message(sent_reply: SentReply, calls: Sequence[ToolCall]) -> dict[str, Any]:
+    content = None if calls and not sent_reply.text else sent_reply.text
     message: dict[str, Any] = {"role": "assistant", "content": content, "refusal": None}
-    if told.thoughts:
-        message["reasoning_content"] = "".join(told.thoughts)
+    if sent_reply.thoughts:
+        message["reasoning_content"] = "".join(sent_reply.thoughts)
     if calls:
         message["tool_calls"] = _calls(calls)
     return message

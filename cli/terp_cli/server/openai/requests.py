@@ -1,4 +1,4 @@
-"""What a request says: the part of a conversation that was answered before, and what is new in it."""
+"""Reads a request: the part of its conversation that was answered before, and its new messages."""
 
 import base64
 import binascii
@@ -23,7 +23,7 @@ _NO_RESULT = "Not run: no result came."
 
 @dataclass(frozen=True, slots=True)
 class NewMessages:
-    """What is said for the first time: words, pictures, and results of the client's tools by call."""
+    """The new messages: text, pictures, and results of the client's tools by call."""
 
     text: str
     images: tuple[Image, ...] = ()
@@ -48,7 +48,7 @@ class ChatRequest:
 
 
 def read_request(wanted: ChatBody, own_model: str = "") -> ChatRequest:
-    """What a client wants.
+    """Return the request of a client, read and checked.
 
     Raises:
         Refused: it is not something that terp does.
@@ -76,7 +76,7 @@ def read_request(wanted: ChatBody, own_model: str = "") -> ChatRequest:
 
 
 def new_messages(messages: Sequence[ChatMessage]) -> NewMessages:
-    """What is new in the messages behind the last answer.
+    """Return the new part: the messages after the last answer.
 
     Raises:
         Refused: nothing is, or a picture cannot be read.
@@ -124,7 +124,7 @@ def with_results(messages: Iterable[Message], results: Mapping[str, str]) -> lis
 
 
 def fingerprint(messages: Iterable[ChatMessage], wishes: SessionRequest) -> str:
-    """What two requests have in common when one goes on where the other ended.
+    """Return a hash that is the same for an ended conversation and for the request that continues it.
 
     Clients strip answers and drop fields they do not know, so only what was said counts, without the white
     space around it.
@@ -220,7 +220,7 @@ def _tools(wanted: ChatBody) -> Mapping[str, Mapping[str, Any]]:
 
 
 def _demands(wanted: ChatBody, tools: Mapping[str, object]) -> Mapping[str, Any]:
-    """What of a request goes on to the provider as it is."""
+    """Return the fields of a request that are passed to the provider unchanged."""
     found: dict[str, Any] = {} if wanted.top_p is None else {"top_p": wanted.top_p}
     choice, form = wanted.tool_choice, wanted.response_format or {"type": "text"}
     if choice not in (None, "auto", "none"):

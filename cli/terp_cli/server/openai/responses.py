@@ -116,7 +116,7 @@ def _without_type(one: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What is the same in all objects of a response."""
+    """The common fields of all objects of a response."""
 
     wanted: ResponseBody
     id: str = field(default_factory=lambda: f"resp_{secrets.token_hex(12)}")
@@ -206,7 +206,9 @@ class ResponseReply(JsonReply):
 
     def whole(self) -> dict[str, Any]:
         """The response."""
-        return self.form.whole(self.told.text, self.told.ended or AnswerEnded("stop"), self.answer.used)
+        return self.form.whole(
+            self.sent_reply.text, self.sent_reply.ended or AnswerEnded("stop"), self.answer.used
+        )
 
 
 class ResponseStream(StreamReply):
@@ -229,7 +231,7 @@ class ResponseStream(StreamReply):
             yield {"type": f"response.{kind}", "response": self.form.response("in_progress")}
 
     def events(self, piece: Piece) -> Iterator[Mapping[str, Any]]:
-        """What a piece adds to its items."""
+        """Yield the events that a piece adds."""
         match piece:
             case AnswerText(text=text, thought=False):
                 yield from self._message_begins()
@@ -243,7 +245,9 @@ class ResponseStream(StreamReply):
 
     def closing(self) -> Iterator[Mapping[str, Any]]:
         """It is complete."""
-        whole = self.form.whole(self.told.text, self.told.ended or AnswerEnded("stop"), self.answer.used)
+        whole = self.form.whole(
+            self.sent_reply.text, self.sent_reply.ended or AnswerEnded("stop"), self.answer.used
+        )
         yield {"type": f"response.{whole['status']}", "response": whole}
 
     def failure(self, refused: RequestRefused) -> Mapping[str, Any]:
@@ -261,7 +265,7 @@ class ResponseStream(StreamReply):
     def _message_ends(self) -> Iterator[Mapping[str, Any]]:
         if not self._has_text:
             return
-        text = self.told.text
+        text = self.sent_reply.text
         yield self._of_text("output_text.done", text=text, logprobs=[])
         yield self._of_text("content_part.done", part=part(text))
         yield {"type": "response.output_item.done", "output_index": 0, "item": self.form.message(text)}

@@ -52,18 +52,18 @@ class _Asking:
     async def taken(
         self, read: ChatRequest, session: str, metadata: Mapping[str, Any] | None, request: Request
     ) -> tuple[ChatAnswer, Callable[[SentReply], None]]:
-        """What answers it, and what is to be called with what the client was told."""
+        """Return the answer to a request, and the callback for its end."""
         named = session or str((metadata or {}).get("terp_session", ""))
         thread, untold = await (self.threads.of_session(named) if named else self.threads.of_past(read))
 
-        def over(told: SentReply) -> None:
-            after = fingerprint(_messages_after(read, told), read.wishes)
+        def over(sent: SentReply) -> None:
+            after = fingerprint(_messages_after(read, sent), read.wishes)
             self.threads.keep(thread, after, None if named else read)
 
         return ChatAnswer(thread, read, untold, self.markdown(thread, request, read)), over
 
     def markdown(self, thread: Thread, request: Request, read: ChatRequest) -> Markdown:
-        """What writes the answer."""
+        """Return the writer of the answer."""
 
         def link(name: str) -> str:
             path = f"/v1/sessions/{thread.served.id}/outputs/{name}"
@@ -152,14 +152,14 @@ def _add_responses(routes: APIRouter, asking: _Asking, model: str) -> None:
         answer, over = await asking.taken(read, session, wanted.metadata, request)
         form = Form(wanted)
 
-        def told_all(told: SentReply) -> None:
-            responses[form.id] = _messages_after(read, told)
+        def over_response(sent: SentReply) -> None:
+            responses[form.id] = _messages_after(read, sent)
             for old in list(responses)[:-_MOST_RESPONSES]:
                 del responses[old]
-            over(told)
+            over(sent)
 
         kind = ResponseStream if wanted.stream else ResponseReply
-        reply = kind(answer, ChunkFields(wanted.model), asking.threads.sessions.limits, told_all)
+        reply = kind(answer, ChunkFields(wanted.model), asking.threads.sessions.limits, over_response)
         reply.form = form
         return reply
 
@@ -191,17 +191,17 @@ def _reply(
     return stream
 
 
-def _messages_after(read: ChatRequest, told: SentReply) -> Sequence[ChatMessage]:
+def _messages_after(read: ChatRequest, sent: SentReply) -> Sequence[ChatMessage]:
     """The past that the next request has when it goes on: as this one had, where there was no answer."""
-    if told.failed is not None or not (told.text or told.ended):
+    if sent.failed is not None or not (sent.text or sent.ended):
         return read.past
     calls = [
         ChatToolCall(
             id=call.id, function=FunctionCalled(name=call.name, arguments=call.raw or call.arguments)
         )
-        for call in (told.ended.calls if told.ended else ())
+        for call in (sent.ended.calls if sent.ended else ())
     ]
-    answer = ChatMessage(role="assistant", content=told.text, tool_calls=calls)
+    answer = ChatMessage(role="assistant", content=sent.text, tool_calls=calls)
     return [*read.messages, answer]
 
 
@@ -217,7 +217,7 @@ class Embedder:
     api_key: str = ""
 
     async def __call__(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """What the provider answers.
+        """Return the provider's embeddings.
 
         Raises:
             Refused: it does not answer as it should.

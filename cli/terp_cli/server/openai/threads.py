@@ -31,7 +31,7 @@ _MOST = 2_000
 class Paused:
     """Where an answer ended with a question, which is as it was shown.
 
-    `turn` waits for the answer, and `after` is the number up to which its events were told.
+    `turn` waits for the answer, and `after` is the number of the last event that was sent.
     """
 
     turn: ServedTurn
@@ -52,14 +52,14 @@ class Began:
 class Thread:
     """A conversation with a client in a session.
 
-    `system` is the prompt that the session has of itself, `code` whether it runs any, and `told` what the
-    client has added. `began` is the last turn that was asked for here.
+    `system` is the session's own system prompt, `client_system` the client's addition to it, `code` is True
+    if the session runs code. `began` is the last turn that was asked for here.
     """
 
     served: Served
     system: str
     code: bool
-    told: str = ""
+    client_system: str = ""
     paused: Paused | None = None
     began: "Began | None" = None
 
@@ -158,7 +158,7 @@ async def _wound_back(thread: Thread, began: Began) -> bool:
 
 
 def thread_in(served: Served) -> Thread:
-    """A conversation in a session of which this interface has not told anything."""
+    """Return a new conversation in a session that this interface has not used yet."""
     messages, tools = served.session.request
     system = messages[0]
     assert isinstance(system, System), "every request begins with the system prompt"

@@ -96,7 +96,7 @@ def _lean(source: str) -> str:
 
 
 def _taken(names: str | None, default: str | None, path: str) -> str:
-    """What is left of an import: nothing for our own names, which are in the same scope."""
+    """Return the replacement of an import: "" for our own modules, which share one scope."""
     if "/vendor/" not in path:
         return ""
     return f"const {names or f'{{ default: {default} }}'} = {_variable(Path(path).stem)};\n"
@@ -107,8 +107,8 @@ def _vendored(name: str, source: str) -> str:
     exported = _EXPORTED.search(source)
     assert exported is not None, f"{name} is no module of the kind that is expected"
     pairs = (pair.split(" as ") for pair in exported[1].split(","))
-    told = ", ".join(f"{shown}: {inside}" for inside, shown in pairs)
-    return f"const {_variable(name)} = (() => {{{source[: exported.start()]}\nreturn {{ {told} }};}})();\n"
+    exports = ", ".join(f"{shown}: {inside}" for inside, shown in pairs)
+    return f"const {_variable(name)} = (() => {{{source[: exported.start()]}\nreturn {{ {exports} }};}})();\n"
 
 
 def _variable(stem: str) -> str:

@@ -1,4 +1,4 @@
-"""What `terp demo` is made of: a data set, a question, and a model's side of the talk as a recording."""
+"""The parts of `terp demo`: a data set, a prompt, and the model's replies as a recording."""
 
 import tempfile
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ _NEEDED = ("matplotlib", "pandas")
 
 
 def lacking() -> str:
-    """What must be installed first, as one line with the command; "" when nothing is missing."""
+    """Return the missing packages as one line with the command to install them; "" if none is missing."""
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if not missing:
         return ""

@@ -48,7 +48,7 @@ def demo(call: Call) -> int:
 async def play(
     folder: Path, artifacts: Path, person: Person, front: FrontEnd, stopping: Stopping, *, says: TextIO
 ) -> int:
-    """Play the tour in `folder` and tell on `says` what it is and where the picture lies; the exit code.
+    """Play the tour in `folder` and write its introduction and the picture's path to `says`.
 
     The kernel is terp's own Python, in which the demo's packages were looked for.
     """
@@ -73,15 +73,15 @@ class OneTrack:
         return Decline(decision.reason, stop=True) if isinstance(decision, Decline) else decision
 
     async def allow(self, request: Consent) -> bool | Decline:
-        """What the person says."""
+        """Return the person's consent."""
         return await self._person.allow(request)
 
     async def choose(self, choice: Choice) -> str | Decline:
-        """What the person says."""
+        """Return the person's choice."""
         return await self._person.choose(choice)
 
     async def type_in(self, prompt: str, *, secret: bool) -> str:
-        """What the person types."""
+        """Return the line that the person types."""
         return await self._person.type_in(prompt, secret=secret)
 
 

@@ -71,9 +71,7 @@ async def test_reasoning_is_that_of_the_last_turn(tmp_path: Path) -> None:
 
 async def test_without_reasoning_that_is_said(tmp_path: Path) -> None:
     events = (TurnStarted("a"), ReasoningDelta("old"), TurnStarted("b"))
-    assert await Noted(tmp_path, *events).does("/reasoning") == [
-        "The model has told no reasoning in its last turn."
-    ]
+    assert await Noted(tmp_path, *events).does("/reasoning") == ["The last turn has no reasoning."]
 
 
 async def test_sessions_are_listed_and_resumed(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ async def test_the_kernel_can_be_used_by_others_once_it_runs(talk: Noted) -> Non
         "For JupyterLab, or VS Code with 'Existing Jupyter Server', start a server that knows it:",
         "  jupyter lab --ServerApp.allow_external_kernels=True \\",
         "    --ServerApp.external_connection_dir=/run/k",
-        "It ends with this conversation. What they run there is neither asked about nor told here.",
+        "It ends with this conversation. Code that they run there is neither approved nor shown here.",
     ]
 
 
