@@ -1,4 +1,4 @@
-"""The person at a terminal: asked before code runs, for other consents, and by `input()`."""
+"""The user at a terminal: approvals of code, other consents, and lines for `input()`."""
 
 import asyncio
 import os
@@ -57,7 +57,7 @@ class TerminalPerson:
     While a question is open Ctrl-C arrives as a key; `interrupted` passes it on, as the signal it is
     otherwise.
 
-    With `once`, declining ends the turn: a one-shot call has nobody to go on with. With `draws`, the code
+    With `once`, declining ends the turn: a one-shot call has no next turn. With `draws`, the code
     is drawn before it is asked about, because nobody else draws the turn on this terminal. With `spoken`
     the choices are numbered and read out.
 

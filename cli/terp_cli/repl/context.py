@@ -1,4 +1,4 @@
-"""The talk at a terminal, as commands know it: its session, what is around it, and the ways to the person."""
+"""The session at a terminal as commands see it: settings, operations, and the ways to reach the user."""
 
 import os
 import shlex
@@ -69,7 +69,7 @@ class ReplContext:
 
 
 class TerminalContext:
-    """A talk that commands act on (`terp_cli.repl.commands.context.Talk`)."""
+    """The terminal session that commands act on: the implementation of `CommandContext`."""
 
     def __init__(
         self,

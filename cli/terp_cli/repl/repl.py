@@ -1,6 +1,6 @@
-"""The REPL: a line is read, its turn is drawn, and so on until the person leaves.
+"""The REPL: reads a line, draws its turn, and repeats until the user leaves.
 
-    talk = TerminalTalk(session, front, desk, person, Around(settings, places, environ))
+    context = TerminalContext(session, front, desk, person, ReplContext(settings, places, environ))
     code = await run_repl(context, ReplSettings(history=places.history))
 
 A line is a command, the person's own code (`!ls`, `>>> x`), or a message to the model.
@@ -70,7 +70,7 @@ class ReplSettings:
 
 
 async def run_repl(context: TerminalContext, settings: ReplSettings) -> int:
-    """Talk until the person leaves; the exit code. The session is not closed.
+    """Run until the user leaves; return the exit code. The session is not closed.
 
     Ctrl-C interrupts a turn; SIGTERM and SIGHUP leave with 143 and 129.
     """
@@ -106,7 +106,7 @@ async def run_repl(context: TerminalContext, settings: ReplSettings) -> int:
 
 
 class Repl:
-    """One talk at a terminal."""
+    """A REPL at a terminal."""
 
     def __init__(self, context: TerminalContext, settings: ReplSettings) -> None:
         self._context = context
@@ -136,7 +136,7 @@ class Repl:
         context.replaced = self._watch_anew
 
     async def run(self) -> None:
-        """Read and answer until the person leaves."""
+        """Read and answer until the user leaves."""
         desk = self._context.desk
         # Not through the front end, which would import rich before there is a prompt.
         for line in self._settings.banner:
@@ -154,13 +154,13 @@ class Repl:
                     return
 
     def lost(self, _: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
-        """Say in one line what failed where nobody waits for it."""
+        """Report a background failure in one line."""
         error = context.get("exception")
         problem = f"{type(error).__name__}: {error}" if error else str(context.get("message"))
         self._context.say(f"! Something failed in the background: {problem}")
 
     def interrupt(self) -> None:
-        """Stop the turn that is going on, and let the person think again about what was to follow it."""
+        """Interrupt the running turn, and return the queued lines to the input line."""
         if self._in_turn:
             self._ctrl_c.interrupted()
             self._context.desk.take_back()
@@ -169,12 +169,12 @@ class Repl:
             self._context.desk.interrupted()
 
     def stop(self) -> None:
-        """Take back what was begun in the background."""
+        """Cancel the background tasks."""
         for task in self._tasks:
             task.cancel()
 
     def begin(self, thing: Callable[[], Awaitable[object]]) -> "asyncio.Task[None]":
-        """Let something happen beside the conversation."""
+        """Start a background task."""
 
         async def run() -> None:
             # The run that needs the kernel reports a failed start.
@@ -210,7 +210,7 @@ class Repl:
         )
 
     def _at_once(self, line: str) -> bool:
-        """Begin what a line says that does not wait for the end of a turn; whether it was one."""
+        """Run a line now if it is a command that works during a turn; return True if it is."""
         if not self._in_turn or not self._commands.is_at_once(line):
             return False
         self.begin(lambda: self._guarded(self._commands.run(self._context, line)))
@@ -260,7 +260,7 @@ class Repl:
         return self._context.session.equipment.without_secrets(text)
 
     async def _answer(self, line: str) -> None:
-        """Do what a line says."""
+        """Run a line."""
         session = self._context.session
         if code := typed_code(line, session.kernels.languages):
             await self._busily(self._drawn(session.run(*code)))
@@ -305,7 +305,7 @@ class Repl:
             await self._context.front.show(events)
 
     def _recall(self) -> None:
-        """Show the last exchange of a session that goes on."""
+        """Show the last prompt and answer of a resumed session."""
         session = self._context.session
         answers = (message.text for message in reversed(session.history) if isinstance(message, Assistant))
         if session.turns:
@@ -355,13 +355,13 @@ class Repl:
             await asyncio.to_thread(import_module, name)
 
     def _watch_anew(self) -> None:
-        """Watch the session there is now."""
+        """Watch the current session."""
         if self._watching is not None:
             self._watching.cancel()
         self._watching = self.begin(self._watch)
 
     async def _watch(self) -> None:
-        """Show what happens between turns, and count."""
+        """Show events between turns, and update the toolbar."""
         drawn_elsewhere, typed = False, ""
         async with aclosing(self._context.session.events()) as records:
             async for record in records:

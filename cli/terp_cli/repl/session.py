@@ -1,4 +1,4 @@
-"""A person at a terminal: turns are drawn, questions asked there, and the talk goes on."""
+"""Run the session at a terminal: turns, questions, and the operations behind commands."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace

@@ -85,7 +85,7 @@ def person_beside(call: Call, settings: Settings) -> "Person | None":
     if descriptor is None:
         return None
     from terp_cli.fronts.terminal import TerminalFront  # noqa: PLC0415
-    from terp_cli.repl.approval import TerminalPerson  # noqa: PLC0415  (see `Seat.person`)
+    from terp_cli.repl.approval import TerminalPerson  # noqa: PLC0415  (see `TerminalUI.person`)
 
     encoding = call.notes.encoding
     out = open(descriptor, "w", encoding=encoding, errors=call.notes.errors, closefd=False)  # noqa: SIM115
@@ -101,7 +101,7 @@ def person_beside(call: Call, settings: Settings) -> "Person | None":
 def _front(call: Call, settings: Settings, painter: Painter, keyboard: int | None) -> "InteractiveFrontEnd":
     verbose = call.options.verbose
     if settings.screen_reader:
-        from terp_cli.fronts.spoken import SpokenFront  # noqa: PLC0415  (see `Seat`)
+        from terp_cli.fronts.spoken import SpokenFront  # noqa: PLC0415  (see `TerminalUI`)
 
         return SpokenFront.on(
             call.out,
@@ -110,7 +110,7 @@ def _front(call: Call, settings: Settings, painter: Painter, keyboard: int | Non
             verbose=verbose,
             repeats=not call.stays,
         )
-    from terp_cli.fronts.terminal import TerminalFront  # noqa: PLC0415  (see `Seat`)
+    from terp_cli.fronts.terminal import TerminalFront  # noqa: PLC0415  (see `TerminalUI`)
 
     return TerminalFront.on(
         painter,

@@ -45,7 +45,7 @@ def difference(call: Call, standing: Standing) -> Difference:
 
 def project_report(standing: Standing, found: Difference) -> list[str]:
     """Return the lines about a project that are shown before the decision."""
-    lines = [f"This project speaks to terp: {_where(standing)}"]
+    lines = [f"This project brings its own settings: {_where(standing)}"]
     lines += _cut([f"  {word:{_WORD}}{one_line(line)}" for word, line in found.changed])
     if not found.changed:
         waits = "Nothing of it counts before what is wrong is mended."
@@ -151,7 +151,7 @@ def state_of(standing: Standing) -> str:
     """Return the state of a project as a sentence."""
     where = _where(standing)
     return {
-        "nothing": f"Nothing in {where} speaks to terp: there is nothing to trust.",
+        "nothing": f"{where} has no settings for terp: there is nothing to trust.",
         "open": f"{where} is not trusted: nobody decided about it as it is now.",
         "yes": f"{where} is trusted as it is now.",
         "no": f"{where} is not trusted, as you decided.",

@@ -1,4 +1,4 @@
-"""Connections of clients that take without giving: no request comes, or what is sent is not read."""
+"""Limits for clients that send no request, or do not read responses."""
 
 import asyncio
 import logging
@@ -17,7 +17,7 @@ _KNOWN = "terp.known"
 
 
 class Http(H11Protocol):
-    """uvicorn's HTTP, but for who begins a request and does not go on: all of a head has `head_s`."""
+    """uvicorn's HTTP protocol with a time limit of `head_s` for the whole request head."""
 
     def __init__(self, *parts: Any, head_s: float, **named: Any) -> None:
         super().__init__(*parts, **named)
@@ -52,25 +52,25 @@ class Http(H11Protocol):
 
 
 class Greeted(ServerProtocol):
-    """The rules of WebSockets, with less room in the first message: by that alone nobody is known."""
+    """WebSocket rules with a smaller limit for the first message, which comes before authentication."""
 
     def __init__(self, first: int, most: int, log: logging.Logger) -> None:
         super().__init__(max_size=first, logger=log)
         self._most = most
 
     def take_more(self) -> None:
-        """From now on a message may be as long as any."""
+        """Raise the limit to that of all later messages."""
         self.max_message_size = self._most
 
     def recv_frame(self, frame: Frame) -> None:
-        """Take a frame. What follows the first message may be here already, and its sender known by then."""
+        """Handle a frame; after the first message, raise the limit."""
         super().recv_frame(frame)
         if frame.fin and frame.opcode in DATA_OPCODES:
             self.take_more()
 
 
 class BoundedWebSocket(WebSocketsSansIOProtocol):
-    """uvicorn's WebSockets, but for who reads nothing: what they send is not read either.
+    """uvicorn's WebSockets, which stop reading from a client that does not read.
 
     Each ping is answered at once, so a client that pings and never reads would fill the memory. The first
     message of who is not `known` has `first` bytes at most.
@@ -101,14 +101,14 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
 
 
 def known(scope: Scope) -> None:
-    """Let the client of a WebSocket begin with a message as long as any: it has shown who it is."""
+    """Raise the limit of the first message for an authenticated client."""
     extension = scope.get("extensions", {}).get(_KNOWN)
     if extension:
         extension["known"]()
 
 
 def allow_descriptors(wanted: int) -> None:
-    """Let this process have so many open files and sockets, as far as the system lets it say so itself."""
+    """Raise this process's limit of open files to `wanted`, within the system's hard limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     if soft != resource.RLIM_INFINITY and soft < most:

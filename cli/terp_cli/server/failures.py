@@ -39,7 +39,7 @@ _KINDS = {401: "authentication_error", 403: "permission_error", 429: "rate_limit
 
 
 class ErrorDetail(BaseModel):
-    """Why it was not done: a word for programs, a sentence, and what can be done about it.
+    """The reason of a failure: a code for programs, a sentence, and the remedy.
 
     `type` and `param` are there for clients of OpenAI's interface, whose errors have them.
     """
@@ -58,7 +58,7 @@ class ErrorBody(BaseModel):
 
 
 class RequestRefused(Exception):
-    """A request that is not done, with the status that says why."""
+    """A refused request, with its HTTP status."""
 
     def __init__(self, status: int, message: str, remedy: str = "", *, code: str = "") -> None:
         super().__init__(message)
@@ -91,7 +91,7 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def install(app: FastAPI) -> None:
-    """Have every error of `app` answered in this form."""
+    """Answer every error of `app` in this form."""
     app.add_exception_handler(RequestRefused, _refused)
     app.add_exception_handler(TerpError, _failed)
     app.add_exception_handler(RequestValidationError, _invalid)
@@ -110,7 +110,7 @@ async def _failed(_: Request, error: Exception) -> JSONResponse:
 
 
 def status_of(error: TerpError) -> int:
-    """The HTTP status of an error of terp. None is a failure of the server."""
+    """Return the HTTP status of an error of terp, which is never a failure of the server."""
     match error:
         case KernelStartFailed() | UnknownLanguage():
             return 422
@@ -147,7 +147,7 @@ async def _mistaken(_: Request, _error: Exception) -> JSONResponse:
 
 
 def _methods(request: Request) -> Sequence[str]:
-    """The methods of all routes with this path; a router knows those of the first one alone."""
+    """Return the methods of all routes with this path; a router knows only those of the first."""
     return [
         method
         for method in ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")

@@ -13,7 +13,7 @@ from terp.person import Choice, Consent, Decline, Option, Run
 class Subscribers:
     """A count of the clients that follow a session, and the time of the last call.
 
-    Nobody is there once no client has followed, or called, for `patience_s` at a stretch.
+    No client is there once none has followed, or called, for `patience_s` seconds.
     """
 
     def __init__(self, patience_s: float) -> None:
@@ -29,12 +29,12 @@ class Subscribers:
         return self._following
 
     def heard(self) -> None:
-        """A client called."""
+        """Note a call of a client."""
         self._heard.set()
 
     @contextmanager
     def follows(self) -> Iterator[None]:
-        """A client follows while the block lasts."""
+        """Count a client as a subscriber during the block."""
         self._following += 1
         self._left.clear()
         self._heard.set()
@@ -46,7 +46,7 @@ class Subscribers:
                 self._left.set()
 
     async def gone(self) -> None:
-        """Return when nobody is there."""
+        """Return once no client has followed or called for `patience_s`."""
         while True:
             await self._left.wait()
             self._heard.clear()
@@ -70,7 +70,7 @@ class Waiting:
 
 
 class RemotePerson:
-    """Never answers by itself, but for those who have left: then code is declined and nothing is allowed.
+    """Waits for a client's answer; once no client is there, code is declined and nothing is allowed.
 
     `waiting` is what is asked now beyond approvals, for `GET /v1/sessions/{id}`. `changed` is called whenever
     something is asked that nobody else, such as a rule, has answered.
@@ -88,13 +88,13 @@ class RemotePerson:
         return self._asked > 0
 
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
-        """A refusal that ends the turn, once nobody follows the session any more."""
+        """Decline and end the turn once no client follows the session."""
         with self._being_asked():
             await self._subscribers.gone()
         return Decline(_LEFT, stop=True)
 
     async def allow(self, request: Consent) -> bool:
-        """No, once nobody follows."""
+        """Return False once no client follows."""
         await self._until_gone(Waiting(request.what, request.why))
         return False
 

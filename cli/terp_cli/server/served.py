@@ -1,4 +1,4 @@
-"""One session that is open on a server: its turns, its questions, who follows it, its time of rest."""
+"""An open session of a server: its turns, questions, subscribers, and idle time."""
 
 import asyncio
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ _PATIENCE_S = 3.0
 
 
 class Served:
-    """A session and what its clients need of it. `cwd` is where its code works, and `files` what is there."""
+    """A session with its turns, questions and files. `cwd` is its working directory."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class Served:
 
     @contextmanager
     def follows(self) -> Iterator[None]:
-        """A client follows while the block lasts.
+        """Count a client as a subscriber during the block.
 
         Raises:
             Refused: as many as may follow do.
@@ -77,12 +77,12 @@ class Served:
             yield
 
     def heard(self) -> None:
-        """A client called about this session."""
+        """Note a client's call about this session."""
         self.used = asyncio.get_running_loop().time()
         self.subscribers.heard()
 
     def ask(self, asking: Asking) -> ServedTurn:
-        """Have a turn played.
+        """Queue a turn.
 
         Raises:
             Refused: too many wait.
@@ -91,7 +91,7 @@ class Served:
         return self.turns.ask(asking)
 
     async def stop(self) -> int:
-        """Interrupt what goes on, and let nothing that waits begin; how much of that there was."""
+        """Interrupt the running turn and drop the waiting ones; return the number of dropped turns."""
         dropped = self.turns.drop_waiting()
         await self.session.interrupt()
         return dropped
@@ -110,7 +110,7 @@ class Served:
                 await turn.ending()
 
     async def aclose(self) -> None:
-        """End the turn, the kernels and the session; who follows is let go."""
+        """End the turn, the kernels and the session, and release its subscribers."""
         self._wake()
         self.turns.drop_waiting()
         stopping = asyncio.ensure_future(self.session.interrupt())

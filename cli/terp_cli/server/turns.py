@@ -1,4 +1,4 @@
-"""The turns of a session that is served: one goes on, some wait."""
+"""The turns of a served session: one runs, others wait."""
 
 import asyncio
 from collections import deque
@@ -15,7 +15,7 @@ Asking = Callable[[Session], AsyncGenerator[Event, None]]
 
 @dataclass(slots=True)
 class ServedTurn:
-    """A turn that was asked for.
+    """A requested turn.
 
     `ahead` is how many turns came before it. `began` is set with the number of the record behind which its
     events come, `ended` with that of its last one; both with -1 when it never begins.
@@ -36,14 +36,14 @@ class ServedTurn:
         return await asyncio.shield(self.ended)
 
     def drop(self) -> None:
-        """It never begins, or has no end of its own."""
+        """Mark the turn as never begun, or as without an end."""
         for future in (self.began, self.ended):
             if not future.done():
                 future.set_result(-1)
 
 
 class Turns:
-    """Plays turns one after the other, whoever follows them. `changed` is called when one begins or ends.
+    """Runs turns one after the other, with or without subscribers. Calls `changed` at each begin and end.
 
     `count` is how many have begun, `current` the one that is played.
     """
@@ -68,7 +68,7 @@ class Turns:
         return len(self._waiting)
 
     def ask(self, asking: Asking) -> ServedTurn:
-        """Have a turn played, after those that wait.
+        """Queue a turn.
 
         Raises:
             Refused: as many as may wait do.
@@ -83,7 +83,7 @@ class Turns:
         return turn
 
     def drop(self, turn: ServedTurn) -> bool:
-        """Let this turn not begin; False when it has begun."""
+        """Remove a waiting turn; return False if it has begun."""
         if turn not in self._waiting:
             return False
         self._waiting.remove(turn)
@@ -91,7 +91,7 @@ class Turns:
         return True
 
     def drop_waiting(self) -> int:
-        """Let no waiting turn begin; how many there were."""
+        """Remove all waiting turns; return their number."""
         dropped = list(self._waiting)
         self._waiting.clear()
         for turn in dropped:
@@ -99,7 +99,7 @@ class Turns:
         return len(dropped)
 
     async def over(self) -> None:
-        """Return when nothing is played any more; the running turn must have been interrupted."""
+        """Return when no turn runs any more; the running turn must have been interrupted."""
         self.drop_waiting()
         if self._playing is not None:
             await asyncio.wait({self._playing})

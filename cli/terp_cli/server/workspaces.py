@@ -1,4 +1,4 @@
-"""Where sessions may work: in a directory of their own, or in one below the root of the server."""
+"""The working directories of sessions: created for each, or chosen below the root of the server."""
 
 import os
 import shutil
@@ -25,11 +25,11 @@ class Workspaces:
 
     @property
     def own(self) -> Sequence[Path]:
-        """The directories that terp alone writes, whatever a client calls them."""
+        """The directories that only terp writes; clients never reach them."""
         return (self.places.config, self.places.state, self.places.sessions)
 
     def chosen(self, cwd: str, session: str) -> Path:
-        """The directory for a new session: its own, made now, or the one below the root that is asked for.
+        """Return the directory of a new session: a new one, or the requested one below the root.
 
         Raises:
             Refused: it is not below the root, or not there.
@@ -48,7 +48,7 @@ class Workspaces:
         return path
 
     def again(self, cwd: str, session: str) -> Path:
-        """The directory in which a stored session goes on.
+        """Return the directory of a resumed session.
 
         Raises:
             Refused: it is gone, or never was one for clients.
@@ -72,7 +72,7 @@ class Workspaces:
             shutil.copytree(source, make_private(self.work) / copied, symlinks=True)
 
     def remove(self, session: str) -> None:
-        """Remove what a session has of its own. A directory below the root stays."""
+        """Remove the directory that was created for a session. A directory below the root stays."""
         shutil.rmtree(self.work / session, ignore_errors=True)
 
     def _is_own(self, path: Path) -> bool:

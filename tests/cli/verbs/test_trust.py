@@ -21,7 +21,7 @@ def terp(tmp_path: Path) -> Terp:
 
 def shown(terp: Terp) -> str:
     return f"""\
-This project speaks to terp: {terp.cwd}
+This project brings its own settings: {terp.cwd}
   settings      max_steps: 50 → 7 (.terp/profile.yaml:1)
   instructions  1 line of AGENTS.md, told to the model
 Never taken from a project:
@@ -69,7 +69,7 @@ def test_the_files_are_shown_and_as_json_their_digests_are(terp: Terp) -> None:
 
 def test_in_a_folder_that_says_nothing_there_is_nothing_to_trust(tmp_path: Path) -> None:
     terp = Terp(tmp_path)
-    assert terp("trust", "yes").out == f"Nothing in {terp.cwd} speaks to terp: there is nothing to trust.\n"
+    assert terp("trust", "yes").out == f"{terp.cwd} has no settings for terp: there is nothing to trust.\n"
 
 
 def test_a_file_of_decisions_that_is_not_terps_is_named_and_nothing_is_trusted(terp: Terp) -> None:

@@ -1,9 +1,9 @@
 """The commands of the REPL, in one table: what is not in it is not shown, and what is in it works.
 
     commands = all_commands()                       # terp_cli.repl.commands.every
-    if not await commands.run(talk, line):          # not for a message, nor for typed code
+    if not await commands.run(context, line):          # not for a message, nor for typed code
         …
 
 `/help`, what the prompt completes and docs/commands.md are made from the table. A command function calls
-what a `Talk` offers (`terp_cli.repl.commands.context`) and contains nothing of its own.
+the methods of a `CommandContext` (`terp_cli.repl.commands.context`) and holds no logic of the session.
 """

@@ -28,15 +28,15 @@ TABLE = (
     ),
     Command(
         "reset", "", "begin a new conversation", "Conversation", "conversation.reset",
-        "Variables in the kernel stay. The conversation before is a session of its own, which /resume and "
+        "Variables in the kernel stay. The previous conversation stays a session, which /resume and "
         "terp sessions find.",
     ),
     Command(
-        "compact", "[FOCUS|undo]", "shorten what the model has to read", "Conversation",
+        "compact", "[FOCUS|undo]", "replace earlier turns by a summary", "Conversation",
         "conversation.compact",
-        "The model writes a summary that takes the place of all turns before the last; FOCUS says what must "
+        "The model writes a summary that replaces all turns before the last; FOCUS says what must "
         "be kept. Your own words, the files that runs have left and the variables that there are stand "
-        "beside it. undo takes the last shortening back, also one that terp made by itself.",
+        "beside it. undo restores the history before the last compaction, also an automatic one.",
         completes="conversation.compact_words",
     ),
     Command(
@@ -75,7 +75,7 @@ TABLE = (
         completes="switches.words",
     ),
     Command(
-        "until", "[CHECK|off]", "let turns go on until a check passes", "Code", "switches.set_check",
+        "until", "[CHECK|off]", "continue turns until a check passes", "Code", "switches.set_check",
         "CHECK is a shell command (pytest -q), or py: and a Python expression (py: shop.total([1]) == 1). It "
         "runs after each answer, in a copy of the project with the tests as they are now; what it puts out "
         "goes back to the model, max_revisions times at most. Without an argument it shows the check; off "
@@ -96,7 +96,7 @@ TABLE = (
     ),
     Command(
         "why", "NAME", "show the code that has made a value", "Code", "files.why",
-        "Those runs alone without which the variable could be another, in order, each with the names it is "
+        "Only the runs that the variable depends on, in order, each with the names it is "
         "there for. Code that cannot be analysed, such as shell commands, is there as well, and marked. "
         "/save FILE NAME writes them to a file.",
         shows=True,
@@ -114,11 +114,11 @@ TABLE = (
         "mcp", "[NAME|restart NAME]", "list the MCP servers and their states", "Code",
         "environment.mcp",
         "With NAME it lists the functions of that server, and the file of what it writes to stderr; restart "
-        "NAME ends it and starts it anew.",
+        "NAME restarts it.",
         completes="environment.server_names",
     ),
     Command(
-        "attach", "[FILE|NAME|own]", "share this kernel, or take one that runs in Jupyter or VS Code", "Code",
+        "attach", "[FILE|NAME|own]", "share this kernel, or use a kernel of Jupyter or VS Code", "Code",
         "environment.attach",
         "Without an argument it shows how other programs use this session's kernel. FILE is the "
         "connection file of a running kernel, NAME its id, its notebook or newest; it takes the place of the "
@@ -129,7 +129,7 @@ TABLE = (
         "python", "[PATH|own]", "show the Python that runs the code, or change it", "Code",
         "environment.python",
         "PATH is a Python or the folder of an environment, own is the Python that terp has itself. The "
-        "kernel starts anew in it, so its variables are gone. Without ipykernel there, terp's is used "
+        "kernel restarts in it, so its variables are gone. Without ipykernel there, terp's is used "
         "beside it, or you are asked.",
     ),
     Command(
@@ -149,15 +149,15 @@ TABLE = (
         completes="code.run_numbers", shows=True,
     ),
     Command(
-        "bg", "", "let the code that runs go on in the background", "Code", "code.detach",
-        "For code that takes long: the model goes on meanwhile. Its result is shown, and sent to "
+        "bg", "", "move the running code to the background", "Code", "code.detach",
+        "For code that takes long: the model continues meanwhile. Its result is shown, and sent to "
         "the model, when it has ended. Until then its kernel takes no other code; the model waits if it has "
         "more for it. Ctrl+B on an empty line does the same; background_after_s lets it happen by itself. "
         "Ctrl-C stops the turn and no job.",
         at_once=True,
     ),
     Command(
-        "jobs", "[N|stop N]", "list the code that went to the background, show or stop it", "Code",
+        "jobs", "[N|stop N]", "list background jobs, show or stop one", "Code",
         "code.jobs",
         "With N it shows the end of what job N has put out so far; stop N interrupts it, and its variables "
         "stay.",
@@ -176,28 +176,28 @@ TABLE = (
         completes="code.run_numbers",
     ),
     Command(
-        "restart", "[LANGUAGE]", "start the kernel anew", "Code", "code.restart",
+        "restart", "[LANGUAGE]", "restart the kernel", "Code", "code.restart",
         "Variables and imports are gone; files and the conversation stay.",
         completes="code.languages",
     ),
     Command(
         "allow", "PATH|network", "let confined code write there, or use the network", "Code",
         "switches.allow",
-        "Until the session ends. A kernel that runs must be started anew for it; you are asked.",
+        "Until the session ends. A running kernel must restart for it; you are asked.",
     ),
     Command(
         "sessions", "", "list the earlier sessions of this directory", "Session",
         "conversation.sessions", shows=True,
     ),
     Command(
-        "resume", "[ID]", "go on with an earlier session", "Session", "conversation.resume",
+        "resume", "[ID]", "resume an earlier session", "Session", "conversation.resume",
         "Without an ID those of this directory are listed; a number of the list or the beginning of an ID is "
         "enough. You are asked before a kernel with variables ends.",
         completes="conversation.session_ids",
     ),
     Command(
         "fork", "", "keep the conversation as it is now as another session", "Session", "conversation.fork",
-        "This one goes on; the other can be resumed.",
+        "This session continues; the copy can be resumed.",
     ),
     Command(
         "export", "FORMAT [PATH]", "write the session to a file", "Session", "files.export",
@@ -221,7 +221,7 @@ TABLE = (
         "In the form of Open Interpreter, which reads it as well. Without PATH it is messages.json.",
     ),
     Command(
-        "load_message", "[PATH]", "go on with a conversation from such a file", "Session",
+        "load_message", "[PATH]", "continue a conversation from such a file", "Session",
         "files.load_message",
         "It takes the place of this one. Code in it is not run.",
     ),
@@ -233,7 +233,7 @@ TABLE = (
         "profile", "[NAME]", "show the profile in use, or take another one", "terp",
         "switches.use_profile",
         "With NAME its settings count from now on, below flags and variables, and the changes are shown. "
-        "The conversation stays; a kernel starts anew only where it has to, after a question.",
+        "The conversation stays; a kernel restarts only if it must, after a question.",
         completes="switches.profile_names",
     ),
     Command(
@@ -262,7 +262,7 @@ TABLE = (
         "info", "", "versions, model, kernels and files of this session", "terp",
         "status.info", shows=True,
     ),
-    Command("doctor", "", "say what is wrong here, and what to do", "terp", "status.doctor", shows=True),
+    Command("doctor", "", "list problems and their remedies", "terp", "status.doctor", shows=True),
     Command(
         "help", "[NAME]", "list commands, or show more about one", "terp", "help.show",
         completes="help.names", shows=True,

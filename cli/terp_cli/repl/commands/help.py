@@ -18,7 +18,7 @@ KEYS = (
     ("Ctrl+X Ctrl+E", "write in your editor"),
     ("Ctrl+L", "clear the screen"),
     ("Up", "while a turn runs, on an empty line: take back the line that was queued last"),
-    ("Ctrl+B", "while code runs, on an empty line: let it go on in the background, as /bg"),
+    ("Ctrl+B", "while code runs, on an empty line: move it to the background, as /bg"),
     ("Ctrl+C, Esc", "interrupt, keeping everything; at the prompt Ctrl+C clears the line, twice leaves"),
     ("Esc", "at a question: no"),
     ("Ctrl+D", "leave"),
@@ -26,7 +26,7 @@ KEYS = (
 
 
 async def show(context: CommandContext, name: str) -> None:
-    """All commands, or all about one."""
+    """Show all commands, or one in detail."""
     context.say(*about(_commands().named(name)) if name else overview(_commands()))
 
 

@@ -4,11 +4,11 @@
     entrance.py      the check of the protocol's own key
     frames.py        from events and outputs to frames
     accumulating.py  from frames to messages
-    past.py          from messages to the history and prompt of the model
+    model_input.py   from messages to the history and prompt of the model
     feed.py          the frames that clients get, and the position of each client
     conversation.py  the one conversation of all clients: messages, commands, answers
     opening.py       the session behind it, and the client that approves code with `go`
-    wanted.py        the settings that clients may read and change
+    client_settings.py  the settings that clients may read and change
     socket.py        the WebSocket at `/`; routes.py the rest over HTTP
     compat.py        the parts put together for `terp serve`
 

@@ -1,4 +1,4 @@
-"""The conversation that all clients of the protocol share: what they send, and what comes of it."""
+"""The conversation that all clients of the protocol share: it handles their frames and returns answers."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -61,7 +61,7 @@ class SharedConversation:
     async def take(
         self, chunk: Frame | str | bytes, *, seen: int | None = None, draft: Draft | None = None
     ) -> int | None:
-        """Do what a frame asks for, once it is whole; the number of the first frame of an answer to it.
+        """Handle a frame once it is whole; return the number of the first frame of its answer.
 
         Of `feed` its sender was sent so many frames: a `go` is to what is among them. What the sender has
         begun is in `draft`, unless there is no other one.
@@ -89,13 +89,13 @@ class SharedConversation:
             await self._act()
 
     async def load(self, messages: Sequence[Mapping[str, Any]]) -> None:
-        """Go on with other messages; what was said, and code that waits, is forgotten."""
+        """Replace the conversation by other messages; waiting code is dropped."""
         async with self._taking:
             await self._end_turn()
             self.replace(messages)
 
     def replace(self, messages: Sequence[Mapping[str, Any]]) -> None:
-        """The same, while nothing goes on."""
+        """Replace the messages while no turn runs."""
         served = self.shared.served
         if served is not None:
             served.session.history = ()
@@ -121,7 +121,7 @@ class SharedConversation:
             self.shared.asks = False
 
     async def end(self) -> None:
-        """End what goes on, or waits, without a word."""
+        """End the running or waiting turn without a frame."""
         async with self._taking:
             await self._end_turn()
 
@@ -148,7 +148,7 @@ class SharedConversation:
         self.feed.add([COMPLETE])
 
     async def _go(self) -> None:
-        """Let the code run that was shown last, as it was shown."""
+        """Run the code that was shown last, exactly as shown."""
         person, listening = self.shared.person, self.shared.listening
         if person is not None and listening is not None and person.proposed is not None:
             if self._seen < self._shown_at:

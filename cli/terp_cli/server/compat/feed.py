@@ -17,7 +17,7 @@ _MOST_KEPT = 64_000_000
 
 
 class FeedReader:
-    """Where one client is. It goes on with `took`, and only then gets the next frame."""
+    """The position of one client. `took` moves it to the next frame."""
 
     def __init__(self, feed: "Feed", at: int) -> None:
         self.at = at
@@ -32,7 +32,7 @@ class FeedReader:
         return frame
 
     def took(self) -> None:
-        """The client has this frame."""
+        """Note that the client has this frame."""
         self.at += 1
         self._feed.forget()
 
@@ -82,11 +82,11 @@ class Feed:
         self.wake()
 
     def wake(self) -> None:
-        """Let everyone who waits look again."""
+        """Wake all waiting readers."""
         self._changed.ring()
 
     def begin(self) -> None:
-        """Another answer begins: those who left an earlier one to others do not come back for it."""
+        """Start another answer: clients that left during an earlier one do not get it again."""
         if self._readers:
             self._left.clear()
             self.forget()
@@ -127,7 +127,7 @@ class Feed:
         await self._changed.rung()
 
     def forget(self) -> None:
-        """Drop what nobody will ask for."""
+        """Drop the frames that no client needs."""
         needed = min([*(reader.at for reader in self._readers), *self._left], default=self.last)
         self._drop(max(0, needed - self.first))
 

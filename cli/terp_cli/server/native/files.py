@@ -46,7 +46,7 @@ def files_router(sessions: Sessions) -> APIRouter:
 
     @routes.get("/files", responses=documented(404, 409))
     async def list_files(session: str) -> forms.FileList:
-        """The files, without those that are hidden and those that are no plain files."""
+        """List the plain files that are not hidden."""
         found, more = await anyio.to_thread.run_sync(sessions.get(session).files.listed)
         files = [forms.FileInfo(path=one.path, size=one.size, modified=one.modified) for one in found]
         return forms.FileList(files=files, more=more)
@@ -63,7 +63,7 @@ def files_router(sessions: Sessions) -> APIRouter:
         openapi_extra={"requestBody": _BYTES},
     )
     async def upload(session: str, path: str, request: Request) -> forms.FileWritten:
-        """Write a file: it is there whole, in place of one of the same name, or not at all."""
+        """Write a file atomically; a file of the same name is replaced."""
         files = sessions.get(session).files
         kind = request.headers.get("content-type", BYTES)
         if kind != BYTES:
@@ -88,7 +88,7 @@ def files_router(sessions: Sessions) -> APIRouter:
         },
     )
     async def archive(session: str) -> Response:
-        """All files in one archive."""
+        """Send all files as one archive."""
         return served_archive(sessions.get(session).files, f"{session}.zip")
 
     return routes

@@ -53,7 +53,7 @@ class TurnBody(Sent):
 
 
 class ResumeTurnBody(Sent):
-    """The turn that broke off when the session ended is to go on."""
+    """A request to continue the turn that was waiting when the session ended."""
 
     stream: bool = True
 
@@ -111,7 +111,7 @@ class UsageInfo(BaseModel):
 
 
 class SessionInfo(BaseModel):
-    """An open session. `last` is the number of its newest event, `busy` whether a turn goes on.
+    """An open session. `last` is the number of its newest event, `busy` is True while a turn runs.
 
     `pending` is code that still waited for an answer when the session ended; `go_on` asks about it again.
     """
@@ -146,7 +146,7 @@ class SessionRow(BaseModel):
 
 
 class SessionList(BaseModel):
-    """The sessions, the one that was used last first."""
+    """The sessions, most recently used first."""
 
     sessions: list[SessionRow]
 
@@ -187,13 +187,13 @@ class TurnsDropped(BaseModel):
 
 
 class Taken(BaseModel):
-    """The answer was the first, and counts."""
+    """The answer was accepted."""
 
     taken: Literal[True] = True
 
 
 class VariableInfo(BaseModel):
-    """A name in the kernel, its type, and a short look at its value."""
+    """A variable of the kernel: its name, type, and the beginning of its value."""
 
     name: str
     type: str
@@ -225,7 +225,7 @@ class FileList(BaseModel):
 
 
 class FileWritten(BaseModel):
-    """The file as it is now."""
+    """The written file."""
 
     path: str
     size: int

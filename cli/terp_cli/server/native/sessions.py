@@ -26,7 +26,7 @@ def sessions_router(sessions: Sessions) -> APIRouter:
 
     @routes.get("", responses=documented())
     async def list_all() -> forms.SessionList:
-        """All sessions that were kept, and are of this server's directories."""
+        """List the stored sessions of this server's directories."""
         found = await sessions.listed()
         return forms.SessionList(sessions=[forms.session_row(entry, served) for entry, served in found])
 
@@ -37,24 +37,24 @@ def sessions_router(sessions: Sessions) -> APIRouter:
 
     @routes.post("/{session}/resume", responses=documented(404, 409))
     async def resume(session: str, wishes: forms.ResumeBody) -> forms.SessionInfo:
-        """Open a stored session, in new kernels. One that is open is left as it is."""
+        """Open a stored session, in new kernels. An open session is left unchanged."""
         wanted = SessionRequest(wishes.profile, wishes.model, "", wishes.settings)
         return forms.session_info(await sessions.resume(session, wanted))
 
     @routes.post("/{session}/close", status_code=204, responses=documented(404, 409))
     async def close(session: str) -> Response:
-        """End the kernels of a session and close it. What was said stays stored."""
+        """End the kernels of a session and close it. The conversation stays stored."""
         await sessions.close(session)
         return Response(status_code=204)
 
     @routes.post("/{session}/fork", status_code=201, responses=documented(404, 409))
     async def fork(session: str) -> forms.Forked:
-        """Keep the conversation as it is now as another session as well. That one has to be resumed."""
+        """Copy the conversation to another session, which can be resumed."""
         return forms.Forked(id=await sessions.fork(session))
 
     @routes.delete("/{session}", status_code=204, responses=documented(404, 409))
     async def delete(session: str) -> Response:
-        """End a session and remove all that is kept of it, with the files of a directory of its own."""
+        """End a session and remove its stored data, and the working directory that was created for it."""
         await sessions.delete(session)
         return Response(status_code=204)
 

@@ -37,7 +37,7 @@ async def begin_turn(served: Served, prompt: str, files: Sequence[str]) -> Serve
 
 
 def resume_turn(served: Served) -> ServedTurn:
-    """Have the turn go on that broke off when the session ended.
+    """Continue the turn that was waiting when the session ended.
 
     Raises:
         Refused: none did, or its code was answered since.
@@ -80,7 +80,7 @@ def turns_router(sessions: Sessions) -> APIRouter:
 
     @routes.post("/turns", response_class=Response, responses=answers)
     async def ask(session: str, wanted: forms.TurnBody) -> Response:
-        """Ask. The turn goes on when the client leaves, but for code that nobody answers for."""
+        """Send a prompt. The turn continues without the client, except for code that waits for approval."""
         served = sessions.get(session)
         turn = await begin_turn(served, wanted.prompt, wanted.attachments)
         return begun(served, turn, stream=wanted.stream)
@@ -97,13 +97,13 @@ def turns_router(sessions: Sessions) -> APIRouter:
         after: Annotated[int, Query(ge=0, le=10**_LONGEST_ID)] = 0,
         last_event_id: Annotated[str, Header(pattern=r"^\d{0,15}$")] = "",
     ) -> Response:
-        """All that happened in the session, then what happens. `Last-Event-ID` goes before `after`."""
+        """Send all events of the session, then new ones. `Last-Event-ID` goes before `after`."""
         served = sessions.get(session)
         return EventStream(served, int(last_event_id or after), sessions.limits)
 
     @routes.post("/interrupt", responses=documented(404, 409))
     async def interrupt(session: str) -> forms.TurnsDropped:
-        """Stop the model or the code, and let no turn begin that waits. Kernels keep their variables."""
+        """Stop the model or the code, and drop waiting turns. Kernels keep their variables."""
         return forms.TurnsDropped(dropped=await sessions.get(session).stop())
 
     return routes

@@ -1,7 +1,7 @@
 """OpenAI's interface over sessions: a client of a model can use terp instead.
 
 forms.py      the bodies
-said.py       reads a request
+requests.py   reads a request
 threads.py    finds the session of a conversation; or one conversation for all, as in Open Interpreter
 answering.py  one answer: from the events of a turn to its pieces, with questions and their answers
 markdown.py   events as text

@@ -192,7 +192,7 @@ def _reply(
 
 
 def _messages_after(read: ChatRequest, sent: SentReply) -> Sequence[ChatMessage]:
-    """The past that the next request has when it goes on: as this one had, where there was no answer."""
+    """Return the messages before the next request's new ones; without an answer, this request's past."""
     if sent.failed is not None or not (sent.text or sent.ended):
         return read.past
     calls = [
@@ -210,7 +210,7 @@ _UNKNOWN = 502
 
 @dataclass(frozen=True)
 class Embedder:
-    """Asks the provider of the server's own model, or the one that a model's name says."""
+    """Calls the embeddings of the server's provider, or of the provider that a model's name states."""
 
     settings: Settings
     environ: Mapping[str, str]
