@@ -23,7 +23,7 @@ class CodeStream:
     def feed(self, text: str) -> list[Text]:
         """Return the rows of the lines that `text` finished.
 
-        Long ones are left to the terminal to wrap: whoever copies one gets the line as it was written.
+        The terminal wraps long lines: a copy of one is then the line as it was written.
         """
         rows: list[Text] = []
         *finished, rest = text.split("\n")

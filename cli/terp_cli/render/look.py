@@ -1,7 +1,7 @@
 """The styles of terp's text and of code.
 
-They name the sixteen colours of the terminal, so that its theme decides how they look. Where it is
-known on what ground they are seen, a `Theme` puts readable ones in their place.
+They name the sixteen colours of the terminal, so that its theme decides. If the background is known, a
+`Theme` replaces them with readable colours.
 """
 
 from collections.abc import Mapping

@@ -76,12 +76,11 @@ Part = TypeVar("Part", bound=GrowingBlock)
 class DrawnTranscript:
     """Renderer of the events of a session, one turn after the other.
 
-    One part grows at a time: reasoning, text, the code of a call, the output of a run. When another
-    begins, it is finished, and a blank row goes between them. `verbose` folds no traceback, and no
-    reasoning unless `reasoning` says so. `draw` draws pictures; without it there is no `Graphic` among
-    the rows. `rows` are those of the screen: longer code of a call is folded (0: never). While
-    `asks` is set a person is about to be asked about the code that was proposed. With `ascii_only`
-    formulas are written in ASCII.
+    One block grows at a time: reasoning, text, the code of a call, the output of a run. When another
+    begins, it is finished, and a blank row follows. `verbose` folds no traceback, and no reasoning unless
+    `reasoning` is given. `draw` draws pictures; without it there is no `Graphic` among the rows. `rows` is
+    the height of the screen: longer code of a call is folded (0: never). `asks`: proposed code needs the
+    user's approval. `ascii_only` writes formulas in ASCII.
     """
 
     def __init__(

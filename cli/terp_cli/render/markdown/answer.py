@@ -26,9 +26,9 @@ _FENCE = re.compile(r" {0,3}(```|~~~)")
 class AnswerStream:
     """Markdown stream that omits images whose address is `is_shown`.
 
-    One that stands alone on its line goes with the line; within a sentence its words stay. Another one
-    stays, and what `picture` draws of its address follows the text. The rows do not depend on how the text
-    was cut.
+    Such an image is removed with its line if it is the only content of the line; within a sentence its words
+    stay. Other images stay, and `picture` draws them after the text. The rows do not depend on how the text
+    was cut into pieces.
     """
 
     def __init__(

@@ -1,7 +1,6 @@
 """Values that terp has put into an answer, in brackets that the model cannot write.
 
-On the way through the Markdown parser two characters stand for the brackets that no text has any use for:
-Unicode keeps them out of it.
+Within the Markdown parser, two of Unicode's noncharacters stand for the brackets.
 """
 
 import re

@@ -1,7 +1,7 @@
-r"""Where formulas are in a text: `$…$`, `$$…$$`, `\(…\)`, `\[…\]` and `\begin{…}…\end{…}`.
+r"""The places of formulas in a text: `$…$`, `$$…$$`, `\(…\)`, `\[…\]` and `\begin{…}…\end{…}`.
 
-A dollar sign is more often a price or a variable of the shell, and `\(` an escaped bracket: what does
-not look like a formula is none. No pattern here can take more than a fixed look at each character.
+A dollar sign is more often a price or a variable of the shell, and `\(` an escaped bracket: only text that
+looks like a formula counts. All patterns here take linear time.
 """
 
 import re
@@ -29,7 +29,7 @@ _ENDING = re.compile(r"\s*[.,;:]?\s*")
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """The source of a formula between its marks, and where its last mark ends."""
+    """The source of a formula between its marks, and the end of its last mark."""
 
     source: str
     end: int
@@ -37,7 +37,7 @@ class Formula:
 
 @dataclass(frozen=True, slots=True)
 class FormulaOpening:
-    """The first mark of a formula that stands alone, and the mark that will end it."""
+    """The opening mark of a display formula, and the mark that closes it."""
 
     mark: str
     closing: str

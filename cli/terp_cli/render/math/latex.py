@@ -290,14 +290,14 @@ _LONGEST = 8_000
 
 
 def formula(source: str, *, ascii_only: bool = False) -> str:
-    """A formula on one line."""
+    """Return a formula on one line."""
     if len(source) > _LONGEST:
         return source
     return "; ".join(_lines(source, ascii_only=ascii_only))
 
 
 def displayed(source: str, *, ascii_only: bool = False) -> list[str]:
-    """A formula that stands alone, on as many lines as it needs."""
+    """Return a display formula, on as many lines as it needs."""
     if len(source) > _LONGEST:
         return source.strip("\n").split("\n")
     if ascii_only:

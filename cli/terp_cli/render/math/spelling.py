@@ -97,7 +97,7 @@ _PIECE = re.compile(
 
 
 def spelled(formula: str) -> str:
-    """A formula on one line, in ASCII as far as it has words for it."""
+    """Return a formula on one line, in ASCII; a character without a name stays."""
     if formula.isascii():
         return formula
     said = ""

@@ -42,7 +42,7 @@ def display_rows(
     *,
     ascii_only: bool = False,
 ) -> list[Drawn]:
-    """The rows of a MIME bundle. A picture, or its absence, is followed by the `path` of its file.
+    """Return the rows of a MIME bundle. A picture, or a note on it, is followed by the `path` of its file.
 
     A bundle of which nothing can be shown is named by its types. With `ascii_only` formulas are written in
     ASCII.

@@ -1,8 +1,7 @@
-"""Data frames: as many of their columns as fit, the first and the last rows, and how large they are.
+"""Data frames: the columns that fit, the first and last rows, and the size.
 
-The cells are those that the library itself has formatted for HTML. pandas, polars, R and Julia all
-send that beside plain text, the same in every session and from any kernel; plain text is broken at
-80 columns, and is what the model reads.
+The cells come from the library's HTML. pandas, polars, R and Julia all send it beside plain text, the same
+in every session and from any kernel. Plain text is broken at 80 columns; the model gets that.
 """
 
 import re
@@ -40,7 +39,7 @@ _MISSING = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class FrameTable:
-    """The visible part of a data frame. A gap is where, among rows or columns, some are not sent."""
+    """The visible part of a data frame. A gap is a place of rows or columns that were not sent."""
 
     header: Sequence[Sequence[HtmlCell]]
     body: Sequence[Sequence[HtmlCell]]
@@ -62,7 +61,7 @@ class FrameTable:
 
     @classmethod
     def of_grid(cls, grid: Grid, size: tuple[int, int] | None = None) -> Self:
-        """A table of any kind; `size` is the number of rows and columns where it is not all there."""
+        """Return a table of any kind; `size` is its number of rows and columns if a part is missing."""
         header = [list(row) for row in grid.rows[: grid.header]]
         body = [list(row) for row in grid.rows[grid.header :]]
         row_gap = next((at for at, row in enumerate(body) if _is_gap(row)), None)

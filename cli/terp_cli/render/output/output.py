@@ -18,7 +18,7 @@ from terp_cli.terminal.program_text import Line, ProgramText
 _HEAD, _TAIL = 40, MOST_ROWS - 40
 """Lines of a flood that are shown from its start while it runs, and from its end when it is over."""
 _OPEN = 8
-"""Lines that a program may go up to and write again."""
+"""Lines up to which a program may move its cursor and write again."""
 _LONGEST_TRACEBACK = 60
 _MOST_RESULTS = 200
 """Results of one run that are shown; pictures and pages always are."""
@@ -27,10 +27,9 @@ _MOST_RESULTS = 200
 class OutputStream:
     """Rows of the output of one run. A flood shows its head, then a count, and at its end its tail.
 
-    Of a traceback the frames of the cell and of files below `cwd` are shown and those of libraries
-    counted, or all of them with `whole`. `cut`: lines were left out so far. Pictures are
-    drawn by `draw`, and without it only their files are named; `saved` are those that the code itself
-    has made of what it also displayed.
+    A traceback shows the frames of the cell and of files below `cwd`, and a count of those of libraries;
+    with `whole` all frames. `cut`: lines were left out so far. `draw` draws pictures; without it only their
+    files are named. `saved` are files of displayed pictures that the code itself has written.
     """
 
     def __init__(

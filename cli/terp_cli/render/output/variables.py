@@ -59,7 +59,7 @@ def _cells(variable: Variable) -> list[str]:
 
 
 def _widths(cells: Sequence[Sequence[str]], width: int) -> list[int]:
-    """The widths of the columns that fit; the last one that does takes what it needs of the rest."""
+    """Return the widths of the columns that fit; the last of them gets the room it needs."""
     widths: list[int] = []
     for column, texts in zip(_COLUMNS, zip(*cells, strict=True), strict=True):
         wanted = min(column.widest, max(cell_len(column.title), *map(cell_len, texts)))

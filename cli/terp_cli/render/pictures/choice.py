@@ -73,7 +73,7 @@ def choose(
 ) -> PictureChoice:
     """Return the choice for the setting `wanted`; `colours`: characters can show a picture.
 
-    tmux is asked only where its answer matters.
+    tmux is queried only if its answer matters.
     """
     last: Way = "blocks" if colours else "off"
     if wanted in ("off", "blocks"):

@@ -78,8 +78,8 @@ _ENDS = {
 class SpokenTurn:
     """Converter of the events of a session into lines, one turn after the other.
 
-    `verbose` shortens nothing; `repeats` says what was asked, too. Of the effects of code only notable ones
-    are said where nobody `asks` about it.
+    `verbose` shortens nothing; `repeats` adds the prompts. If code runs without approval (`asks` is False),
+    only its notable effects are written.
     """
 
     def __init__(
