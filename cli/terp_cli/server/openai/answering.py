@@ -45,7 +45,7 @@ _STATUSES: Mapping[StopReason, int] = {
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerText:
+class AnswerDelta:
     """A piece of the answer, or of what the model thought before it."""
 
     text: str
@@ -75,7 +75,7 @@ class TokensUsed:
         self.cached += usage.cached_tokens
 
 
-Piece = AnswerText | AnswerEnded
+Piece = AnswerDelta | AnswerEnded
 
 
 @dataclass
@@ -168,7 +168,7 @@ class ChatAnswer:
     def _pieces(self, event: Event) -> Sequence[Piece]:
         match event:
             case ReasoningDelta(text=text):
-                return [AnswerText(text, thought=True)]
+                return [AnswerDelta(text, thought=True)]
             case UsageReported():
                 self.used.add(event)
             case CodeStarted():
@@ -178,7 +178,7 @@ class ChatAnswer:
             case _:
                 pass
         text = self.markdown.take(event)
-        return [AnswerText(text)] if text else []
+        return [AnswerDelta(text)] if text else []
 
     async def _records(self, turn: ServedTurn) -> AsyncGenerator[Record, None]:
         """Yield the turn's records without secrets, until it ends or a question waits for the client."""
@@ -205,7 +205,7 @@ class ChatAnswer:
             if question is None:
                 raise RequestRefused(409, "The session was closed.", code="ended")
             self.thread.paused, self._pauses = Paused(turn, question, self._after), True
-            yield AnswerText(self.markdown.block(question_text(served, question)))
+            yield AnswerDelta(self.markdown.block(question_text(served, question)))
             yield AnswerEnded("stop")
             return
         if self._finished is None:
@@ -213,7 +213,7 @@ class ChatAnswer:
         self._check(self._finished)
         if self._finished.error:
             problem = f"{self._finished.error} {self._finished.remedy}".rstrip()
-            yield AnswerText(self.markdown.block(quoted(served.scrubber.redacted(problem))))
+            yield AnswerDelta(self.markdown.block(quoted(served.scrubber.redacted(problem))))
         calls = calls_left(served.session.history, self.said.tools)
         if calls:
             yield AnswerEnded("tool_calls", calls)

@@ -16,7 +16,7 @@ from terp_cli.server import failures
 from terp_cli.server.failures import RequestRefused
 from terp_cli.server.following import Outgoing, gone, until_one_ends
 from terp_cli.server.limits import ServerLimits
-from terp_cli.server.openai.answering import AnswerEnded, AnswerText, ChatAnswer, Piece, TokensUsed
+from terp_cli.server.openai.answering import AnswerDelta, AnswerEnded, ChatAnswer, Piece, TokensUsed
 from terp_cli.server.transcript import encoded
 
 # Clients of OpenAI send a request again after most errors, and code of this one may have run.
@@ -63,9 +63,9 @@ class SentReply:
     def add(self, piece: Piece) -> None:
         """One more piece."""
         match piece:
-            case AnswerText(text=text, thought=True):
+            case AnswerDelta(text=text, thought=True):
                 self.thoughts.append(text)
-            case AnswerText(text=text):
+            case AnswerDelta(text=text):
                 self.words.append(text)
             case AnswerEnded():
                 self.ended = piece
@@ -196,7 +196,7 @@ class StreamReply(JsonReply):
     def events(self, piece: Piece) -> Iterable[Mapping[str, Any]]:
         """Return the chunks of a piece."""
         match piece:
-            case AnswerText(text=text, thought=thought):
+            case AnswerDelta(text=text, thought=thought):
                 return [self.frame.chunk({"reasoning_content" if thought else "content": text})]
             case AnswerEnded(reason=reason, calls=calls):
                 called = [{"index": at, **one} for at, one in enumerate(_calls(calls))]

@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError
 
 from terp.events.messages import ToolCall
 from terp_cli.server.failures import RequestRefused
-from terp_cli.server.openai.answering import AnswerEnded, AnswerText, Piece, TokensUsed
+from terp_cli.server.openai.answering import AnswerDelta, AnswerEnded, Piece, TokensUsed
 from terp_cli.server.openai.forms import ChatBody, ChatMessage, ChatToolCall, FunctionCalled, Loose
 from terp_cli.server.openai.replies import JsonReply, StreamReply
 from terp_cli.server.openai.requests import OWN_MODEL
@@ -233,7 +233,7 @@ class ResponseStream(StreamReply):
     def events(self, piece: Piece) -> Iterator[Mapping[str, Any]]:
         """Yield the events that a piece adds."""
         match piece:
-            case AnswerText(text=text, thought=False):
+            case AnswerDelta(text=text, thought=False):
                 yield from self._message_begins()
                 yield self._of_text("output_text.delta", delta=text, logprobs=[])
             case AnswerEnded(calls=calls):

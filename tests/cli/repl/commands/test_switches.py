@@ -1,10 +1,16 @@
 import dataclasses
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from terp.checks.until.goal import current_goal
+from terp.errors import SettingsError
 from terp.kernels.sandbox.confinement import Confinement, SandboxOptions
 from terp.kernels.sandbox.tier import Unconfined
+from terp.opening.changing import Change
+from terp.settings import Settings
+from terp_cli.repl.commands.every import all_commands
 from terp_cli.repl.commands.table import Misused
 from tests.cli.repl.commands.talking import Noted
 
@@ -85,3 +91,86 @@ async def test_a_kernel_that_runs_unconfined_is_offered_a_new_start(tmp_path: Pa
         ("ask", "Start python anew now? Variables there are lost; files stay."),
         "Started anew: python.",
     ]
+
+
+async def test_a_check_is_set_told_and_ended(tmp_path: Path) -> None:
+    talk = Noted(tmp_path)
+    told = ["Each turn goes on until this passes, at most 4 times more: pytest -q"]
+    assert await talk.does("/until") == [
+        "There is no check: a turn ends with the answer. /until CHECK sets one."
+    ]
+    assert await talk.does("/until pytest -q") == told
+    assert await talk.does("/until") == told
+    assert await talk.does("/until off") == ["Turns end with the answer now."]
+    assert talk.session.equipment.goal is None
+
+
+async def test_a_check_that_is_typed_needs_no_other_question(tmp_path: Path) -> None:
+    talk = Noted(tmp_path)
+    await talk.does("/until py: 1 == 1")
+    goal = current_goal(talk.session.equipment)
+    assert goal is not None
+    assert (goal.check.expression, goal.agreed, goal.by_person) == ("1 == 1", True, True)
+
+
+async def test_what_is_no_check_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="is no Python expression"):
+        await Noted(tmp_path).does("/until py: 1 +")
+
+
+def changed(folder: Path, **values: object) -> Noted:
+    """A talk whose next profile sets these values."""
+    talk = Noted(folder)
+    origins = dict.fromkeys(values, "work.yaml:1")
+    talk.changes = [Change(Settings(), replace(Settings(), **values, origins=origins))]  # type: ignore[arg-type]
+    return talk
+
+
+async def test_the_profiles_are_told(tmp_path: Path) -> None:
+    first, *rest = await Noted(tmp_path).does("/profile")
+    assert first == "The profile is default. /profile NAME takes another one:"
+    assert [line.split()[0] for line in rest] == [
+        "careful", "data", "default", "demo", "explain", "fast", "local", "shell", "solve", "vision",
+    ]  # fmt: skip
+
+
+async def test_what_another_profile_changes_is_told(tmp_path: Path) -> None:
+    assert await changed(tmp_path, model="a/b", max_steps=5).does("/profile work") == [
+        "The profile is work now.",
+        "  model      – → a/b  work.yaml:1",
+        "  max_steps  50 → 5   work.yaml:1",
+    ]
+
+
+async def test_long_values_leave_room_for_where_they_come_from(tmp_path: Path) -> None:
+    [_, line] = await changed(tmp_path, instructions="Say it\nshortly, and in French.").does("/profile work")
+    assert line == "  instructions  – → Say it shortly,…  work.yaml:1"
+
+
+async def test_what_counts_only_from_the_next_start_on_is_told(tmp_path: Path) -> None:
+    *_, last = await changed(tmp_path, theme="dark", retries=0).does("/profile work")
+    assert last == "Only from the next start on (terp -p work): theme."
+
+
+async def test_what_it_means_that_code_runs_unasked_is_told(tmp_path: Path) -> None:
+    *_, last = await changed(tmp_path, auto_run=True).does("/profile work")
+    assert last.startswith("Code runs without being asked about. Nothing confines it")
+
+
+async def test_a_profile_that_changes_nothing_says_so(tmp_path: Path) -> None:
+    assert await changed(tmp_path).does("/profile work") == [
+        "The profile is work now. That changes nothing here."
+    ]
+
+
+async def test_who_does_not_want_to_lose_variables_keeps_the_profile(tmp_path: Path) -> None:
+    talk = Noted(tmp_path)
+    assert await talk.does("/profile work") == ["The profile is still default."]
+
+
+@pytest.mark.parametrize(("begun", "offered"), [("wo", ["work"]), ("d", ["data", "default", "demo"])])
+def test_the_names_of_profiles_are_offered(tmp_path: Path, begun: str, offered: list[str]) -> None:
+    talk = Noted(tmp_path)
+    talk.places.profiles.mkdir(parents=True)
+    (talk.places.profiles / "work.yaml").write_text("model: openai/o3\n")
+    assert [word for word, _ in all_commands().arguments(talk, "profile", begun)] == offered
