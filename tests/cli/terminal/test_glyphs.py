@@ -12,10 +12,10 @@ import terp_cli
 from terp_cli.terminal.glyphs import STAND_INS, carried, stand_ins, writes_formulas
 
 PACKAGE = Path(terp_cli.__file__).parent
-# Their characters are looked for in what others write.
-READERS = {"sanitise.py", "lookalikes.py", "early.py", "rows.py", "glyphs.py", "program_row.py"}
+# They search foreign text for these characters.
+READERS = {"sanitise.py", "early.py", "rows.py", "glyphs.py"}
 # Formulas are for terminals that can write their signs.
-READERS |= {"atoms.py", "spelling.py", "latex_reader.py", "latex_commands.py", "latex_symbols.py"}
+READERS |= {"atoms.py", "spelling.py", "latex_reader.py", "latex.py", "latex_symbols.py"}
 # Pictures are drawn where all of Unicode can be written, or not at all.
 READERS |= {"blocks.py", "escapes.py", "tmux.py"}
 LIVE = "›·•─│✓✗⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
