@@ -143,7 +143,7 @@ class MissingPackages:
     async def _install_configured(self) -> list[str]:
         wanted = [name for name in self._configured if not self._has(name)]
         failure = await self._failure_of(wanted) if wanted else ""
-        # Not before: what is cancelled is tried anew.
+        # Not before: a cancelled installation is tried again.
         self._configured.clear()
         if not wanted:
             return []
@@ -153,7 +153,7 @@ class MissingPackages:
         """Install or upgrade these packages if allowed; return notes for the model."""
         wanted = [one for one in wanted if _key(one) not in self._tried]
         notes = await self._allowed_and_installed(wanted)
-        # Not before: what is cancelled is tried anew.
+        # Not before: a cancelled installation is tried again.
         self._tried.update(
             name for one in wanted for name in (_key(one), *(() if one.upgrade else (one.module,)))
         )

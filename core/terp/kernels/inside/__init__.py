@@ -27,7 +27,7 @@ from .files import Touched, cwd
 from .home import Home
 from .libraries import Charts, draw_bars_as_text, prepare_frames, show_at_once
 from .namespace import Namespace
-from .past import Past
+from .past import TurnStates
 from .recall import provide
 from .text import CellStream, Parented, Pipes, mark_threads, packing
 
@@ -59,7 +59,7 @@ def report(**facts: Any) -> None:
 
 
 def answer_questions(
-    home: Home, namespace: Namespace, directory: Directory | None = None, past: Past | None = None
+    home: Home, namespace: Namespace, directory: Directory | None = None, past: TurnStates | None = None
 ) -> None:
     """Answer requests of the adapter through a comm, without running a cell.
 
@@ -110,9 +110,9 @@ def value_text(shell: Any, asked: str) -> dict[str, str]:
 
 def travel() -> Any:
     """Import and return the module that transfers files; only kernels on other machines need it."""
-    from . import travelling  # noqa: PLC0415 - see above
+    from . import changed  # noqa: PLC0415 - see above
 
-    return travelling
+    return changed
 
 
 def register_sample(home: Home) -> None:
@@ -182,7 +182,7 @@ def install(shell: Any, token: str, away: bool) -> None:
     prepare_errors(home, namespace)
     prepare_frames(home)
     prepare_input(home)
-    past = Past(home, namespace, touched)
+    past = TurnStates(home, namespace, touched)
     answer_questions(home, namespace, directory := Directory(home.kernel), past)
     count_with_session(home)
     provide(call)

@@ -1,7 +1,9 @@
-"""Files that a cell created, changed or deleted, for a kernel whose file system terp does not see."""
+"""Files of a kernel on another machine: which a cell changed, and transfers from and to terp in base64."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
 import stat
 import time
@@ -23,7 +25,7 @@ State = Any
 
 
 # Attachments that terp has copied here, with their states at that time: no cell has created them.
-given: dict[str, Any] = {}
+ATTACHED: dict[str, Any] = {}
 
 
 class Changed:
@@ -58,7 +60,7 @@ class Changed:
         new = state_of(path)
         if new is None:
             return [path, "deleted", *old[:3]] if old and not os.path.lexists(path) else []
-        if new[3] < self.since or (old and tuple(old[:3]) == new[:3]) or given.get(path) == new[:3]:
+        if new[3] < self.since or (old and tuple(old[:3]) == new[:3]) or ATTACHED.get(path) == new[:3]:
             return []
         return [path, "modified" if old else "created", *new[:3]]
 
@@ -120,3 +122,53 @@ def state_in(found: os.stat_result) -> State:
 def folder_of(path: str) -> str:
     """Return the directory of a file."""
     return os.path.dirname(path)  # noqa: PTH120
+
+
+def read(path: str, start: str, length: str) -> dict[str, Any]:
+    """Return a chunk of a file in base64, or the error."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            file.seek(int(start))
+            return {"piece": base64.b64encode(file.read(int(length))).decode()}
+    except (OSError, ValueError) as error:
+        return {"error": str(error)}
+
+
+def write(what: str, name: str, given: str) -> dict[str, Any]:
+    """Write a file into the working directory: "begin" it with its SHA-256, then "add" chunks.
+
+    "begin" returns the new `path`, never that of another file, and as `there` if the same file exists.
+    """
+    try:
+        if what == "begin":
+            return begin(os.path.basename(name), given)  # noqa: PTH119
+        with open(name, "ab") as file:  # noqa: PTH123
+            file.write(base64.b64decode(given))
+        ATTACHED[name] = state_of(name)[:3]
+    except (OSError, ValueError) as error:
+        return {"error": str(error)}
+    return {"path": name}
+
+
+def begin(name: str, digest: str) -> dict[str, Any]:
+    """Create the file under its name or a numbered one."""
+    stem, suffix = os.path.splitext(name)  # noqa: PTH122
+    number = 1
+    while True:
+        path = os.path.abspath(name if number == 1 else f"{stem}-{number}{suffix}")  # noqa: PTH100
+        if os.path.isfile(path) and digest_of(path) == digest:  # noqa: PTH113
+            return {"path": path, "there": True}
+        try:
+            with open(path, "xb"):  # noqa: PTH123
+                return {"path": path, "there": False}
+        except FileExistsError:
+            number += 1
+
+
+def digest_of(path: str) -> str:
+    """Return the SHA-256 of a file in hexadecimal."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:  # noqa: PTH123
+        for piece in iter(lambda: file.read(1 << 20), b""):
+            digest.update(piece)
+    return digest.hexdigest()

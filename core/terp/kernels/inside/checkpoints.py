@@ -396,7 +396,7 @@ class HeapScan:
         """Return the objects that a saver finds in an object."""
         try:
             return saver(value, self)
-        except Exception:  # noqa: BLE001 - changed meanwhile by a thread, or in a state nobody foresaw
+        except Exception:  # noqa: BLE001 - changed meanwhile by a thread, or in an unexpected state
             self.opaque(value)
             return ()
 

@@ -29,7 +29,7 @@ def emit(names: dict[str, Any], name: str, form: str) -> None:
         # What pandas says then is a page about installing packages.
         needed = _NEEDED.get(form, "a package that is not installed")
         answer = {"error": f"'{name}' cannot be written as {form or 'bytes'} without {needed}."}
-    except Exception as error:  # noqa: BLE001 - whatever the person's own objects raise
+    except Exception as error:  # noqa: BLE001 - whatever the user's objects raise
         answer = {
             "error": f"'{name}' cannot be written as {form or 'bytes'}: {type(error).__name__}: {error}"
         }

@@ -95,7 +95,7 @@ class Figures:
     """Shows every figure of matplotlib to the user once.
 
     A figure is sent when it is shown, when it is closed, or at the end of its cell. One that was
-    saved to a file and closed has reached the person as that file.
+    saved to a file and closed is not sent: the user has the file.
     """
 
     def __init__(self, home: Home) -> None:

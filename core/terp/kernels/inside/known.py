@@ -47,7 +47,7 @@ def type_name(value: Any) -> str:
 
 
 def printable(text: Any, limit: int) -> str:
-    """Text of somebody's choice as one short line of visible characters."""
+    """Return untrusted text as one short line of printable characters."""
     text = str.__getitem__(text, slice(limit)) if isinstance(text, str) else "?"
     return text if text.isprintable() else ascii(text)[1:-1]
 
@@ -118,7 +118,7 @@ class Kinds:
         kind = self.of(value)
         try:
             return kind.shape(value) if kind else ()
-        except Exception:  # noqa: BLE001 - a library in a state, or of a version, that nobody foresaw
+        except Exception:  # noqa: BLE001 - a library in a state, or of an unexpected version
             return ()
 
     def size(self, value: Any) -> Any:

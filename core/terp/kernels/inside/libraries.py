@@ -142,7 +142,7 @@ def show_at_once(shell: Any, module: Any) -> None:
     widget.__enter__, widget.__exit__, publisher.clear_output = entering, leaving, clear_output
 
 
-# What pandas sends of a frame outside a terminal, unless the person has said otherwise.
+# What pandas sends of a frame outside a terminal, unless the user has set other options.
 USUAL_COLUMNS = 20
 # As many as fit side by side on the widest screens. A wider frame keeps the usual ones: pandas cuts
 # columns before rows, and copies all rows of those that are left (measured: 72 ms for a million rows).
@@ -162,7 +162,7 @@ def prepare_frames(home: Home) -> None:
 
 
 def plain(frame: Any, printer: Any, _: bool) -> None:
-    """The plain text of a frame, wider than pandas makes it unless the person has said otherwise."""
+    """Write the plain text of a frame, wider than the default unless the user has set a width."""
     pandas = sys.modules["pandas"]
     usual = pandas.get_option("display.width") == USUAL_WIDTH
     with pandas.option_context("display.width", WIDTH if usual else pandas.get_option("display.width")):

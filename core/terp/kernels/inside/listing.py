@@ -19,7 +19,7 @@ from .known import CONTAINERS, MRO, NAME, Kinds, printable, type_name
 from .namespace import LONGEST_NAME, is_theirs
 
 # Variables that are listed, the time for looking at them (less while code runs), and the time for reprs
-# of the person's classes.
+# of the user's classes.
 MOST, BUDGET_S, BUSY_BUDGET_S, REPRS_S = 5_000, 0.25, 0.1, 0.1
 HEAD, ITEMS = 100, 12
 BRACKETS = {list: "[]", tuple: "()", set: "{}", frozenset: "{}", dict: "{}"}
@@ -32,7 +32,7 @@ SLOW = "<its repr takes too long>"
 
 
 class VariableListing:
-    """Lists names and variables. Never waits for the person's code, and runs none while a cell runs."""
+    """Lists names and variables. Never waits for the user's code, and runs none of it while a cell runs."""
 
     def __init__(self, home: Home, kinds: Kinds) -> None:
         self.home = home
@@ -40,7 +40,7 @@ class VariableListing:
         self.slow: set[int] = set()
 
     def theirs(self) -> list[tuple[str, Any]]:
-        """The first of the person's names in alphabetical order, with their values."""
+        """Return the first of the user's names in alphabetical order, with their values."""
         names, hidden = dict(self.home.shell.user_ns), self.home.shell.user_ns_hidden
         return sorted(
             ((name, value) for name, value in names.items() if is_theirs(name, value, hidden)),
@@ -75,7 +75,7 @@ class VariableListing:
         """Return a short preview without running code of the class; None if only its repr could show it."""
         try:
             text = self._head(value, depth)
-        except Exception:  # noqa: BLE001 - it is being changed by a cell, or in a state nobody foresaw
+        except Exception:  # noqa: BLE001 - it is being changed by a cell, or in an unexpected state
             return ""
         return None if text is None else printable(" ".join(text.split()), HEAD)
 

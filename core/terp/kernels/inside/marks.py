@@ -68,7 +68,7 @@ class Marks:
         identity = weakref.ref(value) if WEAK(kind) else id(value)
         try:
             return (identity, self._content(value, kind, most) if most else None)
-        except Exception:  # noqa: BLE001 - changed meanwhile by a thread, or in a state nobody foresaw
+        except Exception:  # noqa: BLE001 - changed meanwhile by a thread, or in an unexpected state
             return (identity, None)
 
     def _content(self, value: Any, kind: Any, most: int) -> Any:

@@ -79,7 +79,7 @@ class Namespace:
                 self.deep[name] = self.marks.of(value, MANY)
 
     def look(self, names: dict[Any, Any]) -> dict[str, Mark]:
-        """The marks of the person's names among `names`; of objects alone when time is up."""
+        """Return the marks of the user's names among `names`; only of identities after the time limit."""
         hidden, mark = self.home.shell.user_ns_hidden, self.marks.of
         deadline = time.perf_counter() + BUDGET_S
         marks: dict[str, Mark] = {}

@@ -14,7 +14,7 @@ from .namespace import Namespace
 CHECKPOINT = "terp_moment"
 
 
-class Past:
+class TurnStates:
     """Saves before each cell the state that it may change, and restores it."""
 
     def __init__(self, home: Home, namespace: Namespace, touched: Touched) -> None:

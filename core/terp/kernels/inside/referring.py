@@ -113,7 +113,7 @@ def of_date(value: Any, spec: str) -> str:
 
 
 def without_format(value: Any, spec: str) -> str:
-    """The text of what has one form alone."""
+    """Return the text of a value that has only one format."""
     if spec:
         raise CannotFormat(f"{type_name(value)} has no formats")
     return str(value)
@@ -153,7 +153,7 @@ def value_text(shell: Any, asked: str) -> dict[str, str]:
         return {"text": text_of(value, spec)}
     except CannotFormat as refused:
         return {"why": printable(str(refused), 200)}
-    except Exception as error:  # noqa: BLE001 - a library in a state, or of a version, that nobody foresaw
+    except Exception as error:  # noqa: BLE001 - a library in a state, or of an unexpected version
         return {"why": printable(f"{type_name(error)}: {error}", 200)}
 
 

@@ -1,4 +1,4 @@
-"""SQL in the Python kernel, by DuckDB: it finds data frames by the names of the person's variables."""
+"""SQL in the Python kernel, by DuckDB: it finds data frames by the names of the user's variables."""
 
 from __future__ import annotations
 

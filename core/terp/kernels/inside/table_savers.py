@@ -37,7 +37,7 @@ def _array(value: Any, scan: Any) -> Iterable[Any]:
         scan.keep(_form_back, value, form, 0)
         return [value.base]
     if value.base is not None or not scan.has_room(value.nbytes):
-        # Its memory is somebody else's, such as a file's; or there is too much of it.
+        # Its memory belongs to another object, such as a file; or it is too large.
         scan.opaque(value, _size(value.nbytes) if value.base is None else "")
         scan.behind([value.base])
         return ()

@@ -50,7 +50,7 @@ def packing(pack: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
 class Write:
     """The attribute `write` of the streams, which IPython does not get to replace.
 
-    IPython 9 puts a function of its own there for every cell, which keeps a copy of all output for
+    IPython 9 sets a function there for every cell, which keeps a copy of all output for
     ever, and afterwards puts back what it found. What other code puts there is used.
     """
 
@@ -67,7 +67,7 @@ class CellStream(OutStream):
     """Standard output or error: bounded per cell, in order, and cheap to flush.
 
     The class of the kernel's own streams is replaced by this one, so that references to them that
-    somebody keeps (a logging handler, say) go on working.
+    code keeps (a logging handler, say) still work.
     """
 
     home: Home
@@ -116,7 +116,7 @@ class CellStream(OutStream):
             if getattr(self.pub_thread, "_pipe_flag", True):
                 OutStream.write(self, string)
             else:
-                # Without ports of this machine forked processes have the file descriptors alone.
+                # Without ports of this machine forked processes have only the file descriptors.
                 os.write(self.number, string.encode("utf-8", "surrogateescape"))
             return len(string)
         now = time.monotonic()

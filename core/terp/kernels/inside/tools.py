@@ -144,7 +144,7 @@ class KernelTools:
         return called(function, converting.converted(tool["name"], given, hints))
 
     def module(self, path: str) -> Any:
-        """The module that a tool file makes; one that failed is tried anew."""
+        """Return the module of a tool file, running it first; a file that failed runs again."""
         if path not in self.modules:
             source = self.sources[path]
             module = types.ModuleType(f"terp_tool_file_{len(self.modules) + 1}")

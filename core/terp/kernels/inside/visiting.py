@@ -33,7 +33,7 @@ class Visit:
         shell.events.register("post_run_cell", self.end)
 
     def begin_cell(self, *about: Any) -> None:
-        """A cell begins, somebody's."""
+        """Prepare for a cell of any client."""
         home = self.home
         self.ours = home.kernel.get_parent()["header"].get("session") in home.tokens
         if self.ours:

@@ -68,7 +68,7 @@ class ServerQuestions:
 
 
 def _wanted(fields: Mapping[str, Any]) -> str:
-    return f"It wants to know {', '.join(fields)}. Will you answer?" if fields else "Do you agree?"
+    return f"It asks for {', '.join(fields)}. Answer?" if fields else "Do you agree?"
 
 
 def _kind(schema: Mapping[str, Any]) -> str:

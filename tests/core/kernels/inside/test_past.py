@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from terp.kernels.inside.checkpoints import MOST_CHECKPOINTS, Checkpoint
 from terp.kernels.inside.file_copies import ROOM, FileCopies
 from terp.kernels.inside.known import Kinds
-from terp.kernels.inside.past import CHECKPOINT, Past
+from terp.kernels.inside.past import CHECKPOINT, TurnStates
 
 
 def test_copies_of_files_are_forgotten_with_the_turn_that_they_are_of(tmp_path: Path) -> None:
@@ -15,7 +15,7 @@ def test_copies_of_files_are_forgotten_with_the_turn_that_they_are_of(tmp_path: 
     shell = SimpleNamespace(user_ns=names, user_ns_hidden={})
     home = SimpleNamespace(shell=shell, kernel=SimpleNamespace(get_parent=lambda: {"metadata": turn}))
     touched = SimpleNamespace(watch=None, before={})
-    past = Past(home, SimpleNamespace(kinds=Kinds(), changed=set()), touched)  # type: ignore[arg-type]
+    past = TurnStates(home, SimpleNamespace(kinds=Kinds(), changed=set()), touched)  # type: ignore[arg-type]
     file = tmp_path / "file"
     file.write_bytes(bytes(1_000_000))
     for turn[CHECKPOINT] in range(1, 2 * MOST_CHECKPOINTS):
