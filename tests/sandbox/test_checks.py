@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from terp.checks.until.check import check_of
-from terp.checks.until.ground import Bounds, Ground, Ran
-from terp.checks.until.verdict import why_not
+from terp.checks.until.check_sandbox import Bounds, CheckSandbox, Ran
+from terp.checks.until.checking import why_not
 from terp.kernels.jupyter.local import LocalKernels
 from tests.core.checks.until.projects import RIGHT, TESTS
 from tests.sandbox.held import TIERS
@@ -18,7 +18,7 @@ EACH_TIER = pytest.mark.parametrize("tier", TIERS, indirect=True, scope="package
 
 async def ran(kernels: LocalKernels, text: str) -> tuple[str, Ran]:
     """Why a check has not passed, and how it ran."""
-    ground, check = Ground(kernels), check_of(text)
+    ground, check = CheckSandbox(kernels), check_of(text)
     originals = ground.originals(check, ())
     result = await ground.run(check, originals, Bounds(60.0, 4_000))
     return why_not(check, result, originals, ground.root, 0), result

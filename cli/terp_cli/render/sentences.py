@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import assert_never
 
-from terp.checks.until.telling import changed_files
+from terp.checks.until.checking import changed_files
 from terp.events import (
     CheckFinished,
     CheckStarted,

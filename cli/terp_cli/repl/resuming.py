@@ -63,7 +63,7 @@ def resumes_problem(call: Call) -> bool:
         return False
     if not (folder / "solve.json").is_file():
         return False
-    from terp.checks.solve.keeping import is_problem  # noqa: PLC0415  (most sessions hold none)
+    from terp.checks.solve.state import is_problem  # noqa: PLC0415  (most sessions hold none)
 
     return is_problem(folder)
 

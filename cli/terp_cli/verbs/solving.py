@@ -6,14 +6,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
-from terp.checks.solve import keeping, report
-from terp.checks.solve.asking import Ended
+from terp.checks.solve import report
 from terp.checks.solve.checking import FILE_MB, MEMORY_MB, Bounds, Checker
 from terp.checks.solve.loop import Accepting, Outcome, Reviewer, solve
-from terp.checks.solve.phases import Bench
-from terp.checks.solve.problem import LARGEST, Problem, decoded, read_folder, text_of
-from terp.checks.solve.single import is_python, read_markdown, read_python
-from terp.checks.solve.state import State, begun, reopened
+from terp.checks.solve.phases import Bench, Ended
+from terp.checks.solve.problem import (
+    LARGEST,
+    Problem,
+    decoded,
+    is_python,
+    read_folder,
+    read_markdown,
+    read_python,
+    text_of,
+)
+from terp.checks.solve.state import State, begun, read_state, reopened, write_state
 from terp.errors import SettingsError, StopReason, with_remedy
 from terp.events import Event, ModelRetrying, Noticed, TextDelta, TurnFinished
 from terp.events.log import Record
@@ -192,7 +199,7 @@ def solve_problem(call: Call) -> int:
     settings = call.settings(code=False, max_steps=1)
     # A problem that cannot be used is reported before anything is opened.
     problem = None if resumed else problem_of(call)
-    state = reopened(keeping.read(resumed.folder)) if resumed else None
+    state = reopened(read_state(resumed.folder)) if resumed else None
     place = place_of(call, resumed)
     try:
         if state is None:
@@ -264,7 +271,7 @@ async def _outcome(call: Call, bench: Bench, state: State, reviewer: Reviewer, f
     def keep(state: State) -> None:
         nonlocal failed
         try:
-            keeping.write(folder, state, bench.session.equipment.scrubber)
+            write_state(folder, state, bench.session.equipment.scrubber)
         except OSError as error:
             if not failed:
                 call.tell(f"the state cannot be kept: {error.strerror} ({folder}); it goes on in memory.")

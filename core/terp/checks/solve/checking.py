@@ -8,9 +8,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from terp.checks.solve.test import Test
-from terp.checks.until.report import Channel
-from terp.checks.until.running import Ended, run
+from terp.checks.solve.problem import Test
+from terp.checks.until.process import Channel, Ended, run
 from terp.errors import SettingsError
 from terp.events.kernel import Kernels
 from terp.kernels.jupyter.local import LocalKernels

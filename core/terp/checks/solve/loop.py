@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from terp.checks.solve import phases
-from terp.checks.solve.asking import Ended, forget_unanswered, prepare
-from terp.checks.solve.phases import Bench
-from terp.checks.solve.splitting import NoTests, split
+from terp.checks.solve.code import NoTests, split
+from terp.checks.solve.phases import Bench, Ended, forget_unanswered, prepare
+from terp.checks.solve.problem import HUMAN, Test
 from terp.checks.solve.state import MORE, State, Step
-from terp.checks.solve.test import HUMAN, Test
 from terp.errors import StopReason
 
 Phase = Callable[[Bench, State], Awaitable[State]]

@@ -1,12 +1,75 @@
-"""A problem as it is given: what is to be written, and the tests that come with it."""
+"""A problem, its tests, and the files that describe it: a folder, Markdown or Python."""
 
+import ast
+import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from terp.checks.solve.splitting import NoTests, split
-from terp.checks.solve.test import GIVEN, Pair, Test
+from terp.checks.solve.code import FENCE, NoTests, blocks, only_tests, split, without_tests
 from terp.errors import SettingsError
 from terp.settings.project.bounded import Refused, read_bounded
+
+Source = Literal["given", "human", "ai"]
+Status = Literal["new", "passed", "failed", "timeout", "dropped"]
+GIVEN: Source = "given"
+HUMAN: Source = "human"
+AI: Source = "ai"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What a program reads, and what it has to write."""
+
+    input: str
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One assert with all that it needs, or one pair of input and output.
+
+    `error` says why it has failed, or why it was dropped. A test of the model counts once it is `confirmed`
+    by something that does not know the solution; `revised` is whether it had the one revision that a test
+    without that may ask for.
+    """
+
+    __test__ = False
+    source: Source
+    code: str = ""
+    pair: Pair | None = None
+    status: Status = "new"
+    error: str = ""
+    confirmed: bool = False
+    revised: bool = False
+
+    @property
+    def is_anchor(self) -> bool:
+        """Whether it always has to pass."""
+        return self.source != AI
+
+    @property
+    def counts(self) -> bool:
+        """Whether it says anything of a solution."""
+        return self.status != "dropped" and (self.is_anchor or self.confirmed)
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether nothing has confirmed it, nor dropped it."""
+        return self.status != "dropped" and not (self.is_anchor or self.confirmed)
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the last solution did not pass it."""
+        return self.status in ("failed", "timeout")
+
+    @property
+    def shown(self) -> str:
+        """What it demands, as text."""
+        if self.pair is None:
+            return self.code
+        return f"input:\n{self.pair.input.rstrip()}\nexpected output:\n{self.pair.expected.rstrip()}"
+
 
 LARGEST = 10 * 1024
 """Bytes that one file of a problem may have."""
@@ -125,3 +188,102 @@ def _pair(folder: Path, name: str, names: set[str]) -> Pair:
     if not expected:
         raise SettingsError([f"the problem {folder} has {name}, but no {stem}.out to compare with."])
     return Pair(text_of(folder / name), text_of(folder / expected))
+
+
+_HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*\s*")
+_HEADED = {"example": "example", "interface": "interface", "signature": "interface", "test": "tests"}
+_INPUT, _OUTPUT = ("input", "stdin"), ("output", "expected", "stdout")
+
+
+def read_markdown(text: str, name: str) -> Problem:
+    """The problem that a Markdown text describes.
+
+    Below headings that begin with Example, Interface and Test stand those parts; all else is the description.
+    Asserts in a fenced block of Python are tests, and so are fenced blocks `input` that one `output` follows.
+
+    Raises:
+        SettingsError: it describes none, or its tests are no Python.
+    """
+    parts = {"description": "", "example": "", "interface": "", "tests": ""}
+    part, inside = "description", ""
+    for line in text.splitlines():
+        fence = FENCE.fullmatch(line.strip())
+        if inside:
+            inside = "" if line.strip().startswith(inside) and fence and not fence[2] else inside
+        elif fence:
+            inside = fence[1]
+        elif heading := _HEADING.fullmatch(line):
+            word = heading[1].lower().rstrip("s:")
+            part = next((to for begin, to in _HEADED.items() if word.startswith(begin)), "description")
+        parts[part] += f"{line}\n"
+    pairs = pairs_in(text)
+    return checked(
+        Problem(
+            name,
+            parts["description"],
+            parts["example"],
+            "" if pairs else _code(parts["interface"]),
+            "" if pairs else _tests_of(text, parts["tests"]),
+            pairs,
+        )
+    )
+
+
+def is_python(text: str) -> bool:
+    """Whether a text is Python with a docstring."""
+    try:
+        return bool(ast.get_docstring(ast.parse(text)))
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+
+
+def read_python(text: str, name: str) -> Problem:
+    """The problem that a Python file describes: in its docstring, with its asserts as tests.
+
+    All else is the interface.
+
+    Raises:
+        SettingsError: it is no Python, or has no docstring.
+    """
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None)
+        where = f"line {line}: " if line else ""
+        raise SettingsError(
+            [f"the problem {name} is no Python: {where}{getattr(error, 'msg', error)}."]
+        ) from error
+    described = ast.get_docstring(tree) or ""
+    if not described:
+        raise SettingsError([f"the problem {name} has no docstring that describes it."])
+    lines = text.splitlines()
+    del lines[tree.body[0].lineno - 1 : tree.body[0].end_lineno]
+    code = "\n".join(lines)
+    return checked(Problem(name, described, "", without_tests(code).strip(), only_tests(code)))
+
+
+def pairs_in(text: str) -> tuple[Pair, ...]:
+    """The pairs of input and expected output among the fenced blocks of a text."""
+    pairs: list[Pair] = []
+    before = ""
+    waiting = False
+    for language, block in blocks(text):
+        if language in _INPUT:
+            before, waiting = block, True
+        elif language in _OUTPUT and waiting:
+            pairs.append(Pair(before, block))
+            waiting = False
+    return tuple(pairs)
+
+
+def _code(part: str) -> str:
+    """The fenced code of a part, or all of it where none is fenced."""
+    fenced = "".join(block for _, block in blocks(part))
+    return fenced or "\n".join(line for line in part.splitlines() if not _HEADING.fullmatch(line)).strip()
+
+
+def _tests_of(text: str, part: str) -> str:
+    if part:
+        return _code(part)
+    asserts = (block for language, block in blocks(text) if language in ("", "python", "py"))
+    return "\n".join(block for block in asserts if re.search(r"^assert\b", block, re.MULTILINE))

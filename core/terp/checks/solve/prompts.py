@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from terp.checks.solve.problem import Problem
-from terp.checks.solve.test import Test
+from terp.checks.solve.problem import Problem, Test
 from terp.text.fencing import fenced
 
 _SHOWN = 5

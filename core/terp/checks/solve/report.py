@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from terp.checks.solve.problem import Test
 from terp.checks.solve.state import State
-from terp.checks.solve.test import Test
 
 _SHOWN = 3
 

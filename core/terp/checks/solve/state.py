@@ -1,11 +1,19 @@
-"""How far the work on a problem has come: all that is needed to go on with it."""
+"""The state of the work on a problem, and the file in the session's folder that stores it."""
 
-from collections.abc import Mapping
+import json
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
-from terp.checks.solve.problem import Problem
-from terp.checks.solve.test import AI, Pair, Test
+from terp.checks.solve.problem import AI, Pair, Problem, Test
+from terp.errors import SessionError
+from terp.secrets.redacting import redacted
+from terp.settings.places import make_private
+
+if TYPE_CHECKING:
+    from terp.secrets.scrubbing import Scrubber
 
 VERSION = 1
 Step = Literal["solution", "tests", "check", "revise", "wait", "over"]
@@ -105,3 +113,44 @@ def from_json(told: Mapping[str, Any]) -> State:
         Test(**{**test, "pair": Pair(**test["pair"]) if test["pair"] else None}) for test in fields["tests"]
     )
     return State(**{**fields, "problem": Problem(**problem), "tests": tests, "notes": tuple(fields["notes"])})
+
+
+FILE_NAME = "solve.json"
+
+
+def is_problem(folder: Path) -> bool:
+    """Whether a session's folder holds a problem that is not over."""
+    try:
+        return read_state(folder).step != "over"
+    except SessionError:
+        return False
+
+
+def write_state(folder: Path, state: State, scrubber: "Callable[[], Scrubber]") -> None:
+    """Keep the state, in place of that before: whoever reads finds one of the two, whole.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    make_private(folder)
+    text = json.dumps(redacted(to_json(state), scrubber()), ensure_ascii=True, indent=1)
+    begun = folder / f"{FILE_NAME}.new"
+    with begun.open("w", encoding="utf-8") as file:
+        file.write(f"{text}\n")
+        file.flush()
+        os.fsync(file.fileno())
+    begun.replace(folder / FILE_NAME)
+
+
+def read_state(folder: Path) -> State:
+    """The state that is kept in a folder.
+
+    Raises:
+        SessionError: there is none, or it cannot be read.
+    """
+    try:
+        return from_json(json.loads((folder / FILE_NAME).read_text(encoding="utf-8")))
+    except (OSError, LookupError, TypeError, ValueError, AttributeError) as error:
+        raise SessionError(
+            f"The session {folder.name} has no problem that can be gone on with ({error})."
+        ) from error

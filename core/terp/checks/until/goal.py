@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from terp.checks.until.check import Check, check_of
-from terp.checks.until.ground import Bounds
+from terp.checks.until.check_sandbox import Bounds
 from terp.checks.until.originals import FREE, Originals
 from terp.errors import SettingsError
 from terp.session.equipment import Equipment

@@ -5,10 +5,9 @@ from contextlib import aclosing
 from itertools import count
 from pathlib import Path
 
-from terp.checks.until import telling
-from terp.checks.until.checking import Checking, Preparing
+from terp.checks.until.check_sandbox import CheckSandbox
+from terp.checks.until.checking import Checking, Preparing, before_first_turn, not_passed, passed
 from terp.checks.until.goal import Goal, current_goal
-from terp.checks.until.ground import Ground
 from terp.errors import TerpError
 from terp.events import Event, TurnFinished
 from terp.events.messages import Attachment
@@ -47,7 +46,7 @@ async def until(
     ends in any other way than "done" ends all of it.
     """
     try:
-        ground = Ground(session.kernels)
+        ground = CheckSandbox(session.kernels)
     except TerpError as error:
         yield _over(session, TurnFinished(error.stop_reason, "", error.message, error.remedy))
         return
@@ -60,14 +59,14 @@ async def until(
         yield _over(session, _not_begun(session, preparing))
         return
     if first:
-        session.teach(telling.before(goal))
+        session.teach(before_first_turn(goal))
     async with aclosing(_revised(session, goal, ground, turn)) as events:
         async for event in events:
             yield event
 
 
 async def _revised(
-    session: Session, goal: Goal, ground: Ground, turn: AsyncGenerator[Event, None]
+    session: Session, goal: Goal, ground: CheckSandbox, turn: AsyncGenerator[Event, None]
 ) -> AsyncGenerator[Event, None]:
     failure: tuple[str, str] | None = None
     for attempt in count(1):
@@ -88,13 +87,13 @@ async def _revised(
             async for event in events:
                 yield event
         if checking.ran is None or not checking.why or left == 0:
-            if not checking.why and (told := telling.passed(checking)):
+            if not checking.why and (told := passed(checking)):
                 session.teach(told)
             yield _last(session, checking, end)
             return
         before, failure = failure, (checking.why, normal(checking.ran.ended.output))
         again = before == failure
-        turn = session.turn(telling.not_passed(checking, again=again))
+        turn = session.turn(not_passed(checking, again=again))
 
 
 def _last(session: Session, checking: Checking, end: TurnFinished) -> TurnFinished:

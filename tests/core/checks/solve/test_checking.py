@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from terp.checks.solve.checking import Bounds, Checker
-from terp.checks.solve.test import GIVEN, Pair, Test
+from terp.checks.solve.problem import GIVEN, Pair, Test
 from terp.errors import SettingsError
 from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.sandbox.policy import ResourceLimits

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from terp.checks.solve import keeping, report
-from terp.checks.solve.state import State, from_json, to_json
+from terp.checks.solve import report
+from terp.checks.solve.state import FILE_NAME, State, from_json, is_problem, read_state, to_json, write_state
 from terp.errors import SessionError, Unavailable
 from terp.secrets.scrubbing import Scrubber
 from tests.core.checks.solve.solving import RIGHT, WRONG, adding, asserting, new, solving
@@ -87,14 +87,14 @@ async def test_a_model_that_cannot_be_reached_leaves_the_step_to_be_done_again(t
 
 async def test_the_state_is_read_as_it_was_written_without_secrets(tmp_path: Path) -> None:
     state = new()
-    keeping.write(tmp_path, state, Scrubber)
-    assert (keeping.read(tmp_path), keeping.is_problem(tmp_path)) == (state, True)
-    assert [path.name for path in tmp_path.iterdir()] == [keeping.NAME]
+    write_state(tmp_path, state, Scrubber)
+    assert (read_state(tmp_path), is_problem(tmp_path)) == (state, True)
+    assert [path.name for path in tmp_path.iterdir()] == [FILE_NAME]
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"version": 99}', '{"version": 1}'])
 async def test_a_state_that_cannot_be_read_is_told(tmp_path: Path, text: str) -> None:
-    (tmp_path / keeping.NAME).write_text(text)
-    assert not keeping.is_problem(tmp_path)
+    (tmp_path / FILE_NAME).write_text(text)
+    assert not is_problem(tmp_path)
     with pytest.raises(SessionError, match="no problem that can be gone on with"):
-        keeping.read(tmp_path)
+        read_state(tmp_path)

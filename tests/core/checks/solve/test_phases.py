@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from terp.checks.solve import phases
-from terp.checks.solve.asking import Ended, prepare
-from terp.checks.solve.problem import Problem
+from terp.checks.solve.phases import Ended, prepare
+from terp.checks.solve.problem import AI, HUMAN, Problem, Test
 from terp.checks.solve.state import State
-from terp.checks.solve.test import AI, HUMAN, Test
 from terp.errors import Unavailable
 from terp.session.limits import Limits
 from terp.testing import Scripted

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from terp.checks.solve.problem import LARGEST, Problem, read_folder
-from terp.checks.solve.test import GIVEN, Pair, Test
+from terp.checks.solve.problem import GIVEN, LARGEST, Pair, Problem, Test, read_folder
 from terp.errors import SettingsError
 
 FILES = {

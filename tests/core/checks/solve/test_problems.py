@@ -7,8 +7,7 @@ import pytest
 import yaml
 
 from terp.checks.solve import report
-from terp.checks.solve.problem import Problem, read_folder
-from terp.checks.solve.single import read_markdown, read_python
+from terp.checks.solve.problem import Problem, read_folder, read_markdown, read_python
 from tests.core.checks.solve.solving import new, solving
 
 pytestmark = pytest.mark.anyio

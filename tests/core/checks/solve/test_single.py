@@ -2,8 +2,7 @@
 
 import pytest
 
-from terp.checks.solve.single import is_python, read_markdown, read_python
-from terp.checks.solve.test import Pair
+from terp.checks.solve.problem import Pair, is_python, read_markdown, read_python
 from terp.errors import SettingsError
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from terp.checks.solve.splitting import Claim, NoTests, claim_of, names_in, only_tests, split, without_tests
+from terp.checks.solve.code import Claim, NoTests, claim_of, names_in, only_tests, split, without_tests
 
 
 def test_each_assert_stands_alone() -> None:

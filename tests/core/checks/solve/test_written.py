@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from terp.checks.solve.written import TEST, code_in
+from terp.checks.solve.code import TEST, code_in
 from terp.events.messages import Assistant
 from terp.testing import call
 

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from terp.checks.until.check import check_of
+from terp.checks.until.check_sandbox import Bounds, CheckSandbox, Ran
+from terp.checks.until.checking import why_not
 from terp.checks.until.goal import Goal
-from terp.checks.until.ground import Bounds, Ground, Ran
-from terp.checks.until.verdict import why_not
 from terp.kernels.jupyter.local import LocalKernels
 
 BOUNDS = Bounds(60.0, 4_000)
@@ -44,7 +44,7 @@ class Judge:
 
     def __init__(self, cwd: Path, text: str, *protect: str, environ: dict[str, str] | None = None) -> None:
         kernels = LocalKernels(str(cwd), environ=environ)
-        self.ground = Ground(kernels)
+        self.ground = CheckSandbox(kernels)
         self.goal = Goal(check_of(text), protect=protect)
         self.originals = self.ground.originals(self.goal.check, protect)
         self.before = 0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from terp.checks.until.ground import Bounds
+from terp.checks.until.check_sandbox import Bounds
 from terp.checks.until.originals import Differences
 from tests.core.checks.until.projects import BOUNDS, BROKEN, RIGHT, TESTS, Judge, project, write
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from terp.checks.until.originals import Differences, Originals
-from terp.checks.until.tree import copy
+from terp.checks.until.originals import Differences, Originals, copy_project
 from tests.core.checks.until.projects import write
 
 
@@ -146,7 +145,7 @@ def test_a_folder_of_tests_that_is_a_link_leads_where_it_led(tmp_path: Path) -> 
     originals = Originals(here, here)
     (here / "tests").unlink()
     (here / "tests").symlink_to("fake")
-    copy(here, there)
+    copy_project(here, there)
     assert originals.differences(there) == Differences(changed=("tests",))
     assert originals.put_back(there, ("tests",)) == ()
     assert str((there / "tests").readlink()) == "suite"

@@ -5,14 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from terp.checks.until import tree
-from terp.checks.until.tree import TooLarge, copy, entries
+from terp.checks.until.originals import MOST_FILES, TooLarge, copy_project, entries
 from tests.core.checks.until.projects import write
 
 
 def test_files_and_folders_are_copied(tmp_path: Path) -> None:
     write(tmp_path / "here", {"a.py": "a", "parts/b.py": "b"})
-    copy(tmp_path / "here", tmp_path / "there")
+    copy_project(tmp_path / "here", tmp_path / "there")
     there = {str(one.relative_to(tmp_path / "there")) for one in (tmp_path / "there").rglob("*")}
     assert there == {"a.py", "parts", "parts/b.py"}
 
@@ -35,14 +34,14 @@ def test_links_lead_where_they_led(tmp_path: Path) -> None:
     write(tmp_path, {"b.csv": "b"})
     (here / "inside").symlink_to("data/a.csv")
     (here / "outside").symlink_to("../b.csv")
-    copy(here, there)
+    copy_project(here, there)
     assert str((there / "inside").readlink()) == "data/a.csv"
     assert str((there / "outside").readlink()) == str(tmp_path / "b.csv")
 
 
 def test_a_file_that_is_larger_than_others_is_a_link(tmp_path: Path) -> None:
     write(tmp_path / "here", {"large.csv": "x" * (9 << 20)})
-    copy(tmp_path / "here", tmp_path / "there")
+    copy_project(tmp_path / "here", tmp_path / "there")
     assert (tmp_path / "there" / "large.csv").readlink() == tmp_path / "here" / "large.csv"
 
 
@@ -52,7 +51,7 @@ def test_what_is_no_file_is_left_out(tmp_path: Path) -> None:
 
 
 def test_a_project_with_too_many_files_is_not_copied(tmp_path: Path) -> None:
-    for number in range(tree.MOST_FILES // 1_000):
+    for number in range(MOST_FILES // 1_000):
         write(tmp_path, {f"{number}/a": ""})
     for folder in list(tmp_path.iterdir()):
         for number in range(1_000):

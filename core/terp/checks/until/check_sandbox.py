@@ -1,4 +1,4 @@
-"""Where the checks of a session run: a copy of its project, a process of its own, held as a kernel is."""
+"""The sandbox in which the checks of a session run: a copy of its project, and a confined process."""
 
 import asyncio
 import os
@@ -12,11 +12,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from terp.checks.until import tree
 from terp.checks.until.check import Check
-from terp.checks.until.originals import Differences, Originals, folders_entered, words_of
-from terp.checks.until.report import Channel, Tests, tests_in
-from terp.checks.until.running import Ended, run
+from terp.checks.until.originals import Differences, Originals, copy_project, folders_entered, words_of
+from terp.checks.until.process import Channel, Ended, Tests, run, tests_in
 from terp.errors import SettingsError
 from terp.events.kernel import Kernels
 from terp.kernels.jupyter.local import LocalKernels
@@ -62,7 +60,7 @@ class Bounds:
     max_chars: int
 
 
-class Ground:
+class CheckSandbox:
     """The project around the directory of a session's kernels.
 
     Raises:
@@ -122,7 +120,7 @@ class Ground:
         folders = self._folders()
         async with _private() as folder:
             copy = folder / "project"
-            await asyncio.to_thread(tree.copy, folders.root, copy)
+            await asyncio.to_thread(copy_project, folders.root, copy)
             # Where pytest looks for a configuration above the copy, it ends its search here.
             (folder / "pytest.ini").write_text("[pytest]\n")
             (folder / "tmp").mkdir(mode=0o700)

@@ -1,12 +1,16 @@
-"""Tests as they are written, taken apart: each one with what it needs, to be run alone."""
+"""Code in the replies of a model, and its tests, split so that each can run without the others."""
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from terp.errors import TerpError
+from terp.events.messages import Assistant
+from terp.models.tool import Call, understand
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+FENCE = re.compile(r"(`{3,}|~{3,})\s*([\w+-]*)[^`]*")
 
 
 class NoTests(TerpError):
@@ -58,6 +62,22 @@ def only_tests(text: str) -> str:
     """
     kept = [one for one in ast.parse(text).body if _is_test(one) or not isinstance(one, _DEFINITIONS)]
     return "\n".join(ast.unparse(one) for one in kept)
+
+
+def blocks(text: str) -> Iterator[tuple[str, str]]:
+    """The fenced blocks of a text with their language; one that is not closed goes on to its end."""
+    mark, language, lines = "", "", list[str]()
+    for line in text.splitlines():
+        fence = FENCE.fullmatch(line.strip())
+        if mark and fence and fence[1].startswith(mark) and not fence[2]:
+            yield language, "".join(f"{one}\n" for one in lines)
+            mark, lines = "", []
+        elif mark:
+            lines.append(line)
+        elif fence:
+            mark, language = fence[1], fence[2].lower()
+    if mark:
+        yield language, "".join(f"{one}\n" for one in lines)
 
 
 def names_in(text: str) -> frozenset[str]:
@@ -149,3 +169,55 @@ def _used(tree: ast.AST) -> Iterator[str]:
             yield node.id
         elif isinstance(node, ast.Attribute):
             yield node.attr
+
+
+CODE, TEST = "code", "test"
+_PYTHON = ("", "python", "py", "python3")
+_FENCED = re.compile(r"\s*(`{3,}|~{3,})[\w+-]*\n(.*?)\n?\s*\1\s*", re.DOTALL)
+
+
+def code_in(reply: Assistant, wanted: frozenset[str] = frozenset(), kind: str = CODE) -> str:
+    """The code that a reply gives; "" where there is none.
+
+    It stands between `===code-start===` and `===code-end===`, in a call of a tool, or in a fenced block: the
+    last that defines all that is `wanted`, else the last one. A reply of Python alone is code, too.
+    """
+    if marked := between_marks(reply.text, kind):
+        return marked
+    if called := _called(reply):
+        return called
+    fenced = [block for language, block in blocks(reply.text) if language in _PYTHON and block.strip()]
+    if fenced:
+        return _best(fenced, wanted)
+    return f"{reply.text.strip()}\n" if names_in(reply.text) or _has_asserts(reply.text, kind) else ""
+
+
+def between_marks(text: str, kind: str) -> str:
+    """What stands between the last marks of a kind, without a fence around all of it."""
+    start, end = f"==={kind}-start===", f"==={kind}-end==="
+    if start not in text:
+        return ""
+    inner = text.rpartition(start)[2].partition(end)[0]
+    if fenced := _FENCED.fullmatch(inner):
+        inner = fenced[2]
+    code = inner.strip("\n").rstrip()
+    return f"{code}\n" if code else ""
+
+
+def _called(reply: Assistant) -> str:
+    read = [understand(call, ("python",)) for call in reply.calls]
+    codes = [call.code for call in read if isinstance(call, Call) and call.language == "python"]
+    return f"{codes[-1].rstrip()}\n" if codes else ""
+
+
+def _best(fenced: Sequence[str], wanted: frozenset[str]) -> str:
+    whole = [block for block in fenced if wanted and wanted <= names_in(block)]
+    return (whole or fenced)[-1]
+
+
+def _has_asserts(text: str, kind: str) -> bool:
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    return kind == TEST and any(isinstance(statement, ast.Assert) for statement in body)
