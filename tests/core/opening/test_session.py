@@ -17,10 +17,15 @@ from terp.testing import ScriptedPerson, collect
 from tests.loopback import Call, Http, Loopback, Scripted
 
 
+def home_of(tmp_path: Path) -> Path:
+    """Return terp's folder: not below the working directory, which Landlock would keep read-only then."""
+    return tmp_path.with_name(f"{tmp_path.name}-home")
+
+
 def surroundings(tmp_path: Path) -> dict[str, str]:
     # What other languages run here must not matter.
     only = {"TERP_LANGUAGES": "python"}
-    return {"TERP_HOME": str(tmp_path / "home"), "HOME": str(tmp_path), "PATH": "/usr/bin:/bin", **only}
+    return {"TERP_HOME": str(home_of(tmp_path)), "HOME": str(tmp_path), "PATH": "/usr/bin:/bin", **only}
 
 
 def test_a_chat_runs_code_in_a_live_kernel_and_answers(tmp_path: Path) -> None:
@@ -249,12 +254,12 @@ def test_nothing_is_kept_unless_it_is_asked_for(tmp_path: Path) -> None:
         terp.open(model="openai/x", api_base=server.url, environ=surroundings(tmp_path)) as chat,
     ):
         chat("hi")
-    assert list((tmp_path / "home").rglob("*.jsonl")) == []
+    assert list(home_of(tmp_path).rglob("*.jsonl")) == []
 
 
 def noted(tmp_path: Path) -> list[tuple[str, str]]:
     """Profile and model of the calls that were noted."""
-    ledger = Ledger(tmp_path / "home" / "usage")
+    ledger = Ledger(home_of(tmp_path) / "usage")
     calls = (entry for month in ledger.months() for entry in ledger.entries(month))
     return [(entry.profile, entry.used.model) for entry in calls]
 
@@ -290,7 +295,7 @@ def test_a_session_can_be_kept_among_those_of_the_program(tmp_path: Path) -> Non
         terp.open(model="openai/x", api_base=server.url, environ=surroundings(tmp_path), keep=True) as chat,
     ):
         chat("hi")
-    [entry] = Catalogue(tmp_path / "home" / "sessions").listed()
+    [entry] = Catalogue(home_of(tmp_path) / "sessions").listed()
     assert (entry.title, entry.turns, entry.model) == ("hi", 1, "openai/x")
 
 

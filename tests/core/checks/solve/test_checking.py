@@ -1,5 +1,6 @@
 """Single tests, each in a confined process."""
 
+import re
 import socket
 from pathlib import Path
 
@@ -88,7 +89,8 @@ async def test_nothing_of_this_machine_can_be_reached(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         code = f"import socket\nsocket.create_connection({listener.getsockname()})"
         ended = await checked(tmp_path, code, "assert True")
-    assert "ConnectionRefusedError" in ended.error or "PermissionError" in ended.error
+    # Refused, not permitted or unreachable: that depends on the sandbox.
+    assert re.search(r"^(ConnectionRefusedError|PermissionError|OSError): ", ended.error, re.MULTILINE)
 
 
 @pytest.mark.parametrize(

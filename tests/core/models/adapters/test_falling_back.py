@@ -73,7 +73,8 @@ async def test_what_only_the_failed_provider_understands_is_not_sent_to_the_next
 async def test_a_session_goes_on_with_the_other_model_and_runs_nothing_twice(tmp_path: Path) -> None:
     down = Http(503, '{"error": {"message": "overloaded"}}')
     script: list[Scripted] = [Call(code="open('runs', 'a').write('x')"), down, "done"]
-    environ = {"TERP_HOME": str(tmp_path / "home"), "HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    home = tmp_path.with_name(f"{tmp_path.name}-home")
+    environ = {"TERP_HOME": str(home), "HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
     with Loopback(script) as server:
         opening = terp.open(
             model="openai/one",
