@@ -302,8 +302,12 @@ async def test_the_user_reads_what_allows_a_package_that_terp_does_not_know(plac
     )
 
 
-async def test_pip_in_the_sandbox_says_in_one_line_that_it_installs_nothing(place: Place) -> None:
-    heard = await place.events("!pip install zz_unknown", **HELD)
+async def test_pip_in_the_sandbox_says_in_one_line_that_it_installs_nothing(
+    place: Place, tmp_path: Path
+) -> None:
+    # Landlock makes an environment in the working directory writable.
+    env = (place.folder / "env").rename(tmp_path / "env")
+    heard = await place.events("!pip install zz_unknown", **{**HELD, "python": str(env)})
     assert heard.printed.replace("\r", "") == (
         "pip: code cannot install packages in the sandbox. terp installs, before the code runs, "
         "what the code imports or names to pip, as far as the user allows it.\n"
