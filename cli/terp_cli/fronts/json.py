@@ -11,7 +11,7 @@ from terp.events.log import Record
 from terp.events.wire import VERSION, to_json
 from terp.secrets.redacting import redacted
 from terp.secrets.scrubbing import Scrubber
-from terp.secrets.seams import Seams
+from terp.secrets.stream_redactor import StreamRedactor
 from terp.session.cost.tally import Tally
 from terp.session.reply import CodeRun, reply_of
 
@@ -32,12 +32,11 @@ class StreamFront:
 
     async def show(self, events: AsyncIterable[Event]) -> None:
         """Write one turn to its end."""
-        scrubber = self._scrubber()
-        seams = Seams(scrubber)
+        scrubber, stream = self._scrubber(), StreamRedactor(self._scrubber)
         for text in self._reported:
             write_json(self._lines, redacted(to_json(Noticed(text)), scrubber))
         async for event in events:
-            for record in seams.passed(Record(0, 0.0, event)):
+            for record in stream.passed(Record(0, 0.0, event)):
                 write_json(self._lines, redacted(to_json(record.event), scrubber))
 
     def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:

@@ -11,7 +11,7 @@ from terp.events import CodeFinished, wire
 from terp.events.changes import file_groups, file_told
 from terp.events.log import EventLog, Record
 from terp.secrets.redacting import redacted
-from terp_cli.server.redaction import Redaction, piece_of
+from terp.secrets.stream_redactor import StreamRedactor, piece_of
 
 if TYPE_CHECKING:
     from terp.secrets.scrubbing import Scrubber
@@ -50,7 +50,7 @@ class Transcript:
     def __init__(self, log: EventLog, scrubber: Callable[[], "Scrubber"]) -> None:
         self._log = log
         self._scrubber = scrubber
-        self._redaction = Redaction(scrubber)
+        self._redaction = StreamRedactor(scrubber)
         self._events: list[tuple[WireEvent, ...]] = []
 
     @property

@@ -29,7 +29,7 @@ from terp.kernels.sandbox.policy import ResourceLimits
 from terp.opening.session import build_session
 from terp.person import Nobody
 from terp.secrets.redacting import redacted
-from terp.secrets.seams import Seams
+from terp.secrets.stream_redactor import StreamRedactor
 from terp.session.session import Session
 from terp.settings import Settings
 from terp.store.places import Place
@@ -160,7 +160,8 @@ class JsonFront:
         self._session = session
         self._facts = facts
         self._streams = streams
-        self._seams = Seams(session.equipment.scrubber())
+        self._scrubber = session.equipment.scrubber
+        self._stream = StreamRedactor(self._scrubber)
 
     def announce(self, what: str) -> None:
         """Write no announcement: the events carry it."""
@@ -168,8 +169,8 @@ class JsonFront:
     def show(self, event: Event) -> None:
         """Write an event."""
         if self._streams:
-            for record in self._seams.passed(Record(0, 0.0, event)):
-                write_json(self._out, redacted(to_json(record.event), self._seams.scrubber))
+            for record in self._stream.passed(Record(0, 0.0, event)):
+                write_json(self._out, redacted(to_json(record.event), self._scrubber()))
 
     def answer(self, state: State) -> None:
         """Write no answer yet: the final object holds it."""
@@ -185,7 +186,7 @@ class JsonFront:
         used = self._session.budget.used
         spent = {"cost_usd": used.cost_usd, "usage": usage_json(used)}
         result = {"version": VERSION, **ended, **report.as_json(state), **spent}
-        write_json(self._out, {**redacted(result, self._seams.scrubber), **self._facts})
+        write_json(self._out, {**redacted(result, self._scrubber()), **self._facts})
 
 
 def solve_problem(call: Call) -> int:

@@ -16,8 +16,8 @@ from terp.text.own_files import content_of, made_anew
 from terp.text.plain import is_wordless, mended
 
 if TYPE_CHECKING:
-    from terp.secrets.flowing import Flow
     from terp.secrets.scrubbing import Scrubber
+    from terp.secrets.stream_redactor import TextRedactor
 
 OUTPUTS = "outputs"
 """The folder of these files in the folder of a session."""
@@ -103,7 +103,7 @@ class Spool:
         self._run = run
         self._limit = self._room = limit
         self._file: IO[str] | None = None
-        self._flow: Flow | None = None
+        self._flow: TextRedactor | None = None
         self._flushed_at = 0.0
         self.path = ""
         self.failure = ""
@@ -128,7 +128,7 @@ class Spool:
                 made_anew(path), "w", encoding="utf-8", errors="backslashreplace", newline=""
             )
             self.path = str(path)
-            self._flow = _flow(self._artifacts.scrubber())
+            self._flow = _flow(self._artifacts.scrubber)
         assert self._flow is not None, "it is made with the file"
         self._file.write(self._flow.passed(text))
         if (now := time.monotonic()) >= self._flushed_at + _FLUSH_S:
@@ -182,10 +182,10 @@ def _shapes() -> "Scrubber":
     return Scrubber()
 
 
-def _flow(scrubber: "Scrubber") -> "Flow":
-    from terp.secrets.flowing import Flow  # noqa: PLC0415  (see above)
+def _flow(scrubber: "Callable[[], Scrubber]") -> "TextRedactor":
+    from terp.secrets.stream_redactor import TextRedactor  # noqa: PLC0415  (see above)
 
-    return Flow(scrubber)
+    return TextRedactor(scrubber)
 
 
 def _content(display: Shown, redacted: Callable[[str], str]) -> tuple[str, bytes] | None:

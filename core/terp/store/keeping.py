@@ -25,7 +25,7 @@ from terp.events import (
 from terp.events.log import Record
 from terp.events.messages import Assistant
 from terp.secrets.redacting import redacted
-from terp.secrets.seams import Seams
+from terp.secrets.stream_redactor import StreamRedactor
 from terp.session.context.history import Change, Said
 from terp.session.keeping import Lines
 from terp.store.forms import Header, change_to_json, event_to_json, header_to_json, title_of
@@ -41,9 +41,8 @@ class Keeper:
 
     One that was resumed is kept from its first turn or the first change of its conversation on.
 
-    A line is written before anyone sees what it tells, but for the end of a text in which a secret may
-    have begun (`Seams`): it comes with what follows, or at the end of the run. When the disk takes no
-    more, the session goes on in memory, with a notice.
+    A line is written before anyone sees its event, but for the end of a text in which a secret may have
+    begun (`StreamRedactor`). When the disk is full, the session continues in memory, with a notice.
     """
 
     def __init__(
@@ -63,7 +62,7 @@ class Keeper:
         self.stored = stored
         self._header = header
         self._redacting = scrubber
-        self._seams: Seams | None = None
+        self._stream = StreamRedactor(scrubber)
         self._journal = journal
         self._begun = False
         # What is changed before that is what resuming changes.
@@ -103,7 +102,7 @@ class Keeper:
                 self._begin("")
             case SessionResumed():
                 self._resumed = True
-        for one in self._seam().passed(record):
+        for one in self._stream.passed(record):
             self._write(event_to_json(one))
         if isinstance(record.event, TurnFinished):
             self._sync_soon()
@@ -165,17 +164,9 @@ class Keeper:
         except OSError as error:
             self._fail(error)
 
-    def _seam(self) -> Seams:
-        if self._seams is None:
-            self._seams = Seams(self._redacting())
-        # With other settings there are other secrets.
-        self._seams.scrubber = self._redacting()
-        return self._seams
-
     def _release(self) -> None:
-        if self._seams is not None:
-            for record in self._seams.released():
-                self._write(event_to_json(record))
+        for record in self._stream.rest():
+            self._write(event_to_json(record))
 
     def _write(self, line: Mapping[str, Any]) -> None:
         if self._failed:

@@ -1,5 +1,5 @@
 import json
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -7,14 +7,8 @@ from hypothesis import strategies as st
 
 from terp.events import CodeFinished, Event, Printed, TurnFinished, wire
 from terp.events.log import Record
-from terp.events.outputs import Display, DisplayUpdate, FileChange
-
-# nan is unequal to itself, so no comparison would show that it came back.
-st.register_type_strategy(float, st.floats(allow_nan=False))
-events: st.SearchStrategy[Any] = st.one_of(*(st.from_type(kind) for kind in get_args(Event)))
-bundles = st.dictionaries(st.sampled_from(["text/plain", "image/png"]), st.text())
-for kind in (Display, DisplayUpdate):
-    st.register_type_strategy(kind, st.builds(kind, data=bundles, metadata=st.just({})))
+from terp.events.outputs import Display, FileChange
+from tests.core.events.drawn import events
 
 
 @given(event=events, number=st.integers(1), time=st.floats(0, 2e9).map(lambda t: round(t, 6)))

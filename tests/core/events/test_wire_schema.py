@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from terp.events import Event, wire
 from terp.events.log import Record
 from terp.events.wire_schema import schema
-from tests.core.events.test_wire import events
+from tests.core.events.drawn import events
 
 jsonschema = import_module("jsonschema")
 

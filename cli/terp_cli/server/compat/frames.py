@@ -9,10 +9,10 @@ from terp import events as on
 from terp.events import TurnStarted
 from terp.events.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
 from terp.secrets.redacting import redacted
+from terp.secrets.stream_redactor import StreamRedactor
 from terp.session.observation import plain_of
 from terp.text.plain import without_escapes
 from terp_cli.server.compat.accumulating import Frame
-from terp_cli.server.redaction import Redaction
 from terp_cli.server.served import Served
 
 _PICTURES = {"image/png": "base64.png", "image/jpeg": "base64.jpeg"}
@@ -316,7 +316,7 @@ class LogFollower:
         self.frames = FrameBuilder()
         self._show = show
         self._began = began
-        self._redaction = Redaction(served.session.equipment.scrubber)
+        self._redaction = StreamRedactor(served.session.equipment.scrubber)
         self._read = served.session.log.last
         self._following = asyncio.create_task(self._follow())
 

@@ -17,6 +17,7 @@ from terp.events.log import Record
 from terp.events.messages import Assistant, Attachment, Image, Message, Result, ToolCall
 from terp.models import tool
 from terp.person import Decline, Run
+from terp.secrets.stream_redactor import StreamRedactor
 from terp.session.session import Session
 from terp.text.fencing import quoted
 from terp_cli.server.failures import RequestRefused
@@ -25,7 +26,6 @@ from terp_cli.server.openai.markdown import Markdown
 from terp_cli.server.openai.requests import ChatRequest, history, with_results
 from terp_cli.server.openai.threads import Began, Paused, Thread
 from terp_cli.server.questions import BY, Open
-from terp_cli.server.redaction import Redaction
 from terp_cli.server.served import Served
 from terp_cli.server.turns import ServedTurn
 
@@ -183,7 +183,7 @@ class ChatAnswer:
     async def _records(self, turn: ServedTurn) -> AsyncGenerator[Record, None]:
         """Yield the turn's records without secrets, until it ends or a question waits for the client."""
         served = self.thread.served
-        log, redaction = served.session.log, Redaction(served.session.equipment.scrubber)
+        log, redaction = served.session.log, StreamRedactor(served.session.equipment.scrubber)
         while True:
             over = turn.ended.done() or served.closed
             asked = served.person.is_asked and self._question is not None

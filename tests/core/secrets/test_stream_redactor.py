@@ -15,13 +15,14 @@ from terp.events import (
     Event,
     LateOutput,
     Printed,
+    Progress,
     TextDelta,
     TurnFinished,
 )
 from terp.events.log import Record
-from terp.events.outputs import StreamName, Text
+from terp.events.outputs import InputRequest, Output, StreamName, Text
 from terp.secrets.scrubbing import Scrubber
-from terp.secrets.seams import Seams
+from terp.secrets.stream_redactor import StreamRedactor
 from terp.store.journal import NAME
 from terp.store.keeping import Keeper
 from terp.store.reading import read
@@ -35,16 +36,21 @@ ADDRESS = "postgres://me:p4ssw0rd-of-mine@db.example/x"
 
 
 def written(*events: Event, secrets: tuple[str, ...] = (SECRET,)) -> list[Event]:
-    seams = Seams(Scrubber(secrets))
+    redactor = StreamRedactor(lambda: Scrubber(secrets))
     records = [Record(number, 0.0, event) for number, event in enumerate(events, 1)]
-    return [one.event for record in records for one in seams.passed(record)]
+    return [one.event for record in records for one in redactor.passed(record)]
 
 
 def said(text: str, stream: StreamName = "stdout", call_id: str = "c1") -> Printed:
     return Printed(call_id, Text(stream, text))
 
 
+def late(text: str) -> LateOutput:
+    return LateOutput("c1", Text("stdout", text))
+
+
 END = CodeFinished("c1", "ok", 0.1)
+HALF, REST = SECRET[:8], SECRET[8:]
 
 
 def test_text_in_which_no_secret_begins_is_written_as_it_comes() -> None:
@@ -62,12 +68,12 @@ def test_the_beginning_of_a_secret_is_written_when_the_run_ends() -> None:
 @pytest.mark.parametrize("end", [END, TurnFinished("done", "")], ids=["of a run", "of a turn"])
 def test_the_end_of_something_else_does_not_write_half_of_a_secret(end: Event) -> None:
     half, rest = said("p4ss", call_id="c2"), said("w0rd of the database\n", call_id="c2")
-    assert written(half, end, rest)[1:] == [end, said(SECRET + "\n", call_id="c2")]
+    assert written(half, end, rest) == [end, said("[redacted]\n", call_id="c2")]
 
 
 def test_the_streams_of_a_run_are_read_apart() -> None:
     events = (said("p4ss"), said("oh\n", "stderr"), said("w0rd of the database\n"))
-    assert written(*events)[1:] == [said("oh\n", "stderr"), said(SECRET + "\n")]
+    assert written(*events) == [said("oh\n", "stderr"), said("[redacted]\n")]
 
 
 def test_what_the_model_writes_is_held_back_until_it_does_something_else() -> None:
@@ -76,7 +82,6 @@ def test_what_the_model_writes_is_held_back_until_it_does_something_else() -> No
     assert written(*events) == [
         TextDelta("it is "),
         TextDelta("p4ss"),
-        CodeDelta("c1", "python", ""),
         CodeDelta("c1", "python", "p4ss"),
         proposed,
     ]
@@ -99,10 +104,7 @@ def test_what_only_begins_as_a_key_is_not_held_back_for_ever() -> None:
 
 def test_what_comes_after_a_run_is_read_in_one_too() -> None:
     late = [LateOutput("c1", Text("stdout", text)) for text in ("p4ss", "w0rd of the database\n")]
-    assert written(*late) == [
-        LateOutput("c1", Text("stdout", "")),
-        LateOutput("c1", Text("stdout", SECRET + "\n")),
-    ]
+    assert written(*late) == [LateOutput("c1", Text("stdout", "[redacted]\n"))]
 
 
 @pytest.mark.parametrize(
@@ -161,3 +163,43 @@ def test_a_value_that_was_put_into_an_answer_stays_apart_from_the_text_around_it
         TextDelta("."),
         TurnFinished("done", ""),
     ]
+
+
+def test_what_happens_besides_does_not_part_a_secret_of_a_run() -> None:
+    loading = Progress("loading", 1, 2, 0.1)
+    assert written(said(HALF), loading, said(REST), END) == [loading, said("[redacted]"), END]
+
+
+def test_the_end_of_another_run_does_not_part_a_secret() -> None:
+    other = CodeFinished("c2", "ok", 0.1)
+    assert written(said(HALF), other, said(REST), END) == [other, said("[redacted]"), END]
+
+
+def test_late_output_goes_on_beside_what_a_turn_does() -> None:
+    loading = Progress("loading", 1, 2, 0.1)
+    done = TurnFinished("done", "")
+    assert written(late(HALF), loading, late(REST), done) == [loading, late("[redacted]"), done]
+
+
+def test_what_begins_a_secret_and_goes_on_otherwise_is_written_at_the_end_of_its_run() -> None:
+    assert written(said(HALF), END) == [said(HALF), END]
+
+
+def test_late_output_that_began_a_secret_is_written_when_a_turn_ends() -> None:
+    done = TurnFinished("done", "")
+    assert written(late(HALF), done) == [late(HALF), done]
+
+
+def test_a_question_of_a_run_comes_after_what_it_has_said() -> None:
+    question: Output = InputRequest("go? ", secret=False)
+    assert written(said(HALF), Printed("c1", question)) == [said(HALF), Printed("c1", question)]
+
+
+def test_text_of_the_model_is_written_before_anything_else_happens() -> None:
+    loading = Progress("loading", 1, 2, 0.1)
+    assert written(TextDelta(HALF), loading) == [TextDelta(HALF), loading]
+
+
+def test_text_of_the_model_is_written_before_the_code_that_follows() -> None:
+    code = CodeDelta("c1", "python", "print()")
+    assert written(TextDelta(f"It is {HALF}"), code) == [TextDelta("It is "), TextDelta(HALF), code]
