@@ -79,7 +79,7 @@ def test_a_file_that_is_no_connection_file_is_one_line_and_a_mistake(terp: Terp)
         2,
         "",
         f"terp: attach: '{path}' is no connection file of Jupyter. "
-        "In a notebook, %connect_info tells which file is its kernel's.\n",
+        "In a notebook, %connect_info shows its kernel's file.\n",
     )
 
 

@@ -1,4 +1,4 @@
-"""What may be chosen about the kernels of a session."""
+"""Options for the kernels of a session."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KernelOptions:
-    """How kernels are started.
+    """Options for the start of kernels.
 
     `python` is the interpreter for Python code ("": the active environment's, else terp's own), `shell` a
-    bash or zsh by name or path ("": bash, else the person's zsh), `env_pass` names variables that a kernel
+    bash or zsh by name or path ("": bash, else the user's zsh), `env_pass` names variables that a kernel
     gets besides the harmless ones, `prelude` is code that the Python kernel runs silently at each start;
     `provisioner` starts the kernels of Python and of kernelspecs in place of terp. Of `languages` (none:
     all that terp knows) those are offered that are on this machine. A run's output past `max_output_chars`

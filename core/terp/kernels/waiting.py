@@ -1,4 +1,4 @@
-"""Waiting for one of several things, which asyncio spells long."""
+"""Short forms for waiting on several asyncio futures and events."""
 
 import asyncio
 from typing import Any
@@ -10,7 +10,7 @@ async def first_of(*futures: asyncio.Future[Any], timeout_s: float | None = None
 
 
 async def is_set_within(seconds: float | None, event: asyncio.Event, *until: asyncio.Future[Any]) -> bool:
-    """Whether `event` is set, or will be in `seconds` and before one of `until` is done."""
+    """Return True if `event` is set within `seconds`, before one of `until` is done."""
     if event.is_set():
         return True
     wait = asyncio.create_task(event.wait())

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class KernelAttachment:
-    """A kernel that runs and is somebody else's: its `language` in lower case, and where it is (`cwd`).
+    """A running kernel of another program: its `language` in lower case, its working directory (`cwd`).
 
     `takes_guests` is whether terp's own package works there; it `is_here` when its process is one of this
     machine. `version` is that of the language.
@@ -37,24 +37,24 @@ class KernelAttachment:
 
     @property
     def place(self) -> str:
-        """Where code runs in it, to follow "in"."""
+        """The kernel as a phrase after "in"."""
         return f"somebody else's kernel ({self.file.title})"
 
     @property
     def heeds_interrupts(self) -> bool:
-        """Whether code that runs there is known to be interruptible from here."""
+        """True if code there can be interrupted from here."""
         # An ipykernel understands the message, whatever its kernelspec says.
         return self.is_here or self.takes_guests or self.interrupt_by == "message"
 
-    def way(self, token: str, prelude: str = "", timeout_s: float = 10.0) -> "AttachedConnector":
-        """The way to it; `token` marks the calls home, `prelude` is run after terp's own package."""
+    def connector(self, token: str, prelude: str = "", timeout_s: float = 10.0) -> "AttachedConnector":
+        """The connector to it; `token` marks calls to terp, `prelude` is run after terp's package."""
         bootstrap = f"{bootstrap_code(token, self.session)}\n{prelude}" if self.takes_guests else ""
         return AttachedConnector(self, bootstrap, timeout_s)
 
 
 @dataclass(frozen=True, slots=True)
 class AttachedConnector:
-    """Implements `Connector` with a kernel that runs already."""
+    """Implements `Connector` with a running kernel."""
 
     attachment: KernelAttachment
     bootstrap: str
@@ -63,27 +63,27 @@ class AttachedConnector:
 
     @property
     def cwd(self) -> str:
-        """Nowhere that is known: it may have moved since it was found."""
+        """Always "": the kernel may have changed its directory since it was found."""
         return ""
 
     @property
     def guest(self) -> Guest:
-        """How terp is a guest there."""
+        """The terms of use of the kernel."""
         session = self.attachment.session
         return Guest(session, farewell_code(session) if self.bootstrap else "")
 
     @property
     def tier(self) -> str:
-        """Nothing that is known."""
+        """Always "none": no sandbox is known."""
         return "none"
 
     @property
     def why(self) -> str:
-        """What it is."""
+        """The kernel's place."""
         return self.attachment.place
 
     def load(self) -> Callable[[], Connection]:
-        """What makes the connection."""
+        """Return a function that makes the connection."""
         return partial(import_slow("terp.kernels.attached.kernel").AttachedKernel, self.attachment)
 
 
@@ -99,7 +99,7 @@ class AttachedLanguage:
 
     @property
     def place(self) -> str:
-        """Which kernel that is."""
+        """The kernel's place."""
         return self._attachment.place
 
     async def restart(self) -> None:

@@ -1,4 +1,4 @@
-"""Jupyter's connection files: where they are, what they hold, and which one is meant by a name."""
+"""Jupyter's connection files: their folder, their content, and the search for one by name."""
 
 import json
 import os
@@ -15,14 +15,14 @@ NEWEST = "newest"
 CHANNELS = ("shell", "iopub", "stdin", "control", "hb")
 _LARGEST_BYTES = 100_000
 _SHORTEST_BEGINNING = 4
-_REMEDY = "In a notebook, %connect_info tells which file is its kernel's."
+_REMEDY = "In a notebook, %connect_info shows its kernel's file."
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionFile:
-    """What a connection file tells, without its key: `ports` by channel, the kernelspec `spec`.
+    """The content of a connection file, without its key: `ports` by channel, the kernelspec `spec`.
 
-    `document` is the notebook or the console that the kernel was started for, where that is told.
+    `document` is the notebook or the console that the kernel was started for, if the file names it.
     """
 
     path: str
@@ -39,7 +39,7 @@ class ConnectionFile:
 
     @property
     def title(self) -> str:
-        """What a person knows it by: the name of the notebook, else of the file."""
+        """The name for the user: that of the notebook, else of the file."""
         return Path(self.document).name or Path(self.path).name
 
     def address(self, channel: str) -> str:
@@ -48,7 +48,7 @@ class ConnectionFile:
         return f"{self.transport}://{self.ip}{between}{self.ports[channel]}"
 
     def is_called(self, name: str) -> bool:
-        """Whether a name means it: its file, its id or how that begins, its notebook, its kernelspec."""
+        """Return True if `name` is its file, the beginning of its ID, its notebook or kernelspec."""
         document = Path(self.document)
         named = (
             Path(self.path).name,
@@ -108,21 +108,21 @@ def named(target: str, environ: Mapping[str, str], cwd: str) -> Sequence[Connect
 
 
 def read(path: Path) -> ConnectionFile:
-    """What a connection file tells.
+    """Read a connection file.
 
     Raises:
         SettingsError: it cannot be read, or is none.
     """
     try:
         with path.open("rb") as file:
-            told = json.loads(file.read(_LARGEST_BYTES))
-        ports = {channel: int(told[f"{channel}_port"]) for channel in CHANNELS}
-        transport, ip, _ = (str(told[fact]) for fact in ("transport", "ip", "key"))
+            content = json.loads(file.read(_LARGEST_BYTES))
+        ports = {channel: int(content[f"{channel}_port"]) for channel in CHANNELS}
+        transport, ip, _ = (str(content[fact]) for fact in ("transport", "ip", "key"))
     except OSError as error:
         raise SettingsError([f"attach: '{path}' cannot be read: {error.strerror}."]) from error
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise SettingsError([f"attach: '{path}' is no connection file of Jupyter. {_REMEDY}"]) from error
     if transport not in ("tcp", "ipc") or not ip:
         raise SettingsError([f"attach: '{path}' names no address that can be reached. {_REMEDY}"])
-    spec, document = (str(told.get(fact) or "") for fact in ("kernel_name", "jupyter_session"))
+    spec, document = (str(content.get(fact) or "") for fact in ("kernel_name", "jupyter_session"))
     return ConnectionFile(os.fspath(path.absolute()), transport, ip, ports, spec, document)

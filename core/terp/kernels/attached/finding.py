@@ -1,4 +1,4 @@
-"""Which of the kernels that somebody else has started answers, and what it is."""
+"""The search for a running kernel of another program, and its facts."""
 
 import asyncio
 from ast import literal_eval
@@ -53,7 +53,7 @@ async def find_attachment(target: str, environ: Mapping[str, str], cwd: str) -> 
                 return FoundKernel(attachment, tuple(one.name for one in alive if one is not file))
         raise KernelStartFailed(
             f"The kernel of {alive[0].title} lives and says nothing: {alive[0].path} has another key.",
-            "In a notebook, %connect_info tells which file is its kernel's.",
+            "In a notebook, %connect_info shows its kernel's file.",
         )
     finally:
         context.destroy(linger=0)
@@ -83,19 +83,19 @@ async def _nobody(
 async def _met(
     context: zmq.asyncio.Context, file: ConnectionFile, environ: Mapping[str, str]
 ) -> KernelAttachment | None:
-    """What a kernel says of itself; None when it says nothing."""
+    """The facts that a kernel reports; None when it does not answer."""
     meeting = _Meeting(context, file)
     try:
         info = await meeting.ask("kernel_info_request", {}, _INFO_S, "control", "shell")
         if info is None:
             return None
-        told = info.get("language_info") or {}
-        language = str(told.get("name") or "").casefold()
+        described = info.get("language_info") or {}
+        language = str(described.get("name") or "").casefold()
         is_ipython = language == "python" and info.get("implementation") in ("ipython", "async")
         return KernelAttachment(
             file,
             language,
-            str(told.get("version") or ""),
+            str(described.get("version") or ""),
             await meeting.where() if is_ipython else "",
             takes_guests=info.get("implementation") == "ipython",
             is_here=bool(await asyncio.to_thread(owner_of, file)),
@@ -122,7 +122,7 @@ class _Meeting:
     async def ask(
         self, kind: str, content: Mapping[str, Any], timeout_s: float, *channels: str
     ) -> Mapping[str, Any] | None:
-        """What comes first on one of the channels; None when nothing does in time."""
+        """The first reply on any of the channels; None when there is none in time."""
         reply = KernelReply()
         for channel in channels:
             message = new_request(kind, content)

@@ -22,7 +22,7 @@ _BEAT_S = 1.0
 
 
 async def beats(context: zmq.asyncio.Context, address: str, timeout_s: float) -> bool:
-    """Whether the heart at `address` answers one beat in time."""
+    """Return True if the heartbeat socket at `address` answers in time."""
     # A socket that has waited for an answer in vain cannot ask again.
     socket = context.socket(zmq.REQ)
     try:
@@ -35,7 +35,7 @@ async def beats(context: zmq.asyncio.Context, address: str, timeout_s: float) ->
 
 async def until_silent(context: zmq.asyncio.Context, address: str, patience_s: float) -> None:
     """Return when the heart has been silent for so long."""
-    while await beats(context, address, patience_s):  # noqa: ASYNC110 - nothing tells that a heart has stopped
+    while await beats(context, address, patience_s):  # noqa: ASYNC110 - no event marks a stopped heart
         await asyncio.sleep(_BEAT_S)
 
 
@@ -66,7 +66,7 @@ def owner_of(file: ConnectionFile) -> int:
 
 
 def lives(pid: int) -> bool:
-    """Whether a process runs; one that nobody has buried yet does not."""
+    """Return True if a process runs; a zombie does not."""
     import psutil  # noqa: PLC0415  (see `owner_of`)
 
     try:
@@ -101,7 +101,7 @@ _POLL_S = 0.25
 
 
 class AttachedKernel:
-    """Implements `Connection` with sockets alone: the kernel's life is somebody else's."""
+    """Implements `Connection` with sockets only: another program owns the kernel's life."""
 
     def __init__(self, attachment: KernelAttachment) -> None:
         self._attachment = attachment
@@ -154,19 +154,19 @@ class AttachedKernel:
             leads = os.getpgid(self._owner) == self._owner
             os.kill(-self._owner if leads else self._owner, signal.SIGINT)
         except OSError:
-            # It ended meanwhile; the watch tells that.
+            # It ended meanwhile; the watch reports that.
             return
 
     async def stack(self) -> str:
-        """Nothing: no signal may take what this kernel uses it for."""
+        """Return "": the kernel may use any signal for itself."""
         return ""
 
     async def kill(self) -> None:
-        """Let go of the kernel, which is not ours to be ended: nothing comes of it any more."""
+        """Disconnect from the kernel, which terp must not end."""
         self._end("The kernel is somebody else's and was left alone: what runs there goes on.")
 
     async def close(self) -> None:
-        """Let go of the kernel, and close the sockets."""
+        """Disconnect from the kernel, and close the sockets."""
         if self._closed:
             return
         self._closed = True
@@ -179,7 +179,7 @@ class AttachedKernel:
         self._context.destroy(linger=0)
 
     def last_words(self) -> str:
-        """Nothing: its log is somebody else's."""
+        """Return "": its log is another program's."""
         return ""
 
     def not_up(self, seconds: float) -> KernelStartFailed:
@@ -204,7 +204,7 @@ class AttachedKernel:
             self._route(channel, message)
 
     def _is_another(self, message: Message) -> bool:
-        """Whether a message comes of another life of the kernel than those before."""
+        """Return True if a message is from another life of the kernel than those before."""
         session = str(message["header"].get("session") or "")
         before, self._life = self._life, self._life or session
         # An ipykernel keeps the id of its session to its end; others may send ours back, or a new one.

@@ -1,4 +1,4 @@
-"""What sudo, ssh and git run to get a password: asks the host, which asks the person.
+"""Password program for sudo, ssh and git: asks the host, which asks the user.
 
 Runs as a program of its own, with nothing but the standard library: `askpass.py SOCKET PROMPT...`.
 """
@@ -11,7 +11,7 @@ import sys
 
 
 def ask(path: str, prompt: str, *, secret: bool) -> "str | None":
-    """What the person answers; None when nobody does."""
+    """The user's answer; None without one."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(path)
         connection.sendall(json.dumps({"prompt": prompt, "secret": secret}).encode() + b"\n")
@@ -21,7 +21,7 @@ def ask(path: str, prompt: str, *, secret: bool) -> "str | None":
 
 
 def is_secret(prompt: str) -> bool:
-    """Whether the answer is not to be seen: all but names, and yes or no."""
+    """Return True if the answer must be hidden: all but names, and yes or no."""
     asked = prompt.strip().casefold()
     return not (asked.startswith("username") or "(yes/no" in asked)
 

@@ -20,9 +20,9 @@ from terp.settings.places import make_private
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """How a language is compiled and run: the name of the source file, and both command lines.
+    """A compiled language: the name of the source file, and the command lines that compile and run it.
 
-    `{program}` is the compiler, `{folder}` where it is, `{cwd}` the person's directory, `{main}` the name
+    `{program}` is the compiler, `{folder}` where it is, `{cwd}` the user's directory, `{main}` the name
     of the class that is run. Compiled is in a folder with nothing else in it. A program whose output is
     `buffered` would show it only at its end.
     """
@@ -81,7 +81,7 @@ _MOST_LINES = 200
 
 
 class CompiledKernel(ProgramKernel):
-    """Compiles each cell in a folder of its own and runs what comes out in the person's directory."""
+    """Compiles each cell in a folder of its own and runs what comes out in the user's directory."""
 
     language = Unicode("", help="The name of a language in `compiler_table`.").tag(config=True)
 
@@ -120,13 +120,13 @@ class CompiledKernel(ProgramKernel):
         source.write_text(cell.code, encoding="utf-8", errors="replace")
         if not self._compiler.compile:
             return None
-        told: list[str] = []
+        texts: list[str] = []
         listening = HostCell(
-            "", Printer(lambda _, content: told.append(str(content.get("text", "")))), allows_input=False
+            "", Printer(lambda _, content: texts.append(str(content.get("text", "")))), allows_input=False
         )
         compiler = self._attended(listening, self._filled(self._compiler.compile, cell), str(folder))
         listening.printer.finish()
-        said = "".join(told)
+        said = "".join(texts)
         if self.interrupts:
             return CellFailure("KeyboardInterrupt", "")
         if not compiler.code:

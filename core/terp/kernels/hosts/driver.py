@@ -6,7 +6,7 @@ answer ended by a NUL: `{}` once it is ready, then for each cell `{"value": TEXT
 
 What begins with U+0001 is no cell but a question between cells: after it come a number and `names`, or
 `complete WORD`. It is answered with `{"answer": NUMBER, "rows": […]}`: for names a row of name, type and a
-short look at the value, for a word all words that begin so. No answer runs code of the person's.
+short look at the value, for a word all words that begin so. No answer runs code of the user's.
 """
 
 import json
@@ -31,7 +31,7 @@ _LUA_CHUNKS = 500
 
 @dataclass(frozen=True, slots=True)
 class Driver:
-    """How a language is driven: its script, the command line, and what Jupyter wants to know of it.
+    """A driven language: its script, the command line, and its facts for Jupyter.
 
     In `command` stand `{program}`, the `{folder}` in which it is, `{script}`, and `{code}` and `{verdict}`
     for the descriptors. With `alone` an interrupt goes to the program and to nothing that it has started.
@@ -166,12 +166,12 @@ class DriverKernel(ProgramKernel):
             return CellFailure("ProgramNotStarted", f"{self.program}: {error.strerror}")
 
     def names(self) -> Sequence[tuple[str, str, str]]:
-        """What the code has defined."""
+        """The names that the code has defined."""
         rows = self._answered("names") if self._driver.word else ()
         return sorted((str(name), str(kind), str(head)) for name, kind, head in rows)
 
     async def do_complete(self, code: str, cursor_pos: int) -> dict[str, Any]:
-        """What the program knows that begins like the word before the cursor."""
+        """Complete the word before the cursor with names that the program knows."""
         found = re.search(self._driver.word, code[:cursor_pos]) if self._driver.word else None
         word = found[0] if found else ""
         rows = self._answered(f"complete {word}") if word and self.is_free() else ()
@@ -240,7 +240,7 @@ class DriverKernel(ProgramKernel):
         return CellFailure("ProgramNotStarted", f"{self.program} {program.how_ended()}; it did not come up.")
 
     def _ended(self, cell: HostCell, program: Program) -> CellFailure | None:
-        """The program ended with the cell: tell what that means, and start another one."""
+        """Report that the program ended with the cell, and start another one."""
         cell.lost(
             f"{self._driver.title} {program.how_ended()}: its variables and definitions are lost, and a new "
             "one was started."
@@ -289,9 +289,9 @@ class DriverKernel(ProgramKernel):
             return
         *ends, rest = data.split(b"\0")
         for end in ends:
-            told, self._heard = b"".join([*self._heard, end]), []
-            # What a program tells of its bytes may be no text.
-            frame = json.loads(told.decode(errors="replace"))
+            whole, self._heard = b"".join([*self._heard, end]), []
+            # A frame may hold bytes that are no text.
+            frame = json.loads(whole.decode(errors="replace"))
             if "answer" in frame:
                 self._answer = frame
             else:
@@ -302,7 +302,7 @@ class DriverKernel(ProgramKernel):
         return self._verdict is not None
 
     def _moved(self, cell: HostCell, program: Program) -> str:
-        """Where the cell has left the program."""
+        """The program's working directory after the cell."""
         cwd = program.directory() or self._cwd
         if cwd != self._cwd:
             cell.moved_to(cwd)

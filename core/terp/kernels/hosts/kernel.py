@@ -1,4 +1,4 @@
-"""What the kernels of terp's own have in common: ipykernel's base class, driven by `Wires`."""
+"""The base class of terp's own kernels: ipykernel's kernel, driven by `Wires`."""
 
 import asyncio
 import ctypes
@@ -20,8 +20,7 @@ from ipykernel.kernelbase import Kernel
 from terp.kernels.hosts.streams import BATCH_S, Printer, Send, Wires
 from terp.kernels.jupyter.translation import COMM_TARGET, RUN_NUMBER
 
-# How often the stdin channel is looked at while an answer is awaited: it has no descriptor of its own
-# that tells reliably.
+# Poll interval of the stdin channel while an answer is awaited: it has no reliable descriptor.
 _LOOK_S = 0.02
 _END_OF_FILE = "\x04"
 _PR_SET_PDEATHSIG = 1
@@ -29,7 +28,7 @@ _PR_SET_PDEATHSIG = 1
 
 @dataclass(frozen=True, slots=True)
 class CellFailure:
-    """How a cell failed: as Jupyter's error. `traceback` are lines to show, none for the plain error."""
+    """The error of a cell, in Jupyter's terms. `traceback` are lines to show, none for the plain error."""
 
     name: str
     value: str
@@ -46,11 +45,11 @@ class HostCell:
         self.facts: dict[str, Any] = {}
 
     def lost(self, why: str) -> None:
-        """The program ended with the cell, its state is lost: `why` is a sentence for person and model."""
+        """Note that the program ended with the cell and lost its state; `why` is for user and model."""
         self.facts["lost"] = why
 
     def moved_to(self, directory: str) -> None:
-        """The cell has left the program in another directory."""
+        """Note the program's new working directory."""
         self.facts["cwd"] = directory
 
 
@@ -91,7 +90,7 @@ class HostKernel(Kernel):
         """
 
     def names(self) -> Sequence[tuple[str, str, str]]:
-        """The person's variables: name, type, and a short look at the value. Not asked while code runs."""
+        """The user's variables: name, type, and a short look at the value. Not asked while code runs."""
         return ()
 
     def stop(self) -> None:
@@ -122,7 +121,7 @@ class HostKernel(Kernel):
         return True
 
     def ask(self, cell: HostCell, prompt: str, *, secret: bool = False) -> str | None:
-        """What the person answers; None for end of file, for an interrupt, or when nobody can be asked."""
+        """The user's answer; None for end of file, for an interrupt, or when no user can be asked."""
         if not cell.allows_input:
             return None
         cell.printer.flush()
@@ -172,7 +171,7 @@ class HostKernel(Kernel):
         try:
             failure = self.run(cell)
         except Exception as broken:
-            # Without a reply nobody is told what is wrong, and the next cell fails in the same way.
+            # Without a reply the error stays unknown, and the next cell fails in the same way.
             self.log.exception("A cell could not be run.")
             failure = CellFailure("KernelFailed", f"{broken}. Restart the kernel if this happens again.")
         finally:
@@ -198,10 +197,10 @@ class HostKernel(Kernel):
         """Keep the own handler of SIGINT: ipykernel would raise KeyboardInterrupt anywhere."""
 
     def post_handler_hook(self) -> None:
-        """Nothing to take back."""
+        """Do nothing: `pre_handler_hook` changed nothing."""
 
     def is_free(self) -> bool:
-        """Whether the program may be asked something here and now: no cell runs, and this is its thread."""
+        """Return True if the program can be asked now: no cell runs, and this is the main thread."""
         return not self.busy and threading.get_ident() == self._main
 
     def _sender(self) -> Send:
@@ -238,7 +237,7 @@ class HostKernel(Kernel):
 
 
 def serve(kernel: type[HostKernel]) -> None:
-    """Be a kernel of this class until it is told to end, or whoever started it is gone."""
+    """Run a kernel of this class until a shutdown request, or the end of the parent process."""
     end_with_parent()
     IPKernelApp.launch_instance(kernel_class=kernel)
 

@@ -1,6 +1,6 @@
 """`pty COMMAND...` in a shell cell: runs a command on a terminal of its own.
 
-For programs that insist on one. What it shows is passed on; when it reads, the person is asked.
+For programs that insist on one. What it shows is passed on; when it reads, the user is asked.
 """
 
 import fcntl
@@ -102,7 +102,7 @@ def _prepare(terminal: int) -> None:
 
 def _become(argv: list[str]) -> NoReturn:
     try:
-        os.execvp(argv[0], argv)  # noqa: S606 - it is what the person asks for
+        os.execvp(argv[0], argv)  # noqa: S606 - it is what the user asks for
     except OSError as error:
         os.write(2, f"pty: {argv[0]}: {error.strerror}\n".encode())
     os._exit(127)

@@ -1,4 +1,4 @@
-"""The processes that a host starts, and those below them, as /proc tells (Linux) or psutil (elsewhere)."""
+"""The processes that a host starts, and those below them, from /proc (Linux) or psutil (elsewhere)."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ def children(pid: int) -> list[int]:
         for task in tasks.iterdir():
             found += map(int, (task / "children").read_text().split())
     except OSError:
-        return [] if Path("/proc/self/task").exists() else _children_told(pid)
+        return [] if Path("/proc/self/task").exists() else _children_by_psutil(pid)
     return found
 
 
@@ -33,7 +33,7 @@ def descendants(pid: int, without: Collection[int] = ()) -> list[int]:
 
 
 def is_job(pid: int) -> bool:
-    """Whether a process looks like one that a shell was told to run in the background (`&`).
+    """Return True if a process looks like a background job of a shell (`&`).
 
     A shell without job control lets such a process ignore SIGINT and SIGQUIT.
     """
@@ -53,12 +53,12 @@ def send(signum: int, pids: Iterable[int]) -> None:
 
 
 def passed_on(environ: Mapping[str, str]) -> dict[str, str]:
-    """What programs that a host starts have of its environment."""
+    """The host's environment without Jupyter's variables, for programs that it starts."""
     return {name: value for name, value in environ.items() if name not in _NOT_PASSED}
 
 
 def how_ended(code: int) -> str:
-    """How a process ended, to be put after its name; `code` is negative for a signal."""
+    """The end of a process as a phrase after its name; `code` is negative for a signal."""
     return f"was ended by {_signal_name(-code)}" if code < 0 else f"ended with exit status {code}"
 
 
@@ -69,7 +69,7 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _children_told(pid: int) -> list[int]:
+def _children_by_psutil(pid: int) -> list[int]:
     import psutil  # noqa: PLC0415 - on Linux nobody needs it
 
     try:

@@ -18,7 +18,7 @@ from terp.kernels.hosts.streams import OutputPipe, Printer, Wires
 from terp.kernels.hosts.terminal_input import TerminalInput
 
 STATUS_UNKNOWN = 199
-"""The exit status of a driver that cannot tell with which status the code has ended its program."""
+"""The exit status of a driver that does not know the status with which the code ended its program."""
 
 
 class Program:
@@ -77,40 +77,40 @@ class Program:
 
     @property
     def code(self) -> int | None:
-        """How it ended, negative for a signal; None while it lives."""
+        """The exit code, negative for a signal; None while it lives."""
         return self._process.returncode
 
     def print_to(self, printer: Printer) -> None:
-        """From now on what it puts out belongs to another cell."""
+        """Send its output to another cell from now on."""
         for source in self._sources:
             source.printer.flush()
             source.printer = printer
 
     def drain(self) -> None:
-        """Read what it has put out until now."""
+        """Read its output until now."""
         self._wires.drain(*self._sources)
 
     def interrupt(self, *, alone: bool = False) -> None:
-        """Send SIGINT to it and to what it runs; `alone` to nothing else."""
+        """Send SIGINT to the process group; with `alone` only to the process."""
         with suppress(ProcessLookupError):
             (os.kill if alone else os.killpg)(self.pid, signal.SIGINT)
 
     def kill(self) -> None:
-        """End it and all that it has started, as far as that is still below it. In any thread."""
+        """Kill it and all processes that are still below it. In any thread."""
         below = descendants(self.pid)
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
         send(signal.SIGKILL, below)
 
     def directory(self) -> str:
-        """Where it is now; "" where that is not told."""
+        """The current working directory; "" where it is not known."""
         try:
             return str(Path("/proc", str(self.pid), "cwd").readlink())
         except OSError:
             return ""
 
     def how_ended(self) -> str:
-        """How it ended, to be put after its name."""
+        """The end of the process as a phrase after its name."""
         return "ended" if self.code == STATUS_UNKNOWN else how_ended(self.code or 0)
 
     def _wait(self, ended: Callable[[], None]) -> None:
@@ -134,7 +134,7 @@ class ProgramKernel(HostKernel):
 
     @property
     def stdin(self) -> int:
-        """The descriptor for the standard input of programs; -1 where it cannot be told that one reads."""
+        """The descriptor for the standard input of programs; -1 where a waiting read cannot be detected."""
         return -1 if self.terminal is None else self.terminal.number
 
     def attend(
@@ -142,7 +142,7 @@ class ProgramKernel(HostKernel):
     ) -> bool:
         """Serve the program until `done()` or its end; whether it is done.
 
-        When the person interrupts it gets SIGINT, and is killed if that does not help; `alone` says that
+        When the user interrupts it gets SIGINT, and is killed if that does not help; `alone` says that
         what it has started does not get the signal.
         """
         seen, written = self.interrupts, cell.printer.written

@@ -36,7 +36,7 @@ _READ_S = 1.0
 
 
 class ProgramQuestions:
-    """A socket in `folder`, and the programs that use it; `waiting` tells whether one has connected."""
+    """A socket in `folder` for questions of askpass and `pty`; `waiting` is True once one has connected."""
 
     def __init__(self, folder: Path, wires: Wires) -> None:
         self._path = folder / "ask"
@@ -58,13 +58,13 @@ class ProgramQuestions:
         return str(self._path)
 
     def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
-        """What makes sudo, ssh and git ask here, unless the person has set something else."""
+        """Environment variables that make sudo, ssh and git ask here, unless the user has set others."""
         ours = {name: str(self._askpass) for name in ("SUDO_ASKPASS", "SSH_ASKPASS", "GIT_ASKPASS")}
         return {**ours, "SSH_ASKPASS_REQUIRE": "force", **environ}
 
     @property
     def waiting(self) -> bool:
-        """Whether somebody waits for an answer."""
+        """True if a program waits for an answer."""
         return bool(self._waiting)
 
     def settle(self, ask: Ask) -> None:
@@ -100,7 +100,7 @@ def write_script(path: Path, argv: Sequence[str], *, before: str = "") -> str:
     return shlex.quote(str(path))
 
 
-# How often it is asked whether the shell lives, where its end is not told at once.
+# Poll interval for the end of the shell, where it is not reported at once.
 _ALIVE_S = 0.5
 
 
@@ -151,12 +151,12 @@ class ShellKernel(HostKernel):
 
     async def do_shutdown(self, restart: bool) -> dict[str, Any]:
         """End the shell, and take its files away."""
-        told = await super().do_shutdown(restart)
+        reply = await super().do_shutdown(restart)
         shutil.rmtree(self._folder, ignore_errors=True)
-        return told
+        return reply
 
     async def do_complete(self, code: str, cursor_pos: int) -> dict[str, Any]:
-        """What bash's own `compgen` offers: commands, files, variables of the shell that runs."""
+        """Complete with bash's `compgen`: commands, files, variables of the running shell."""
         start, matches = complete(self._whole(), code[:cursor_pos]) if self.is_free() else (cursor_pos, [])
         ends = {"cursor_start": start, "cursor_end": cursor_pos}
         return {"status": "ok", "matches": matches, **ends, "metadata": {}}
@@ -164,13 +164,13 @@ class ShellKernel(HostKernel):
     async def do_inspect(
         self, code: str, cursor_pos: int, detail_level: int = 0, omit_sections: Any = ()
     ) -> dict[str, Any]:
-        """What a command is, as the shell tells it."""
+        """Describe a command with the shell's `type`."""
         text = describe(self._whole(), code, cursor_pos) if self.is_free() else ""
         data = {"text/plain": text} if text else {}
         return {"status": "ok", "found": bool(text), "data": data, "metadata": {}}
 
     async def do_is_complete(self, code: str) -> dict[str, Any]:
-        """Whether the shell could run this as it is."""
+        """Report if the code is complete, incomplete or invalid."""
         return {"status": completeness(self.program, code), "indent": ""}
 
     def _started(self, cwd: str) -> ShellProcess:
@@ -183,7 +183,7 @@ class ShellKernel(HostKernel):
         return shell
 
     def _whole(self) -> ShellProcess:
-        """The shell, with its files: a cell may have removed all that is temporary."""
+        """The shell, with its files written again if a cell removed them."""
         if not (self._folder / "pty").exists():
             make_private(self._folder)
             self._questions.close()
@@ -225,7 +225,7 @@ class ShellKernel(HostKernel):
         return CellFailure("ExitStatus", str(verdict.status)) if verdict.status else None
 
     def _replaced(self, cell: HostCell) -> CellFailure | None:
-        """Start a new shell where the one that has ended was, and tell what that means."""
+        """Start a new shell in place of the one that ended, and report the loss."""
         code = self._shell.exit_code() or 0
         cwd = self._shell.cwd
         self._shell.close()

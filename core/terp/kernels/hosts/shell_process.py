@@ -21,11 +21,11 @@ from terp.kernels.hosts.streams import OutputPipe, Printer, Wires
 _HIGH = 200
 # Interactive: then SIGINT abandons the line that runs and the next one is read, with the state kept.
 _FLAGS = {"bash": ("--norc", "--noprofile", "--noediting", "-i"), "zsh": ("-f", "-i", "-s", "+Z")}
-# History would be written to the person's file; `!` would be expanded; job control would talk.
+# History would be written to the user's file; `!` would be expanded; job control would talk.
 _PREPARE = {
     "bash": "set +o history +H +m; unset HISTFILE; PS1= PS2=",
     "zsh": "unsetopt banghist monitor; setopt interactivecomments; unset HISTFILE; PS1= PS2=; "
-    # Its variables are there at once then, and none of the person's.
+    # Its variables are there at once then, and none of the user's.
     "zmodload zsh/parameter",
 }
 _START_S = 10.0
@@ -34,7 +34,7 @@ _ASIDE_S = 0.12
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How a line ended: its exit status, and the directory in which it left the shell."""
+    """The end of a line: its exit status, and the shell's working directory."""
 
     status: int
     cwd: str
@@ -63,11 +63,11 @@ class ShellProcess:
         self._held: list[int] = []
 
     def start(self, cwd: str, stdin: int, prepare: str) -> None:
-        """Bring the shell up in `cwd`. `stdin` is the terminal of its cells, or -1; `prepare` runs first."""
+        """Start the shell in `cwd`. `stdin` is the terminal of its cells, or -1; `prepare` runs first."""
         verdicts, write = os.pipe()
-        self._told = _moved_up(write)
+        self._verdict_out = _moved_up(write)
         self._stdin = _moved_up(stdin, keep=True) if stdin >= 0 else -1
-        given = [number for number in (self._told, self._stdin) if number >= 0]
+        given = [number for number in (self._verdict_out, self._stdin) if number >= 0]
         self._process = subprocess.Popen(
             [self.kind, *_FLAGS[self.kind]],
             executable=self._program,
@@ -109,7 +109,7 @@ class ShellProcess:
         before = f". {self._file('status', f'return {self._status}')}; " if self._status else ""
         stdin = f"<&{self._stdin} {self._hidden(self._stdin)}" if from_terminal else "</dev/null"
         pipes = f">{self._path('out')} 2>{self._path('err')}"
-        self._send(before, f". {cell} {stdin} {pipes} {self._hidden(self._told)}")
+        self._send(before, f". {cell} {stdin} {pipes} {self._hidden(self._verdict_out)}")
         return out, err
 
     def end(self) -> Verdict:
@@ -120,14 +120,14 @@ class ShellProcess:
         return self.verdict
 
     def let_go(self) -> None:
-        """The cell is over: its pipes end when all that it left running has."""
+        """Let go of the cell's pipes: they end with the last process that it left running."""
         while self._held:
             os.close(self._held.pop())
         for name in ("out", "err"):
             (self._folder / name).unlink(missing_ok=True)
 
     def aside(self, code: str) -> str:
-        """What code of terp's own puts out, "" when that takes too long. Only between cells."""
+        """The output of code of terp's, "" when it takes too long. Only between cells."""
         answer = self._folder / "answer"
         answer.unlink(missing_ok=True)
         self._send("", f". {self._file('aside', code)} </dev/null >{self._path('answer')} 2>/dev/null")
@@ -158,7 +158,7 @@ class ShellProcess:
         self._write(self._verdict_line())
 
     def has_ended(self) -> bool:
-        """Whether the cell has, or the shell itself."""
+        """Return True if the cell has ended, or the shell itself."""
         if self.verdict is None and self._process.poll() is not None:
             # Its last words may still be on their way.
             self._wires.wait(0)
@@ -166,18 +166,18 @@ class ShellProcess:
         return self.verdict is not None
 
     def exit_code(self) -> int | None:
-        """How the shell ended, negative for a signal; None while it lives."""
+        """The exit code of the shell, negative for a signal; None while it lives."""
         return self._process.poll()
 
     def kill(self) -> None:
-        """End the shell and all that it has started, as far as that is still below it. In any thread."""
+        """Kill the shell and all processes that are still below it. In any thread."""
         below = descendants(self.pid)
         with suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
         send(signal.SIGKILL, below)
 
     def close(self) -> None:
-        """The shell is gone: nothing is heard of it any more."""
+        """Close the pipes of a shell that is gone."""
         self._wires.remove(self._verdicts)
         os.close(self._verdicts)
         with suppress(OSError):
@@ -192,7 +192,9 @@ class ShellProcess:
 
     def _verdict_line(self) -> str:
         # `set -e` holds for its cell: else the next command that fails would end the shell.
-        return f"builtin printf 'R%d %d %s\\0' {self._number} $? \"${{PWD-}}\" >&{self._told}; set +e\n"
+        return (
+            f"builtin printf 'R%d %d %s\\0' {self._number} $? \"${{PWD-}}\" >&{self._verdict_out}; set +e\n"
+        )
 
     def _write(self, text: str) -> None:
         assert self._process.stdin is not None
@@ -224,7 +226,7 @@ class ShellProcess:
         stream: StreamName = "stdout" if name == "out" else "stderr"
         source = OutputPipe(os.open(path, os.O_RDONLY | os.O_NONBLOCK), stream, printer)
         # The first writer makes the pipe look readable. If that was the shell, the order of what it then
-        # writes into two pipes could not be told.
+        # writes into two pipes would be unknown.
         self._held.append(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
         self._wires.add_source(source)
         return source
@@ -251,22 +253,22 @@ _TERM_S, _KILL_S, _KILL_EVERY_S = 0.5, 1.2, 0.25
 
 
 class Ladder:
-    """Climbs as long as the cell does not end. What earlier cells left running is not touched."""
+    """Sends SIGINT, then SIGTERM, then SIGKILL until the cell ends; the shell and earlier jobs are spared."""
 
     def __init__(self, shell: ShellProcess) -> None:
         self._shell = shell
         self._steps: list[tuple[float, signal.Signals]] = []
-        self._told: set[int] = set()
+        self._signalled: set[int] = set()
 
     def begin(self) -> None:
-        """The person wants the cell to end."""
+        """Interrupt the cell, and plan the next steps."""
         now = time.monotonic()
-        self._told = set(self._shell.interrupt())
+        self._signalled = set(self._shell.interrupt())
         again = [(now + after_s, signal.SIGINT) for after_s in _AGAIN_S]
         self._steps = [*again, (now + _TERM_S, signal.SIGTERM), (now + _KILL_S, signal.SIGKILL)]
 
     def next_step_s(self) -> float | None:
-        """How long until `climb` has something to do; None when it has not."""
+        """Seconds until the next step; None when there is none."""
         return max(0.0, self._steps[0][0] - time.monotonic()) if self._steps else None
 
     def climb(self) -> None:
@@ -286,11 +288,11 @@ class Ladder:
             self._steps.append((due + _KILL_EVERY_S, signum))
 
     def _again(self) -> None:
-        """The shell may have missed the first, between two commands or while it read a line.
+        """Interrupt again: the shell may have missed the first signal between two commands.
 
-        What was told to end is left to do so.
+        Processes that were interrupted before are skipped.
         """
-        self._told.update(self._shell.interrupt(without=self._told))
+        self._signalled.update(self._shell.interrupt(without=self._signalled))
         self._shell.ask_verdict()
 
 
@@ -328,14 +330,14 @@ def complete(shell: ShellProcess, code: str) -> tuple[int, list[str]]:
 
 
 def describe(shell: ShellProcess, code: str, cursor: int) -> str:
-    """What the shell knows of the command at `cursor`; "" when it knows nothing."""
+    """The shell's description of the command at `cursor`; "" when it has none."""
     start = _word_start(code[:cursor])
     word = _BREAK.split(code[start:], maxsplit=1)[0]
     return shell.aside(f"type -- {shlex.quote(word)}").strip() if word else ""
 
 
 def completeness(program: str, code: str) -> str:
-    """Jupyter's word for whether code could run as it is: complete, incomplete or invalid."""
+    """Jupyter's word for the completeness of code: complete, incomplete, invalid or unknown."""
     if re.search(r"(?<!\\)(?:\\\\)*\\\n?\Z", code):
         return "incomplete"
     try:
@@ -349,17 +351,17 @@ def completeness(program: str, code: str) -> str:
         )
     except (OSError, subprocess.TimeoutExpired):
         return "unknown"
-    told = checked.stderr.decode(errors="replace")
-    if _INCOMPLETE.search(told):
+    output = checked.stderr.decode(errors="replace")
+    if _INCOMPLETE.search(output):
         return "incomplete"
     return "invalid" if checked.returncode else "complete"
 
 
 def names(shell: ShellProcess) -> Sequence[tuple[str, str, str]]:
     """All variables and functions: name, type, and the beginning of the value as the shell writes it."""
-    told = shell.aside(_DECLARATIONS[shell.kind])
+    output = shell.aside(_DECLARATIONS[shell.kind])
     rows: dict[str, tuple[str, str, str]] = {}
-    for flags, name, value in _DECLARED.findall(told):
+    for flags, name, value in _DECLARED.findall(output):
         kind = next((_KINDS[flag] for flag in flags if flag in _KINDS), "str")
         if name not in _OWN:
             rows.setdefault(name, (name, kind, value[:_LONGEST_HEAD]))
@@ -381,8 +383,8 @@ def _files(shell: ShellProcess, word: str) -> list[str]:
 def _compgen(shell: ShellProcess, action: str, word: str) -> list[str]:
     if shell.kind == "zsh":
         return _of_zsh(shell, action, word)
-    told = shell.aside(f"compgen {action} -- {shlex.quote(word)}")
-    return sorted(set(told.splitlines()))[:_MOST]
+    output = shell.aside(f"compgen {action} -- {shlex.quote(word)}")
+    return sorted(set(output.splitlines()))[:_MOST]
 
 
 def _of_zsh(shell: ShellProcess, action: str, word: str) -> list[str]:
@@ -393,5 +395,5 @@ def _of_zsh(shell: ShellProcess, action: str, word: str) -> list[str]:
         "-f": f"{quoted}*(N)",
         "-d": f"{quoted}*(N/)",
     }
-    told = shell.aside(f"print -rl -- {lists[action]}")
-    return sorted({line for line in told.splitlines() if line and line.startswith(word)})[:_MOST]
+    output = shell.aside(f"print -rl -- {lists[action]}")
+    return sorted({line for line in output.splitlines() if line and line.startswith(word)})[:_MOST]

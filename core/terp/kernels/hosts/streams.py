@@ -30,7 +30,7 @@ Send = Callable[[str, Mapping[str, Any]], None]
 class Printer:
     """Sends the text of one cell: in the order in which it came, in few messages, within limits.
 
-    Output past `room` characters is counted, not sent; a report tells the count now and then.
+    Output past `room` characters is counted, not sent; a report sends the count from time to time.
     """
 
     def __init__(self, send: Send, room: int = ROOM) -> None:
@@ -88,7 +88,7 @@ class Printer:
         self._send("execute_result", content)
 
     def report(self, **facts: Any) -> None:
-        """Tell the adapter something about the cell; never shown."""
+        """Report facts about the cell to the adapter; never shown."""
         self._send("display_data", {"data": {REPORT: facts}, "metadata": {}, "transient": {}})
 
     def finish(self) -> None:
@@ -186,7 +186,7 @@ class Wires:
         self.add(source.number, lambda: self._pump(source))
 
     def has_source(self, source: OutputPipe) -> bool:
-        """Whether somebody may still write to the pipe."""
+        """Return True if a writer may still have the pipe open."""
         return self._sources.get(source.number) is source
 
     def wait(self, timeout_s: float | None) -> bool:

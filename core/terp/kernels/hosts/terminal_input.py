@@ -23,8 +23,8 @@ _ENTRY = "ihh"
 _MOST = 64
 
 
-def can_tell() -> bool:
-    """Whether this machine tells in which system call a process sleeps."""
+def can_detect_reads() -> bool:
+    """Return True if /proc shows the system call in which a process sleeps."""
     return platform.machine() in _CALLS and os.access("/proc/self/syscall", os.R_OK)
 
 
@@ -51,7 +51,7 @@ def waiting_process(
 
     One that reads waits for sure. One that sleeps until any of several things happens counts if the
     terminal is among them and something was `asked`: servers look at their terminal all the time. One that
-    may not be looked into, as `su`, counts if the terminal is told to keep what is typed `secret`.
+    may not be inspected, as `su`, counts if the terminal is set to hide typed text (`secret`).
     """
     for pid in pids:
         reader = _reader(pid, terminals, asked=asked) or (_foreign(pid) if secret else None)
@@ -152,7 +152,7 @@ Ask = Callable[[str, bool], str | None]
 
 
 class TerminalInput:
-    """The terminal, and the person who types on it when a program reads.
+    """The terminal, and the user who types on it when a program reads.
 
     A pipe would not do: programs such as ripgrep search a pipe on their standard input instead of the
     directory. It is nobody's controlling terminal, so passwords are not asked past terp on /dev/tty.
@@ -170,27 +170,27 @@ class TerminalInput:
 
     @staticmethod
     def works() -> bool:
-        """Whether it can be told here that a program waits for input."""
-        return can_tell()
+        """Return True if this machine can detect that a program waits for input."""
+        return can_detect_reads()
 
     def begin(self) -> None:
-        """A cell begins: nothing is left of what was typed for the one before it."""
+        """Begin a cell: discard text typed for the one before it."""
         termios.tcsetattr(self.number, termios.TCSANOW, self._settings)
         termios.tcflush(self.number, termios.TCIOFLUSH)
         self._ended = False
         self.put_off()
 
     def put_off(self) -> None:
-        """Something was put out just now: the next look is not due yet."""
+        """Put off the next look, because there was output just now."""
         self._pause = _FIRST_LOOK_S
         self._due = time.monotonic() + self._pause
 
     def next_look_s(self) -> float:
-        """How long until `look` has something to do."""
+        """Seconds until the next `look` is due."""
         return max(0.0, self._due - time.monotonic())
 
     def look(self, shell: int, last_line: str, ask: Ask) -> None:
-        """If it is time: ask the person when the shell or a program below it waits for input.
+        """If it is time: ask the user when the shell or a program below it waits for input.
 
         `last_line` is an unfinished line of output, which is the question. After the first end of file
         all later reads of the cell get one, too.
@@ -225,14 +225,14 @@ class TerminalInput:
             os.write(self._master, text)
 
     def _discard_echo(self) -> None:
-        """Take out what the terminal repeats of the typed text; the person has seen it."""
+        """Take out what the terminal repeats of the typed text; the user has seen it."""
         with suppress(BlockingIOError):
             while os.read(self._master, 4096):
                 pass
 
 
 def hides_lines(terminal: int) -> bool:
-    """Whether a program asks for a password there: whole lines, and none is repeated on the screen."""
+    """Return True if a program asks for a password there: line mode without echo."""
     modes = termios.tcgetattr(terminal)[3]
     return bool(modes & termios.ICANON and not modes & termios.ECHO)
 

@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 
 
 class Recipient(Protocol):
-    """Who sent a request, and is given everything that names it as its parent."""
+    """The sender of a request; receives every message that names the request as its parent."""
 
     def received(self, channel: str, message: Message) -> None:
         """A message of one channel; called in the order of that channel."""
@@ -33,15 +33,15 @@ class Dispatcher:
         self._unclaimed = unclaimed
 
     def expect(self, message_id: str, recipient: Recipient) -> None:
-        """From now on `recipient` gets what answers the request `message_id`."""
+        """Send the answers to the request `message_id` to `recipient` from now on."""
         self._open[message_id] = recipient
 
     def forget(self, message_id: str) -> None:
-        """The request is closed; what still comes for it is unclaimed."""
+        """Close the request; later messages for it go to `unclaimed`."""
         self._open.pop(message_id, None)
 
     def route(self, channel: str, message: Message) -> None:
-        """Give one message away."""
+        """Pass one message to its recipient."""
         # xeus sends None as the parent of `iopub_welcome`, ipykernel an empty object.
         parent = (message.get("parent_header") or {}).get("msg_id") or ""
         recipient = self._open.get(parent)
@@ -52,7 +52,7 @@ class Dispatcher:
 
 
 async def give_way(size: int) -> None:
-    """Before a message of so many bytes is decoded, let others take what came before it.
+    """Let other tasks consume earlier messages before a message of `size` bytes is decoded.
 
     A flood would be there as bytes and as text, and then once more where its pieces are joined.
     """

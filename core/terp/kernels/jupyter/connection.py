@@ -14,10 +14,10 @@ Route = Callable[[str, Message], None]
 
 @dataclass(frozen=True, slots=True)
 class Guest:
-    """What holds in a kernel that somebody else has started: terp neither restarts nor ends it.
+    """Terms of use of a kernel that another program started: terp neither restarts nor ends it.
 
-    `session` is the id with which terp's requests are sent, `farewell` code that takes terp's own package out
-    of the kernel again.
+    `session` is the client id of terp's requests. `farewell` is code that removes terp's package from the
+    kernel.
     """
 
     session: str
@@ -25,7 +25,7 @@ class Guest:
 
 
 class Connection(Protocol):
-    """One kernel for one life of it. Of no use any more after `gone` is done.
+    """A connection to one kernel process. Of no use after `gone` is done.
 
     There is a sibling for each place where a kernel can be: a process of our own, somebody else's kernel.
     """
@@ -40,7 +40,7 @@ class Connection(Protocol):
 
     @property
     def may_live(self) -> bool:
-        """Whether a kernel that is gone may be there all the same, out of reach, with its variables."""
+        """True if a kernel that is `gone` may still run, out of reach, with its variables."""
 
     async def open(self, route: Route) -> None:
         """Start the kernel or find it; from then on messages go to it and from it to `route`.
@@ -64,32 +64,32 @@ class Connection(Protocol):
         """
 
     async def kill(self) -> None:
-        """End the code and its state at once, or leave it alone where it is not ours; `gone` is done then."""
+        """End the kernel at once, or only disconnect if it is not terp's; `gone` is done then."""
 
     async def close(self) -> None:
-        """Say farewell and leave no trace of ours. Harmless when repeated, or before `open`."""
+        """Disconnect and remove terp's files. Harmless when repeated, or before `open`."""
 
     def last_words(self) -> str:
-        """The end of what the kernel wrote outside of Jupyter, "" when nothing; also after `close`."""
+        """The last lines of the kernel's log, "" when it is empty; also after `close`."""
 
     def not_up(self, seconds: float) -> KernelStartFailed:
-        """Why the kernel has ended, or not answered for so long, while it was awaited."""
+        """The error for a kernel that ended, or did not answer within `seconds`, at its start."""
 
 
 class Connector(Protocol):
-    """What is known of a kernel before it is reached, and how to reach it. Made without heavy imports."""
+    """The facts of a kernel before it is reached, and the means to reach it. Made without heavy imports."""
 
     @property
     def cwd(self) -> str:
-        """The directory in which it will be; "" when the kernel alone knows."""
+        """The working directory at its start; "" when only the kernel knows it."""
 
     @property
     def guest(self) -> Guest | None:
-        """How terp is a guest in a kernel that is somebody else's; None for its own."""
+        """The terms of use of another program's kernel; None for terp's kernels."""
 
     @property
     def why(self) -> str:
-        """Why this one, in a few words for the person; "" when there is nothing to say."""
+        """The reason for this kernel, in a few words for the user; "" without one."""
 
     @property
     def bootstrap(self) -> str:
@@ -97,15 +97,15 @@ class Connector(Protocol):
 
     @property
     def start_timeout_s(self) -> float:
-        """How long it may take until it answers."""
+        """Time limit for the first answer, in seconds."""
 
     @property
     def results_lag(self) -> bool:
-        """Whether a result may come after the kernel has said that it is idle."""
+        """True if a result may arrive after the kernel's `idle` status."""
 
     @property
     def tier(self) -> str:
-        """What confines it: "none" when nothing does."""
+        """The sandbox of the kernel; "none" without one."""
 
     def load(self) -> Callable[[], Connection]:
-        """What makes the connection. Imports what that needs, which takes long: meant for a thread."""
+        """Return a function that makes the connection. Imports its slow modules: call it in a thread."""

@@ -20,7 +20,7 @@ _LAST_OUTPUT_S = 0.05
 
 
 async def until_settled(running: RunningKernel, run: KernelRun) -> None:
-    """Wait until nothing more comes of a run."""
+    """Wait until a run has its reply and all of its output, or its kernel is gone."""
     await _until_ended(running, run)
     if run.reply.done():
         await _until_idle(running, run)
@@ -54,7 +54,7 @@ async def _until_idle(running: RunningKernel, run: KernelRun) -> None:
 
 
 def silent_end(run: KernelRun, files: tuple[FileChange, ...]) -> RunEnded:
-    """The end of a run that brought no reply, in a kernel that lives."""
+    """The end of a run without a reply, in a kernel that lives."""
     return RunEnded(run.stopped or "error", files=files, note="The kernel gave no result.")
 
 
@@ -70,7 +70,7 @@ def fatal_end(run: KernelRun, files: tuple[FileChange, ...], obituary: str, *, l
 
 
 def ordinary_end(run: KernelRun, files: tuple[FileChange, ...], note: str, *, recall: str) -> RunEnded:
-    """The end of a run that brought its reply."""
+    """The end of a run with a reply."""
     ok = run.reply.result().get("status") == "ok"
     stopped: StoppedAt | None = stopped_in(run.report) if run.stopped else None
     hidden = run.report.get("hidden")
@@ -88,7 +88,7 @@ def ordinary_end(run: KernelRun, files: tuple[FileChange, ...], note: str, *, re
 
 
 def end_of(code: int) -> str:
-    """How a kernel ended, by the exit code of its process, negative for a signal."""
+    """Describe the end of a kernel by the exit code of its process, negative for a signal."""
     how = f"by signal {_signal_name(-code)}" if code < 0 else f"with exit code {code}"
     return f"The kernel ended {how}."
 
@@ -111,17 +111,17 @@ _ENDED = "terp ended the kernel, because its code did not stop."
 
 
 class RunStopper:
-    """Stops the runs of a kernel, one at a time, whoever asks for it and how often.
+    """Stops the runs of a kernel, one at a time. Repeated requests for one run share one attempt.
 
-    `running` is the life of the kernel that there is now; `tell` tells that a run was interrupted, or that
-    its code does not answer.
+    `running` returns the kernel's current life. `report` is called when a run was interrupted, or when its
+    code does not answer.
     """
 
     def __init__(
-        self, running: Callable[[], RunningKernel | None], tell: Callable[[KernelState, str], None]
+        self, running: Callable[[], RunningKernel | None], report: Callable[[KernelState, str], None]
     ) -> None:
         self._running = running
-        self._tell = tell
+        self._report = report
         self._ladder: asyncio.Task[None] | None = None
         self._climbed: KernelRun | None = None
 
@@ -154,11 +154,16 @@ class RunStopper:
         if self._ladder is not None:
             await asyncio.wait({self._ladder})
 
-    def tell_interrupted(self, running: RunningKernel, run: KernelRun) -> None:
-        """Tell it once, and before anybody hears that the run has ended."""
-        if run.stopped and not run.told and not running.gone.done() and self._running() is running:
-            run.told = True
-            self._tell("interrupted", "")
+    def report_interrupt(self, running: RunningKernel, run: KernelRun) -> None:
+        """Report the interrupt once, before the run's end is reported."""
+        if (
+            run.stopped
+            and not run.interrupt_reported
+            and not running.gone.done()
+            and self._running() is running
+        ):
+            run.interrupt_reported = True
+            self._report("interrupted", "")
 
     async def _climb(self, run: KernelRun) -> None:
         """Interrupt, interrupt again, and end the kernel if that is wanted: until the run is over."""
@@ -169,19 +174,19 @@ class RunStopper:
             await running.kill(_ENDED)
         await run.over.wait()
         if running is not None:
-            self.tell_interrupted(running, run)
+            self.report_interrupt(running, run)
 
     async def _has_ended(self, running: RunningKernel, run: KernelRun) -> bool:
         """Return True once the code has ended by itself, False if its kernel is to be ended.
 
-        The reply tells the end: output may still be coming for long.
+        The reply marks the end: output may still be coming for long.
         """
         first, second = _PATIENCE_S
         if await _gentle(running, run, first) or running.gone.done():
             return True
         run.resists.set()
         if not run.may_be_killed:
-            self._tell("interrupting", _UNANSWERED)
+            self._report("interrupting", _UNANSWERED)
         if not (await _gentle(running, run, second) or run.may_be_killed):
             await is_set_within(None, run.ended, running.gone, run.insisted)
         return run.ended.is_set() or running.gone.done()

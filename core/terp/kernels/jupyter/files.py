@@ -46,7 +46,7 @@ class _File:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """What was seen below some directories: the files, and the directories that were read."""
+    """A scan of some directories: the files found, and the directories that were read."""
 
     files: dict[str, _File] = field(default_factory=dict)
     directories: set[str] = field(default_factory=set)
@@ -55,8 +55,8 @@ class _Look:
 class FileWatch:
     """Compares the directory in which the kernels of a session are started before and after their runs.
 
-    The look after a run of any of them is the look before the next one. What happened in between is told
-    apart by the time of the change; of runs at the same time the first to end tells a change. Trees with many
+    The scan after a run of any of them is the scan before the next one. Changes in between are recognised by
+    their time; of runs at the same time the first to end reports a change. Trees with many
     files are seen only in their upper levels; what the kernel itself opened for writing (`touched`) is found
     anywhere, and nothing else is outside that directory, where other programs may be at work. What terp
     itself writes while code runs is nobody's result: its redirected stdout and stderr, `own_files`, and all
@@ -72,20 +72,20 @@ class FileWatch:
         self._root = ""
         self._cwds: dict[object, str] = {}
         self._before = _Look()
-        # The look before each run that is not over, and what others have told since the first of them began.
+        # The scan before each open run, and what other runs have reported since the first of them began.
         self._open: dict[object, _Look] = {}
-        self._told: dict[str, _File | None] = {}
+        self._reported: dict[str, _File | None] = {}
         self._lock = threading.Lock()
 
     def look(self, root: str, kernel: object = None) -> None:
-        """See the directory as it is before the first run of a kernel."""
+        """Scan the directory before the first run of a kernel."""
         with self._lock:
             self._root = root
             self._cwds.pop(kernel, None)
             self._before = self._looked()
 
     def begin(self, kernel: object = None) -> None:
-        """A run begins: what was seen last is how it finds the files."""
+        """Begin a run: the last scan is the state before it."""
         self._open[kernel] = self._before
 
     def changes(
@@ -95,7 +95,7 @@ class FileWatch:
         cwd: str = "",
         kernel: object = None,
     ) -> tuple[FileChange, ...]:
-        """What changed since `started_ns`, sorted by path.
+        """The changes since `started_ns`, sorted by path.
 
         `touched` are paths with their state before the run touched them (None: not there); `cwd`
         is where the run has left the kernel.
@@ -110,10 +110,10 @@ class FileWatch:
                 *_deleted(before, after, since),
                 *_touched_elsewhere(after, touched, since),
             }
-            found = self._untold(sorted(self._of_code(changed, touched), key=lambda change: change.path))
+            found = self._unreported(sorted(self._of_code(changed, touched), key=lambda change: change.path))
             self._open.pop(kernel, None)
             if not self._open:
-                self._told.clear()
+                self._reported.clear()
         looks = [(one.path, (before if one.action == "deleted" else after).files) for one in found]
         states = {path: files[path].state for path, files in looks if path in files}
         return tuple(with_moves(found, states))[:_MOST_CHANGES]
@@ -126,19 +126,19 @@ class FileWatch:
     def _of_code(
         self, changes: Iterable[FileChange], touched: Mapping[str, State | None]
     ) -> Iterator[FileChange]:
-        """The changes but those that terp itself has made."""
+        """The changes without those that terp itself made."""
         own = set(_identities((*_STANDARD_STREAMS, *self._own_files)))
         for one in changes:
             is_own = one.path not in touched and not own.isdisjoint(_identities([one.path]))
             if not is_own and not one.path.startswith(self._own_folders):
                 yield one
 
-    def _untold(self, changes: Sequence[FileChange]) -> Sequence[FileChange]:
-        """The changes but those that a run at the same time has told."""
+    def _unreported(self, changes: Sequence[FileChange]) -> Sequence[FileChange]:
+        """The changes without those that a run at the same time has reported."""
         states = {one.path: None if one.action == "deleted" else _file(one.path) for one in changes}
         missing = object()
-        found = [one for one in changes if self._told.get(one.path, missing) != states[one.path]]
-        self._told.update(states)
+        found = [one for one in changes if self._reported.get(one.path, missing) != states[one.path]]
+        self._reported.update(states)
         return found
 
 
@@ -158,7 +158,7 @@ def _written(
 
 
 def with_moves(changes: Sequence[FileChange], states: Mapping[str, State]) -> Iterator[FileChange]:
-    """The changes; a file that went and one that came as it was are one that was moved.
+    """The changes, with a deleted and an equal created file joined into one move.
 
     `states` are those of created files now, and of deleted ones before, as far as they are known.
     """
@@ -203,7 +203,7 @@ def _touched_elsewhere(after: _Look, touched: Mapping[str, State | None], since:
 
 
 def _spellings(folder: str) -> Iterator[str]:
-    """How the paths below a folder begin."""
+    """The beginnings of paths below a folder: its absolute and its resolved path."""
     for path in (Path(folder).absolute(), Path(folder).resolve()):
         yield f"{path}{os.sep}"
 
@@ -225,7 +225,7 @@ def _is_of_interest(path: str, directories: set[str]) -> bool:
     name = Path(path)
     parents = {str(parent) for parent in name.parents}
     if any(part.startswith(PREFIX) for part in name.parts[:-1]):
-        # What goes when terp ends is no result; `Leftovers` tells of it.
+        # Files that terp removes at its end are no result; `Leftovers` reports them.
         return False
     if parents & directories:
         return not any(part in _SKIPPED for part in name.parts)
@@ -280,13 +280,13 @@ class RunFiles(Protocol):
     """Finds the files that the runs of one kernel change."""
 
     async def look(self, root: str) -> None:
-        """See the directory in which a kernel is started as it is before its first run."""
+        """Scan the directory in which a kernel is started, before its first run."""
 
     def begin(self) -> None:
         """A run begins."""
 
     async def changed_by(self, run: "KernelRun", running: "RunningKernel") -> tuple[FileChange, ...]:
-        """The files that a run which is over has changed, sorted by path."""
+        """The files that a run, which has ended, changed; sorted by path."""
 
 
 class LocalFiles:
@@ -313,7 +313,7 @@ class LocalFiles:
 
 
 class NoFiles:
-    """Implements `RunFiles` for a kernel whose files may be those of another machine."""
+    """Implements `RunFiles` for a kernel whose files may be on another machine."""
 
     async def look(self, root: str) -> None:
         """See nothing."""
@@ -322,5 +322,5 @@ class NoFiles:
         """Remember nothing."""
 
     async def changed_by(self, run: "KernelRun", running: "RunningKernel") -> tuple[FileChange, ...]:
-        """Nothing that is known."""
+        """Return no changes: none are known."""
         return ()

@@ -27,13 +27,13 @@ from terp.text.plain import without_escapes
 
 
 class Listeners:
-    """Tells every listener; itself one, so that a kernel knows only that."""
+    """Implements `KernelListener`: passes each event of a kernel to all listeners."""
 
     def __init__(self) -> None:
         self._all: list[KernelListener] = []
 
     def add(self, listener: KernelListener) -> Callable[[], None]:
-        """Tell `listener` too, until the returned function is called. Harmless when that is repeated."""
+        """Add `listener` until the returned function is called. Harmless when that is repeated."""
         self._all.append(listener)
         return lambda: self._all.remove(listener) if listener in self._all else None
 
@@ -60,7 +60,10 @@ _VALUE_S = 1.0
 
 
 class Asides:
-    """Asks the kernel that runs now, if one does; while code runs, in a subshell of it (ipykernel 7)."""
+    """Requests beside the runs: completions, help, variables. They run no code of a cell.
+
+    While code runs they go to a subshell of the kernel (ipykernel 7).
+    """
 
     def __init__(self, running: Callable[[], RunningKernel | None], busy: Callable[[], bool]) -> None:
         self._running = running
@@ -78,13 +81,13 @@ class Asides:
         return without_escapes(str((reply.get("data") or {}).get("text/plain") or ""))
 
     async def names(self) -> Mapping[str, str]:
-        """The person's names with their types; none when they do not come within 150 ms."""
+        """The user's names with their types; none when the kernel does not answer within 150 ms."""
         answer = await self._ask_bootstrap("names", _TYPING_S)
         names = (answer or {}).get("names")
         return dict(names) if isinstance(names, Mapping) else {}
 
     async def variables(self) -> Sequence[Variable]:
-        """The person's variables.
+        """The user's variables.
 
         Raises:
             KernelBusy: the code that runs lets nothing else run.
@@ -97,17 +100,17 @@ class Asides:
         return tuple(_variable(row) for row in answer.get("variables") or ())
 
     async def missing(self, modules: Sequence[str]) -> Sequence[str]:
-        """Those of the top-level modules that code could not import; none when nobody answers."""
+        """The subset of `modules` (top-level names) that code could not import; none without an answer."""
         answer = await self._ask_bootstrap("missing", _VARIABLES_S, modules)
         return tuple(name for name in (answer or {}).get("missing") or () if name in modules)
 
     async def written(self, moment: int) -> Sequence[Sequence[str]]:
-        """The files that runs have written to since a moment, each with what can be done about it."""
+        """The files that runs have written to since a moment, each with the possible remedy."""
         answer = await self._ask_bootstrap("written", _PAST_S, [moment])
         return [[str(part) for part in row] for row in (answer or {}).get("written") or ()]
 
     async def take_back(self, moment: int, paths: Sequence[str]) -> Mapping[str, Any] | None:
-        """What came of putting all back; None when there is no kernel, or one that keeps nothing.
+        """The result of restoring the state at `moment`; None without a kernel or without checkpoints.
 
         Raises:
             KernelBusy: code runs in it, or it does not answer.
@@ -123,17 +126,17 @@ class Asides:
         return dict(answer.get("rewind") or {})
 
     async def value(self, name: str, keys: Sequence[Any], spec: str) -> WrittenValue:
-        """The text of a value; why there is none, also when no kernel runs or none answers within 1 s."""
+        """The text of a value, or the reason why there is none. The kernel has 1 s to answer."""
         running = self._running()
         if running is None:
             return WrittenValue(why="no code has run yet")
         if not running.has_bootstrap:
-            return WrittenValue(why="this kernel does not tell values")
+            return WrittenValue(why="this kernel does not show values")
         answer = await self._ask_bootstrap("value", _VALUE_S, [json.dumps([name, keys, spec])])
-        told = (answer or {}).get("value")
-        if not isinstance(told, Mapping):
+        value = (answer or {}).get("value")
+        if not isinstance(value, Mapping):
             return WrittenValue(why="the kernel did not answer")
-        return WrittenValue(str(told.get("text") or ""), str(told.get("why") or ""))
+        return WrittenValue(str(value.get("text") or ""), str(value.get("why") or ""))
 
     async def _ask(self, kind: str, content: Message, timeout_s: float) -> Message:
         running = self._running()
@@ -159,27 +162,27 @@ _TRIES = 5
 
 
 class JupyterKernel:
-    """Implements `Kernel` with what speaks Jupyter's protocol, wherever that is.
+    """Implements `Kernel` with a process that speaks Jupyter's protocol, here or on another machine.
 
-    `way` says how to reach it, given the token with which the bootstrap in the kernel marks its
+    `connector` says how to reach it, given the token with which the bootstrap in the kernel marks its
     calls home. `files` finds those that runs change, `place` says where it runs when that is not here. What a
-    run puts out past `max_output_chars` is counted and not kept. Who makes it sets `next_tier`, which tells
-    what confines it when it is started.
+    run puts out past `max_output_chars` is counted and not kept. Its maker sets `next_tier`, which returns
+    the sandbox of the next start.
     """
 
     def __init__(
         self,
         language: str,
         cwd: str,
-        way: Callable[[str], Connector],
-        tell: KernelListener,
+        connector: Callable[[str], Connector],
+        listener: KernelListener,
         files: RunFiles,
         *,
         place: str = "",
         max_output_chars: int = 64_000_000,
     ) -> None:
         self._language = language
-        self._tell = tell
+        self._listener = listener
         self._max_output_chars = max_output_chars
         self._token = secrets.token_hex(16)
         self._translator = Translator()
@@ -187,12 +190,18 @@ class JupyterKernel:
         self._place = place
         self._turn = asyncio.Lock()
         self._lives = Lives(
-            language, cwd, lambda: way(self._token), tell, files, self._on_unclaimed, self._all_told
+            language,
+            cwd,
+            lambda: connector(self._token),
+            listener,
+            files,
+            self._on_unclaimed,
+            self._all_output_here,
         )
         self._run: KernelRun | None = None
         self._settling: asyncio.Task[None] | None = None
         self._stopping = RunStopper(
-            lambda: self._lives.running, lambda state, why: self._tell.changed(self._language, state, why)
+            lambda: self._lives.running, lambda state, why: self._listener.changed(self._language, state, why)
         )
         self._asides = Asides(lambda: self._lives.running, lambda: self._run is not None)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -206,31 +215,31 @@ class JupyterKernel:
 
     @property
     def generation(self) -> int:
-        """Which life of the kernel this is."""
+        """The number of the current life, from 1: it grows when state is lost. 0 before the first start."""
         return self._lives.generation
 
     @property
     def cwd(self) -> str:
-        """The directory in which the kernel is, as far as its runs have told."""
+        """The kernel's working directory, as its last run reported it."""
         return self._lives.cwd
 
     @property
     def tier(self) -> str:
-        """What confines the next run."""
+        """The sandbox of the next run."""
         return self._lives.tier
 
     @property
     def next_tier(self) -> Callable[[], str]:
-        """What tells what confines the kernel when it is started. Can be set."""
+        """A function that returns the sandbox of the next start. Can be set."""
         return self._lives.next_tier
 
     @next_tier.setter
-    def next_tier(self, told: Callable[[], str]) -> None:
-        self._lives.next_tier = told
+    def next_tier(self, next_tier: Callable[[], str]) -> None:
+        self._lives.next_tier = next_tier
 
     @property
     def place(self) -> str:
-        """Where it runs when that is not here."""
+        """The place of a kernel that is not on this machine; "" for this one."""
         return self._place
 
     @property
@@ -241,15 +250,15 @@ class JupyterKernel:
 
     @property
     def running(self) -> str:
-        """The run that goes on in it; "" when there is none."""
+        """The id of the current run; "" when there is none."""
         return self._run.run_id if self._run is not None else ""
 
     async def start(self) -> None:
-        """Bring the kernel up."""
+        """Start the kernel."""
         await self._lives.up()
 
     async def up(self) -> RunningKernel:
-        """The life of the kernel that there is now, brought up where there was none.
+        """The running kernel, started if there was none.
 
         Raises:
             KernelStartFailed: it did not come up.
@@ -275,7 +284,7 @@ class JupyterKernel:
                 async with aclosing(run.backlog.items()) as items:
                     async for item in items:
                         if isinstance(item, RunEnded):
-                            self._stopping.tell_interrupted(running, run)
+                            self._stopping.report_interrupt(running, run)
                         yield item
             finally:
                 if run.message_id and not run.over.is_set():
@@ -291,7 +300,7 @@ class JupyterKernel:
         self._reply(json.dumps({"error": error} if error else {"value": value}))
 
     async def interrupt(self) -> None:
-        """Stop what runs; a second time with the kernel, where the code has not answered."""
+        """Stop the run. The second call ends the kernel if the code has not answered."""
         # Of a run that waits for code that resists, and that code, the one that waits is stopped first.
         for run in dict.fromkeys((self._run, self._stopping.resisting)):
             if run is not None:
@@ -312,11 +321,11 @@ class JupyterKernel:
         return await self._asides.inspect(code, cursor)
 
     async def variables(self) -> Sequence[Variable]:
-        """The person's variables."""
+        """The user's variables."""
         return await self._asides.variables()
 
     async def names(self) -> Mapping[str, str]:
-        """The person's names with their types."""
+        """The user's names with their types."""
         return await self._asides.names()
 
     async def missing(self, modules: Sequence[str]) -> Sequence[str]:
@@ -328,14 +337,14 @@ class JupyterKernel:
         return await self._asides.written(moment)
 
     async def take_back(self, moment: int, paths: Sequence[str]) -> Mapping[str, Any] | None:
-        """Put names back as they were, and files."""
-        told = await self._asides.take_back(moment, paths)
+        """Restore names and files."""
+        restored = await self._asides.take_back(moment, paths)
         running = self._lives.running
-        if told and running is not None:
-            running.cwd = str(told.get("cwd") or running.cwd)
+        if restored and running is not None:
+            running.cwd = str(restored.get("cwd") or running.cwd)
             # What is different by now, no run has changed.
             await self._files.look(self._lives.first_cwd)
-        return told
+        return restored
 
     async def value(self, name: str, keys: Sequence[Any], spec: str) -> WrittenValue:
         """The text of a value."""
@@ -361,8 +370,8 @@ class JupyterKernel:
         await self._stopping.settled()
         return await self._lives.up()
 
-    async def _all_told(self) -> None:
-        """Return when what the last run has put out is complete."""
+    async def _all_output_here(self) -> None:
+        """Return when the output of the last run is complete."""
         if self._settling is not None:
             await asyncio.wait({self._settling})
 
@@ -452,7 +461,7 @@ class JupyterKernel:
         # A thread's output can carry the id of a question that was asked meanwhile.
         run_id = self._past.get(parent, next(reversed(self._past.values())))
         for output in self._translator.outputs(message):
-            self._tell.late_output(run_id, output)
+            self._listener.late_output(run_id, output)
 
     def _background(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)

@@ -15,7 +15,7 @@ from terp.kernels.sandbox.tier import Confined, unconfined
 from terp.settings.interpreter import Interpreter
 from terp.text.importing import import_slow
 
-# `-E` and `-P` keep the person's PYTHONPATH and directory away from the host; what it starts has them.
+# `-E` and `-P` keep the user's PYTHONPATH and directory away from the host; what it starts has them.
 _START = """
 import runpy, sys
 home, module = sys.argv.pop(1), sys.argv.pop(1)
@@ -27,7 +27,7 @@ runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """Implements `Connector` with a process of our own.
+    """Implements `Connector` with a child process.
 
     It is a command line with `{connection_file}` in it, a directory, an environment, and why this one.
 
@@ -55,15 +55,15 @@ class Launch:
 
     @property
     def tier(self) -> str:
-        """What confines it."""
+        """The sandbox of the process."""
         return self.confined.what
 
     @property
     def guest(self) -> None:
-        """Nobody's guest."""
+        """None: the kernel is terp's."""
 
     def load(self) -> Callable[[], Connection]:
-        """What makes the process."""
+        """Return a function that makes the connection."""
         # Importing jupyter_client takes 100 ms, in which a front end wants to draw.
         return partial(import_slow("terp.kernels.jupyter.process").KernelProcess, self)
 
@@ -155,18 +155,18 @@ def load(sources, token, session, away):
 def bootstrap_code(token: str, session: str = "", *, away: bool = False) -> str:
     """Code that loads the package as `terp_home` into a kernel, and leaves no other name there.
 
-    `session` is the id of the client where the kernel is somebody else's. One that is `away` is terp's own
-    and on another machine: it outlives terp, which may come back to it, and tells of its files itself.
+    `session` is the client id for a kernel of another program. With `away` the kernel is terp's and on
+    another machine: it outlives terp, which may reconnect to it, and it reports its files itself.
     """
     folder = Path(__file__).parents[1] / "inside"
     sources = {_module(path.stem): path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.py"))}
-    # One expression: a statement would bind a name in the person's namespace.
+    # One expression: a statement would bind a name in the user's namespace.
     load = f"space['load']({sources!r}, {token!r}, {session!r}, {away!r})"
     return f"(lambda space: (exec({_LOADER!r}, space), {load}))({{}})"
 
 
 def farewell_code(session: str) -> str:
-    """Code that takes the package out of a kernel of somebody else again."""
+    """Code that removes the package from a kernel of another program."""
     return f"(lambda home: home and home.leave({session!r}))(__import__('sys').modules.get('terp_home'))"
 
 
@@ -194,21 +194,21 @@ class ProvisionedConnector:
 
     @property
     def cwd(self) -> str:
-        """The directory that it is told to start in."""
+        """The working directory passed to the provisioner."""
         return self.launch.cwd
 
     @property
     def guest(self) -> None:
-        """Nobody's guest: it is started for us."""
+        """None: the kernel is started for terp."""
 
     @property
     def tier(self) -> str:
-        """Nothing that is known."""
+        """Always "none": no sandbox is known."""
         return "none"
 
     @property
     def why(self) -> str:
-        """Why this one, and who starts it."""
+        """The reason for this kernel, and the provisioner that starts it."""
         return f"{self.launch.why}, started by the kernel provisioner {self.provisioner.name}"
 
     @property
@@ -227,7 +227,7 @@ class ProvisionedConnector:
         return self.launch.results_lag
 
     def load(self) -> Callable[[], Connection]:
-        """What makes the connection."""
+        """Return a function that makes the connection."""
         return partial(
             import_slow("terp.kernels.jupyter.provisioned").ProvisionedKernel, self.launch, self.provisioner
         )

@@ -1,4 +1,4 @@
-"""The lives of one kernel: how each begins, what ends it, and which there is now."""
+"""The lives of one kernel: start, restart and end of its processes."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -17,18 +17,18 @@ _LOOKED_FOR = "The next run looks for it again."
 
 
 class Lives:
-    """Starts a kernel when it is wanted, and again after its death.
+    """Starts a kernel when it is needed, and again after its end.
 
-    `way` says how to reach it, `next_tier` what would confine a start now. What a life says that answers no
-    request of ours goes to `unclaimed`; `settled` returns when the output of its last run is complete.
+    `connector` returns the means to reach it, `next_tier` the sandbox of a start now. Messages that answer no
+    request of ours go to `unclaimed`; `settled` returns when the output of the last run is complete.
     """
 
     def __init__(
         self,
         language: str,
         cwd: str,
-        way: Callable[[], Connector],
-        tell: KernelListener,
+        connector: Callable[[], Connector],
+        listener: KernelListener,
         files: RunFiles,
         unclaimed: Callable[[str, str, Message], None],
         settled: Callable[[], Awaitable[None]],
@@ -38,8 +38,8 @@ class Lives:
         self.next_tier: Callable[[], str] = lambda: NONE
         self._language = language
         self._cwd = cwd
-        self._way = way
-        self._tell = tell
+        self._connector = connector
+        self._listener = listener
         self._files = files
         self._unclaimed = unclaimed
         self._settled = settled
@@ -50,22 +50,22 @@ class Lives:
 
     @property
     def cwd(self) -> str:
-        """The directory of the life that there is now, else of the next one."""
+        """The working directory of the current life, else of the next one."""
         return self.running.cwd if self.running is not None else self._cwd
 
     @property
     def tier(self) -> str:
-        """What confines the next run."""
+        """The sandbox of the next run."""
         life = self.running or self._coming
         return self.next_tier() if life is None or self._is_outdated(life) else life.tier
 
     @property
     def first_cwd(self) -> str:
-        """The directory in which the kernel was first, "" while that is not known."""
+        """The working directory at the first start, "" while it is not known."""
         return self._cwd
 
     async def up(self) -> RunningKernel:
-        """The life that there is now, begun where there was none, or where it is held by less than the next.
+        """The current life. A new one is started if there is none, or if the next one has a stricter sandbox.
 
         Raises:
             KernelStartFailed: it did not come up.
@@ -79,7 +79,7 @@ class Lives:
         return running
 
     async def replace(self) -> None:
-        """End the life that there is, also one that has only begun, and begin another.
+        """End the current life, even while it starts, and start another.
 
         Raises:
             KernelStartFailed: it did not come up.
@@ -94,27 +94,27 @@ class Lives:
         await self._any()
 
     async def retire(self, running: RunningKernel) -> None:
-        """End a life whose own code has told it to end."""
+        """End a life after its code called `exit` or `quit`."""
         if self.running is running:
             self._lose("died", f"The code ended the session. {self.afterwards(running)}")
         await running.kill()
 
     def lose_state(self) -> None:
-        """Note that the variables are gone although the kernel lives."""
+        """Note that the variables are lost although the kernel lives."""
         self.generation += 1
-        self._tell.changed(self._language, "restarted", "")
+        self._listener.changed(self._language, "restarted", "")
 
     def obituary(self, running: RunningKernel) -> str:
-        """How a life ended, and what follows."""
+        """Describe the end of a life and its consequence."""
         # When all is being ended there is no next run.
         return running.obituary("" if self._closed else self.afterwards(running))
 
     def afterwards(self, running: RunningKernel) -> str:
-        """What follows from the end of a life."""
+        """Describe the consequence of the end of a life."""
         return _LOOKED_FOR if running.is_shared or running.may_live else _LOST
 
     async def aclose(self) -> None:
-        """End the life that there is; no other begins. Harmless when repeated."""
+        """End the current life; no other is started. Harmless when repeated."""
         self._closed = True
         if self._starting is not None:
             self._starting.cancel()
@@ -122,12 +122,12 @@ class Lives:
         running, self.running = self.running, None
         if running is not None:
             await running.close()
-            self._tell.changed(self._language, "left" if running.is_shared else "stopped", "")
+            self._listener.changed(self._language, "left" if running.is_shared else "stopped", "")
         for task in tuple(self._mourning):
             await asyncio.wait({task})
 
     def _is_outdated(self, life: RunningKernel) -> bool:
-        """Whether no code has run in it yet, and a start now would be held by something else."""
+        """Return True if no code has run in it yet and a start now would get another sandbox."""
         if life.used or life.is_shared:
             return False
         return life.tier != (tier := self.next_tier()) and is_confined(tier)
@@ -139,7 +139,7 @@ class Lives:
             raise KernelStartFailed("The kernels of this session were ended.")
         if self._starting is None or self._starting.done():
             self._starting = asyncio.create_task(self._bring_up())
-            # Who started it may have gone; its failure was told to the listeners.
+            # The caller may have gone; the listeners got the failure.
             self._starting.add_done_callback(lambda task: task.cancelled() or task.exception())
         return await asyncio.shield(self._starting)
 
@@ -152,38 +152,38 @@ class Lives:
             self.running = running
             self._cwd = self._cwd or running.cwd
         except KernelStartFailed as error:
-            self._tell.changed(self._language, "died", error.message)
+            self._listener.changed(self._language, "died", error.message)
             raise
         finally:
             self._coming = None
             await asyncio.wait({looking})
         looking.result()
-        self._tell.changed(self._language, "restarted" if self.generation > 1 else "ready", "")
+        self._listener.changed(self._language, "restarted" if self.generation > 1 else "ready", "")
         task = asyncio.create_task(self._mourn(running))
         self._mourning.add(task)
         task.add_done_callback(self._mourning.discard)
         return running
 
     async def _started(self) -> RunningKernel:
-        """A life that answers. A kernel that somebody kills while it starts is started once more."""
+        """Return a life that answers. A kernel that is killed during its start is started once more."""
         try:
             return await self._begin()
         except KernelKilled as killed:
-            self._tell.changed(self._language, "died", f"{killed.message} It is started once more.")
+            self._listener.changed(self._language, "died", f"{killed.message} It is started once more.")
             return await self._begin()
 
     async def _begin(self) -> RunningKernel:
-        way = self._way()
+        connector = self._connector()
         # Who changes what holds kernels must find this one too.
         self.generation = max(1, self.generation)
-        self._tell.changed(self._language, "starting", way.why)
-        connect = await asyncio.to_thread(way.load)
-        self._coming = RunningKernel(way, connect(), self._unclaimed)
+        self._listener.changed(self._language, "starting", connector.why)
+        connect = await asyncio.to_thread(connector.load)
+        self._coming = RunningKernel(connector, connect(), self._unclaimed)
         await self._coming.start()
         return self._coming
 
     async def _mourn(self, running: RunningKernel) -> None:
-        """Wait for the end of a life and tell it, unless it was wanted."""
+        """Wait for the end of a life, and report it unless terp ended it."""
         await asyncio.wait({running.gone})
         why = self.obituary(running)
         if self.running is running:
@@ -195,7 +195,7 @@ class Lives:
     def _lose(self, state: KernelState, why: str) -> None:
         self.running = None
         self.generation += 1
-        self._tell.changed(self._language, state, why)
+        self._listener.changed(self._language, state, why)
 
 
 async def _ended(running: RunningKernel) -> None:

@@ -62,7 +62,7 @@ class LocalKernels:
         self._watches: dict[str, FileWatch] = {}
 
     def fresh(self) -> "LocalKernels":
-        """Others like these, none of them started: with the same Python and packages, and confined alike."""
+        """New kernels with the same Python, packages and sandbox, none of them started."""
         others = LocalKernels(self.cwd, self.options, environ=self.environ, confinement=self.confinement)
         others.interpreter, others.functions = self.interpreter, self.functions
         others.own_files, others.own_folders = self.own_files, self.own_folders
@@ -70,12 +70,12 @@ class LocalKernels:
 
     @property
     def network(self) -> bool:
-        """Whether code has the network, where it is confined."""
+        """True if code in the sandbox has the network."""
         return self.confinement.network
 
     @property
     def languages(self) -> Sequence[str]:
-        """What models are offered, the default first: what is here, or of that what was chosen."""
+        """The languages offered to models, the default first: the installed ones, or those chosen of them."""
         return tuple(self._here)
 
     def known(self) -> Sequence[KnownLanguage]:
@@ -90,7 +90,7 @@ class LocalKernels:
 
     @property
     def stateless(self) -> Sequence[str]:
-        """Those of `languages` in which every run begins anew."""
+        """The subset of `languages` that keep no state between runs."""
         return tuple(name for name, row in self._here.items() if not row.keeps_state)
 
     def get(self, language: str) -> Kernel:
@@ -105,11 +105,11 @@ class LocalKernels:
 
     @property
     def attached(self) -> Mapping[str, KernelAttachment]:
-        """The kernels of somebody else in which code runs, by language."""
+        """The kernels of other programs in which code runs, by language."""
         return self._attached
 
     async def attach(self, attachment: KernelAttachment) -> str:
-        """As `begin_with`, later: the kernel that ran the language is ended, or left if it is not ours.
+        """Do as `begin_with`, but first end the kernel of the language, or detach it if it is not terp's.
 
         Raises:
             UnknownLanguage: none of the languages that were asked for is its.
@@ -127,19 +127,19 @@ class LocalKernels:
         """
         name = self._language_of(attachment)
 
-        def way(token: str) -> Connector:
+        def connector(token: str) -> Connector:
             self.confinement.check_elsewhere(attachment.place)
-            return attachment.way(token, self.options.prelude if name == "python" else "")
+            return attachment.connector(token, self.options.prelude if name == "python" else "")
 
         cwd = attachment.cwd or self.cwd
         files = self._files(cwd) if attachment.is_here else NoFiles()
-        kernel = self._jupyter(name, cwd, way, files)
+        kernel = self._jupyter(name, cwd, connector, files)
         self._attached[name] = attachment
         self._kernels[name] = AttachedLanguage(attachment, kernel)
         return name
 
     async def detach(self, language: str) -> None:
-        """Let a kernel of terp's own run a language again; that of somebody else is left running.
+        """Return a language to a kernel of terp's. The other program's kernel keeps running.
 
         Raises:
             UnknownLanguage: terp has none for it.
@@ -149,11 +149,11 @@ class LocalKernels:
         await self._part_with(language)
         self._attached.pop(language, None)
 
-    def jupyter(self, language: str, way: Callable[[str], Connector]) -> JupyterKernel:
+    def jupyter(self, language: str, connector: Callable[[str], Connector]) -> JupyterKernel:
         """A kernel with what these kernels have in common: one process of this machine is confined here."""
 
         def confined(token: str) -> Connector:
-            made = way(token)
+            made = connector(token)
             if isinstance(made, Launch):
                 if self.confinement.wanted:
                     self.confinement.temporary = self._temporary.made()
@@ -167,7 +167,7 @@ class LocalKernels:
         return kernel
 
     def provisioned(self, language: str, launch: Callable[[str], Launch]) -> JupyterKernel:
-        """As `jupyter`, but started by the kernel provisioner that the person has named, if they have."""
+        """As `jupyter`, but started by the kernel provisioner that the user has named, if they have."""
         provisioner = self.options.provisioner
         if provisioner is None:
             return self.jupyter(language, launch)
@@ -176,23 +176,23 @@ class LocalKernels:
         return kernel
 
     def _jupyter(
-        self, language: str, cwd: str, way: Callable[[str], Connector], files: RunFiles
+        self, language: str, cwd: str, connector: Callable[[str], Connector], files: RunFiles
     ) -> JupyterKernel:
         most = self.options.max_output_chars
-        return JupyterKernel(language, cwd, way, self._listeners, files, max_output_chars=most)
+        return JupyterKernel(language, cwd, connector, self._listeners, files, max_output_chars=most)
 
     def _files(self, cwd: str) -> RunFiles:
-        """Those of all kernels that are started in a directory: a change is told once."""
+        """The file watch of all kernels that are started in a directory: a change is reported once."""
         if cwd not in self._watches:
             self._watches[cwd] = FileWatch(own_files=self.own_files, own_folders=self.own_folders)
         return LocalFiles(self._watches[cwd])
 
     def listen(self, listener: KernelListener) -> Callable[[], None]:
-        """Tell `listener` what happens outside runs."""
+        """Report events outside runs to `listener`, until the returned function is called."""
         return self._listeners.add(listener)
 
     async def rest(self) -> Sequence[str]:
-        """End every kernel until it is asked for again, but for those of somebody else."""
+        """End every kernel of terp's until it is needed again. Return the languages that lost state."""
         theirs = {*self._attached, *(_INSIDE_PYTHON if "python" in self._attached else ())}
         ours = {language: kernel for language, kernel in self._kernels.items() if language not in theirs}
         for language, kernel in ours.items():
@@ -230,7 +230,7 @@ class LocalKernels:
         return name
 
     async def _part_with(self, language: str) -> None:
-        """End the kernel of a language; what runs inside Python is made anew with the next one."""
+        """End the kernel of a language, and for Python the kernels that run inside it."""
         for name in (language, *(_INSIDE_PYTHON if language == "python" else ())):
             kernel = self._kernels.pop(name, None)
             if kernel is not None:

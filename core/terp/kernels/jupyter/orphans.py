@@ -48,7 +48,7 @@ def lifeline() -> Iterator[int]:
 
 
 class OrphanGuard:
-    """A small shell that outlives terp by a moment, to end what carries a mark if terp is killed.
+    """A small shell that outlives terp briefly, and kills marked processes if terp is killed.
 
     It is for programs that somebody else's library starts, with a stdin of their own.
     """
@@ -64,7 +64,7 @@ class OrphanGuard:
         )
 
     def dismiss(self) -> None:
-        """They ended in an orderly way: there is nothing to guard any more."""
+        """End the guard: the marked processes ended in an orderly way."""
         stdin = self._shell.stdin
         if stdin is None or stdin.closed:
             return

@@ -32,7 +32,7 @@ from terp.kernels.sandbox.tier import ProcessCommand
 
 @dataclass(frozen=True)
 class Pace:
-    """How often the process is asked, in seconds: always, and while its end is awaited; and for how long."""
+    """Poll intervals in seconds, normally and while the end is awaited, and the time limit for the end."""
 
     poll_s: float
     quick_poll_s: float
@@ -40,7 +40,7 @@ class Pace:
 
 
 class Watch:
-    """Asks `poll` for the exit code of a process until there is one; `gone` then tells how it ended."""
+    """Polls the exit code of a process until there is one; `gone` then describes the end."""
 
     def __init__(
         self, poll: Callable[[], Awaitable[int | None]], gone: asyncio.Future[str], pace: Pace
@@ -51,17 +51,17 @@ class Watch:
         self._task: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
-        """Ask from now on."""
+        """Start to poll."""
         self._task = asyncio.create_task(self._ask())
 
     async def until_gone(self) -> None:
-        """Wait for the end of the process, as long as a farewell may take."""
+        """Wait for the end of the process, at most `farewell_s`."""
         deadline = time.monotonic() + self._pace.farewell_s
         while not await self._look() and time.monotonic() < deadline:  # noqa: ASYNC110
             await asyncio.sleep(self._pace.quick_poll_s)
 
     async def end(self) -> None:
-        """Ask no more. Harmless when repeated."""
+        """Stop to poll. Harmless when repeated."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait({self._task})
@@ -71,7 +71,7 @@ class Watch:
             await asyncio.sleep(self._pace.poll_s)
 
     async def _look(self) -> bool:
-        """Whether the process is gone."""
+        """Return True if the process is gone."""
         code = await self._poll()
         if code is not None and not self._gone.done():
             self._gone.set_result(end_of(code))
@@ -79,9 +79,9 @@ class Watch:
 
 
 class GroupProvisioner(LocalProvisioner):
-    """A kernel in a session of its own, confined and supervised, with its standard streams in a log file.
+    """A kernel in a separate process session, sandboxed and supervised, with its standard streams in a log.
 
-    The stock launcher leaves the kernel's file descriptors 1 and 2 on the person's terminal. `process` is
+    The stock launcher leaves the kernel's file descriptors 1 and 2 on the user's terminal. `process` is
     the supervisor, which ends when and how the kernel does, and `pid` the kernel, or what confines it, once
     that is started. `afterwards` is the command that ends what even then is left.
     """
@@ -118,11 +118,11 @@ class GroupProvisioner(LocalProvisioner):
                 stderr=log,
                 start_new_session=True,
             )
-        self.pid = self.pgid = await self._told(self.line, command.argv[0])
+        self.pid = self.pgid = await self._pid_from(self.line, command.argv[0])
         return self.connection_info
 
     def let_go(self) -> None:
-        """Leave the rest to the supervisor: it ends, and everything with it."""
+        """Close the line to the supervisor, which then ends itself and all below it."""
         if self.line is not None:
             self.line.close()
 
@@ -141,17 +141,17 @@ class GroupProvisioner(LocalProvisioner):
         code: int | None = await super().poll()
         if code is None or code <= 128 or not self.launch.confined.tier.stands_between:
             return code
-        # What stands between tells of the signal that ended the kernel as a shell does.
+        # The sandbox's process reports the signal that ended the kernel as a shell does.
         return 128 - code
 
     def end_rest(self) -> None:
-        """End what the end of the process leaves running."""
+        """End processes that outlived the kernel."""
         if self.afterwards:
             quiet = subprocess.DEVNULL
             subprocess.run(self.afterwards, stdin=quiet, stdout=quiet, stderr=quiet, timeout=10, check=False)
 
     def signal_kernel(self, signum: int) -> None:
-        """Signal the kernel alone."""
+        """Signal only the kernel."""
         if self.process is not None and self.process.poll() is None and (pid := self._kernel()):
             with suppress(ProcessLookupError):
                 os.kill(pid, signum)
@@ -172,10 +172,10 @@ class GroupProvisioner(LocalProvisioner):
         return self.launch.confined.tier.process_of(self.pid) if self.pid is not None else 0
 
     @staticmethod
-    async def _told(line: socket.socket, program: str) -> int:
+    async def _pid_from(line: socket.socket, program: str) -> int:
         """The number of the kernel's process, from its supervisor."""
-        told = await asyncio.get_running_loop().sock_recv(line, 64)
-        number = int(told or 0)
+        answer = await asyncio.get_running_loop().sock_recv(line, 64)
+        number = int(answer or 0)
         if number < 0:
             raise OSError(-number, os.strerror(-number), program)
         if not number:
@@ -231,7 +231,7 @@ class KernelProcess:
             await self._provisioner.send_signal(signal.SIGINT)
 
     async def stack(self) -> str:
-        """Where the code stands; it works in C code too, and without values."""
+        """The stack of the code, also in C code, without values."""
         if self._provisioner is not None:
             self._provisioner.signal_kernel(signal.SIGUSR1)
         deadline = time.monotonic() + _STACK_S

@@ -27,7 +27,7 @@ _PACE = Pace(poll_s=0.5, quick_poll_s=0.05, farewell_s=5.0)
 
 
 class ProvisionedKernel:
-    """Implements `Connection` with Jupyter's own manager and the provisioner that the person has named."""
+    """Implements `Connection` with Jupyter's manager and the provisioner that the user named."""
 
     def __init__(self, launch: Launch, provisioner: Provisioner) -> None:
         self._launch = launch
@@ -61,7 +61,7 @@ class ProvisionedKernel:
             quoted = f" Its last words:\n{words}" if words else ""
             raise KernelStartFailed(
                 f"The kernel provisioner '{self._named.name}' has started no kernel: {error}{quoted}",
-                "Its documentation tells what kernel_provisioner_config may hold.",
+                "Its documentation lists the settings of kernel_provisioner_config.",
             ) from error
         client = manager.client(context=self._context)
         assert isinstance(client, AsyncKernelClient)
@@ -81,7 +81,7 @@ class ProvisionedKernel:
             await self._provisioner.send_signal(signal.SIGINT)
 
     async def stack(self) -> str:
-        """Nothing: the provisioner may know no other signals."""
+        """Return "": the provisioner may know no other signals."""
         return ""
 
     async def kill(self) -> None:

@@ -1,4 +1,4 @@
-"""What the bootstrap in a kernel tells about a run, read with care: code in the kernel can forge it."""
+"""Reports of the bootstrap about a run, checked on reading: code in the kernel can forge them."""
 
 import json
 import re
@@ -39,25 +39,25 @@ def back_call_in(text: str) -> BackCall:
 
 
 def tool_in(report: Mapping[str, Any]) -> ToolWorking | None:
-    """The tool that a report tells of, or None."""
+    """The tool named in a report, or None."""
     name = _text(report.get("tool"))
     return ToolWorking(name, over=report.get("over") is True) if name.isidentifier() else None
 
 
 def changes_in(report: Mapping[str, Any]) -> tuple[VariableChange, ...]:
-    """The changes of the namespace in a report; none where it is not as it should be."""
+    """The changes of the namespace in a report; none where it is malformed."""
     rows = report.get("changes")
     found = [_change(row) for row in rows[:_MOST]] if isinstance(rows, list) else []
     return tuple(change for change in found if change is not None)
 
 
 def more_in(report: Mapping[str, Any]) -> int:
-    """How many changes a report leaves out."""
+    """The number of changes that a report leaves out."""
     return _number(report.get("more")) or 0
 
 
 def files_in(report: Mapping[str, Any], host: str) -> tuple[FileChange, ...]:
-    """The files of `host` that a report tells were changed; none where it is not as it should be."""
+    """The changed files of `host` in a report; none where it is malformed."""
     rows = report.get("files")
     changes, states = [], {}
     for row in rows[:_MOST_ROWS] if isinstance(rows, list) else ():
@@ -73,29 +73,29 @@ def files_in(report: Mapping[str, Any], host: str) -> tuple[FileChange, ...]:
 
 
 def stopped_in(report: Mapping[str, Any]) -> StoppedAt | None:
-    """Where an interrupt hit, or None when the report does not say it."""
-    told = report.get("stopped")
-    line = _number(told.get("line")) if isinstance(told, Mapping) else None
-    if not isinstance(told, Mapping) or line is None:
+    """The place where an interrupt hit, or None when the report has none."""
+    part_of_report = report.get("stopped")
+    line = _number(part_of_report.get("line")) if isinstance(part_of_report, Mapping) else None
+    if not isinstance(part_of_report, Mapping) or line is None:
         return None
     function, source, inside, file = (
-        _text(told.get(key)) for key in ("function", "source", "inside", "file")
+        _text(part_of_report.get(key)) for key in ("function", "source", "inside", "file")
     )
-    values = _held(told.get("values"))
-    return StoppedAt(line, function, source, inside, _number(told.get("run")) or 0, file, values)
+    values = _held(part_of_report.get("values"))
+    return StoppedAt(line, function, source, inside, _number(part_of_report.get("run")) or 0, file, values)
 
 
 def failed_in(report: Mapping[str, Any]) -> tuple[tuple[Held, ...], str]:
-    """What was at hand where an error hit, and what could help; () and "" when the report does not say it."""
-    told = report.get("failed")
-    if not isinstance(told, Mapping):
+    """The values at the place of an error, and a hint; () and "" when the report has none."""
+    part_of_report = report.get("failed")
+    if not isinstance(part_of_report, Mapping):
         return (), ""
-    hint = told.get("hint")
-    return _held(told.get("values")), hint[:_LONGEST_HINT] if isinstance(hint, str) else ""
+    hint = part_of_report.get("hint")
+    return _held(part_of_report.get("values")), hint[:_LONGEST_HINT] if isinstance(hint, str) else ""
 
 
 def stopped_in_stack(stack: str, code: str) -> StoppedAt | None:
-    """Where code stood, from a stack that faulthandler wrote; None when no frame is of a cell.
+    """The place of the code in a stack that faulthandler wrote; None when no frame is of a cell.
 
     The innermost frame comes first, the code of the run is the outermost cell, and values are not known.
     """
@@ -129,7 +129,7 @@ def _change(row: Any) -> VariableChange | None:
 
 
 def _held(rows: Any) -> tuple[Held, ...]:
-    """Names with their values; of text that may be a secret, its type and length alone."""
+    """Names with their values; for text that may be a secret, only its type and length."""
     read = [
         [_text(part) for part in row]
         for row in (rows[:_MOST] if isinstance(rows, list) else ())

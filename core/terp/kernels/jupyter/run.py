@@ -47,8 +47,8 @@ class Backlog:
     """A queue of outputs that stays small when its reader is slow.
 
     Pieces of one stream are merged while they wait. Output past `total` characters of a run, or
-    past `pending` unread ones, is counted and told as `Omitted` in its place; errors and all that
-    is not output always pass.
+    past `pending` unread ones, is counted and replaced by `Omitted`; errors and items that are not
+    output always pass.
     """
 
     def __init__(self, total: int, pending: int = 16_000_000) -> None:
@@ -58,7 +58,7 @@ class Backlog:
         self._wake = asyncio.Event()
 
     def put(self, item: RunItem) -> None:
-        """Add one item, as far as the limits allow."""
+        """Add one item, within the limits."""
         match item:
             case Text() | Display() | DisplayUpdate():
                 self._put_limited(item)
@@ -132,10 +132,10 @@ class KernelRun:
     `again` sends code that the kernel has dropped once more, unless that was done too often. `begun` is set
     when the kernel has come to it, `reply` holds the kernel's answer, `ended` is set when the code is at its
     end, `idle` when the output is complete, `over` when nothing more will come. `stopped` says how the run
-    was stopped from outside, if it was, and `told` whether that was told; `overtime` says it in words for a
-    run that took too long. `resists` is set when the code has not answered an interrupt, `insisted` done when
-    it is to end all the same, with its kernel; where it `may_be_killed` nobody has to insist. `stack` is
-    where the code stood before its kernel was `killed`.
+    was stopped from outside, if it was, and `interrupt_reported` is True once that was reported; `overtime`
+    says it in words for a run that took too long. `resists` is set when the code has not answered an
+    interrupt, `insisted` done when it is to end all the same, with its kernel; where it `may_be_killed`
+    nobody has to insist. `stack` is where the code stood before its kernel was `killed`.
     """
 
     def __init__(
@@ -165,7 +165,7 @@ class KernelRun:
         self.over = asyncio.Event()
         self.stop_requested = asyncio.Event()
         self.stopped: RunStatus | None = None
-        self.told = False
+        self.interrupt_reported = False
         self.overtime = ""
         self.resists = asyncio.Event()
         self.insisted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -184,22 +184,22 @@ class KernelRun:
     @property
     def touched(self) -> Mapping[str, Any]:
         """Paths that the code wrote to, with their state before; code can forge what is reported."""
-        told = self.report.get("touched")
-        return told if isinstance(told, Mapping) else {}
+        value = self.report.get("touched")
+        return value if isinstance(value, Mapping) else {}
 
     @property
     def cwd(self) -> str:
-        """Where the code has taken the kernel; "" when it is where it was. Code can forge it."""
-        told = self.report.get("cwd")
-        if not isinstance(told, str) or len(told) > _LONGEST_PATH:
+        """The kernel's new working directory; "" when it is unchanged. Code can forge it."""
+        value = self.report.get("cwd")
+        if not isinstance(value, str) or len(value) > _LONGEST_PATH:
             return ""
-        return told if os.path.isabs(told) else ""  # noqa: PTH117
+        return value if os.path.isabs(value) else ""  # noqa: PTH117
 
     @property
     def lost(self) -> str:
-        """Why the state is lost although the kernel lives; "" while it is kept."""
-        told = self.report.get("lost")
-        return told if isinstance(told, str) else ""
+        """The reason why the state is lost although the kernel lives; "" while it is kept."""
+        value = self.report.get("lost")
+        return value if isinstance(value, str) else ""
 
     def stop(self, status: RunStatus) -> None:
         """Note that the run is being stopped from outside; the first reason stays."""
@@ -207,13 +207,13 @@ class KernelRun:
         self.stop_requested.set()
 
     def answered(self) -> None:
-        """A question of the code was answered."""
+        """Note that a question of the code was answered."""
         if self._asked_at is not None:
             self._waited_s += time.monotonic() - self._asked_at
             self._asked_at = None
 
     def waited_s(self) -> float:
-        """How long the code has waited for a person or for terp; no time of its own."""
+        """Seconds that the code has waited for the user or terp: not counted against its time limit."""
         pending = 0.0 if self._asked_at is None else time.monotonic() - self._asked_at
         return self._waited_s + pending
 
@@ -230,7 +230,7 @@ class KernelRun:
     def finish_output(self) -> None:
         """Add what only the reply carries: the pager's text, and an error that was not published."""
         if not self.reply.done():
-            # Code may end its kernel before that has told of it: what was sent may have run.
+            # Code may end its kernel before the kernel has reported its start: what was sent may have run.
             self._started_with(0)
             return
         reply = self.reply.result()

@@ -13,7 +13,7 @@ from terp.errors import KernelStartFailed
 from terp.text.own_files import content_of
 
 PREFIX = "terp-k-"
-"""How the names of such directories begin."""
+"""The beginning of the names of such directories."""
 
 # `sun_path` holds 107 bytes on Linux and 103 on macOS, and "/terp-k-xxxxxxxx/c.json-ipc-5" comes on top.
 _LONGEST_BASE = 70
@@ -46,12 +46,12 @@ class RunDir:
 
     @property
     def connection_file(self) -> Path:
-        """Where Jupyter's connection file goes; the socket paths derive from it."""
+        """The path of Jupyter's connection file; the socket paths derive from it."""
         return self.path / "c.json"
 
     @property
     def log(self) -> Path:
-        """What the kernel process writes outside of Jupyter: warnings, crashes, messages of C code."""
+        """The log of the kernel process: warnings, crashes, messages of C code."""
         return self.path / "log"
 
     def stack(self) -> str:

@@ -1,4 +1,4 @@
-"""A running kernel: the requests to it and what answers them, whatever way messages take."""
+"""A running kernel: the requests to it and their answers, over any connection."""
 
 import asyncio
 import time
@@ -14,7 +14,7 @@ from terp.kernels.waiting import first_of, is_set_within
 
 # How long a subscription to iopub is given to show up before the probe is sent again.
 _PROBE_S = 0.25
-# How long a kernel that has just answered may take to tell where it is.
+# Time limit for the working directory of a kernel that has just answered.
 _FACTS_S = 5.0
 # How long a late result is waited for.
 _LAG_S = 0.5
@@ -25,29 +25,29 @@ _TRIES = 5
 
 
 class RunningKernel:
-    """One life of a kernel. Made by `start`; after `gone` is done it is of no use any more.
+    """One life of a kernel. It begins with `start`; after `gone` is done it is of no use.
 
-    `way` says what the kernel needs before its first cell; `unclaimed` gets the output that belongs to no
+    `connector` says what the kernel needs before its first cell; `unclaimed` gets output that belongs to no
     open request of ours. `info` is what the kernel says of itself, `cwd` is where its code has taken it; it
     is `used` once code was sent to it, and `was_left` when it goes on without us.
     """
 
     def __init__(
-        self, way: Connector, connection: Connection, unclaimed: Callable[[str, str, Message], None]
+        self, connector: Connector, connection: Connection, unclaimed: Callable[[str, str, Message], None]
     ) -> None:
-        self._way = way
+        self._connector = connector
         self._connection = connection
         self._unclaimed = unclaimed
         self._dispatcher = Dispatcher(self._on_unclaimed)
-        self._guest = way.guest
-        self._session = way.guest.session if way.guest else uuid.uuid4().hex
+        self._guest = connector.guest
+        self._session = connector.guest.session if connector.guest else uuid.uuid4().hex
         self._welcome = asyncio.Event()
         self._ready = False
         self._why = ""
         self._subshell: KernelReply | None = None
         self.used = self.was_left = False
         self.info: Message = {}
-        self.cwd = way.cwd
+        self.cwd = connector.cwd
 
     @property
     def gone(self) -> asyncio.Future[str]:
@@ -56,22 +56,22 @@ class RunningKernel:
 
     @property
     def tier(self) -> str:
-        """What confines it."""
-        return self._way.tier
+        """The sandbox of the kernel."""
+        return self._connector.tier
 
     @property
     def has_bootstrap(self) -> bool:
-        """Whether terp's own package is in the kernel."""
-        return bool(self._way.bootstrap)
+        """True if terp's package is in the kernel."""
+        return bool(self._connector.bootstrap)
 
     @property
     def is_shared(self) -> bool:
-        """Whether what runs may be somebody else's code."""
+        """True if another program's code may run in it."""
         return self._guest is not None
 
     @property
     def may_live(self) -> bool:
-        """Whether it may be there all the same when it is gone."""
+        """True if it may still run after `gone` is done."""
         return self._connection.may_live
 
     @property
@@ -112,7 +112,7 @@ class RunningKernel:
         return message_id
 
     def forget(self, message_id: str) -> None:
-        """No more messages for this request are wanted by its sender."""
+        """Close a request: its sender needs no more messages."""
         self._dispatcher.forget(message_id)
 
     async def ask(
@@ -136,7 +136,7 @@ class RunningKernel:
     async def ask_bootstrap(
         self, what: str, timeout_s: float, *, busy: bool = False, about: Sequence[Any] = ()
     ) -> Message | None:
-        """What the bootstrap in the kernel answers, or None as for `ask`. Runs no code of a cell."""
+        """The answer of the bootstrap in the kernel, or None as for `ask`. Runs no code of a cell."""
         deadline = time.monotonic() + timeout_s
         if busy and not await self._has_subshell(timeout_s):
             return None
@@ -153,8 +153,8 @@ class RunningKernel:
             self.forget(message_id)
 
     async def catch_up(self) -> None:
-        """Wait until what a run has put out is here, in a kernel that sends results late."""
-        if self._way.results_lag:
+        """Wait for the output of a run, in a kernel that sends results late."""
+        if self._connector.results_lag:
             nothing = {"code": "", "silent": True, "store_history": False, "allow_stdin": False}
             await self.ask("execute_request", nothing, _LAG_S)
 
@@ -175,7 +175,7 @@ class RunningKernel:
         await self._connection.interrupt()
 
     async def stack(self) -> str:
-        """Where the code stands, for a kernel that is killed next; "" when that is not known at once."""
+        """The stack of the code, for a kernel that is killed next; "" when it is not available at once."""
         return await self._connection.stack() if self.has_bootstrap else ""
 
     async def kill(self, why: str = "") -> None:
@@ -193,7 +193,7 @@ class RunningKernel:
         await self._connection.close()
 
     def obituary(self, consequence: str = "") -> str:
-        """How the kernel ended, what follows from it, and its last words."""
+        """Describe the kernel's end, with the consequence and the last lines of its log."""
         # Of a kernel that may still be there nobody says that it was ended.
         why = "" if self.may_live else self._why
         how = why or (self.gone.result() if self.gone.done() else "The kernel was ended.")
@@ -206,29 +206,29 @@ class RunningKernel:
         self._connection.send(channel, new_request(kind, content, session=self._session))
 
     async def _until_ready(self) -> None:
-        deadline = time.monotonic() + self._way.start_timeout_s
+        deadline = time.monotonic() + self._connector.start_timeout_s
         boot = self._boot()
         while True:
             probe = KernelReply()
             self.send("kernel_info_request", {}, probe)
             info = await self._first(probe.content, deadline - time.monotonic())
             if info is None:
-                raise self._connection.not_up(self._way.start_timeout_s)
+                raise self._connection.not_up(self._connector.start_timeout_s)
             self.info = info
             # The reply proves the shell channel; a subscription needs a proof of its own
             # (a welcome, or an idle that came through), or the first outputs are lost.
             if self._welcome.is_set() or await is_set_within(_PROBE_S, probe.idle):
                 break
-        if self._way.bootstrap:
+        if self._connector.bootstrap:
             await self._until_booted(boot)
             if not self.cwd:
-                told = await self.ask_bootstrap("cwd", _FACTS_S) or {}
-                self.cwd = str(told.get("cwd") or "")
+                facts = await self.ask_bootstrap("cwd", _FACTS_S) or {}
+                self.cwd = str(facts.get("cwd") or "")
 
     def _boot(self) -> KernelReply:
         boot = KernelReply()
-        if self._way.bootstrap:
-            silent = {"code": self._way.bootstrap, "silent": True, "store_history": False}
+        if self._connector.bootstrap:
+            silent = {"code": self._connector.bootstrap, "silent": True, "store_history": False}
             self.send("execute_request", silent | {"stop_on_error": False}, boot)
         return boot
 
@@ -250,7 +250,7 @@ class RunningKernel:
         return reply.result() if reply.done() else None
 
     async def _has_subshell(self, timeout_s: float) -> bool:
-        """Whether a subshell is there in time. It is asked for once, however late the answer comes."""
+        """Return True if a subshell is there in time. It is requested only once."""
         if self._subshell is None and "kernel subshells" in (self.info.get("supported_features") or ()):
             self._subshell = KernelReply()
             self.send("create_subshell_request", {}, self._subshell, channel="control")

@@ -28,7 +28,7 @@ _PATIENCE_S = 0.5
 def supervise(directory: str, ending: list[str], command: list[str]) -> None:
     """Run the command to its end; does not return."""
     kernel = _started(command)
-    # Before terp is told: no code runs before that.
+    # Before terp gets the process id: no code runs before that.
     _adopt_orphans()
     _ignore_signals()
     _tell(kernel)

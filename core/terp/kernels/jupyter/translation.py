@@ -8,7 +8,7 @@ from terp.events.outputs import Clear, Display, DisplayUpdate, Error, Omitted, O
 from terp.kernels.jupyter.channels import Message
 
 REPORT = "application/vnd.terp.report+json"
-"""MIME type of what the bootstrap in the kernel tells about a run; never shown."""
+"""MIME type of the bootstrap's reports about a run; never shown."""
 
 RUN_NUMBER = "terp_run"
 """Key in the metadata of a request to run code: which run of the session it is."""
@@ -86,7 +86,7 @@ def error_of(content: Message) -> Error:
 
 
 def report_of(message: Message) -> Mapping[str, Any] | None:
-    """What the bootstrap reports in this message, or None when it is a message like any other."""
+    """The report of the bootstrap in this message, or None when it has none."""
     if message["msg_type"] != "display_data":
         return None
     report = (message["content"].get("data") or {}).get(REPORT)
@@ -94,24 +94,24 @@ def report_of(message: Message) -> Mapping[str, Any] | None:
 
 
 def pages(reply: Message) -> Sequence[Display]:
-    """What a reply wants shown in a pager: the output of `obj?`."""
+    """The pager output in a reply, as of `obj?`."""
     payload = reply.get("payload") or ()
     return [Display(part.get("data") or {}) for part in payload if part.get("source") == "page"]
 
 
 def wants_exit(reply: Message) -> bool:
-    """Whether the code asked for the end of the session: `exit`, `quit`."""
+    """Return True if the code called `exit` or `quit`."""
     payload = reply.get("payload") or ()
     return any(part.get("source") == "ask_exit" and not part.get("keepkernel") for part in payload)
 
 
 def is_dropped(reply: Message) -> bool:
-    """Whether the kernel has not run the code, because code that was sent before it has failed."""
+    """Return True if the kernel skipped the code because earlier code failed."""
     return reply.get("status") in ("aborted", "abort")
 
 
 def size_of(output: Output) -> int:
-    """How much an output weighs, in characters."""
+    """The size of an output in characters."""
     match output:
         case Text(text=text):
             return len(text)
@@ -126,6 +126,6 @@ def size_of(output: Output) -> int:
 
 
 def omitted(report: Mapping[str, Any]) -> Omitted | None:
-    """The output that the limiter in the kernel dropped, as far as this report tells."""
+    """The output that the limiter in the kernel dropped, or None when the report has none."""
     characters, lines = report.get("omitted") or (0, 0)
     return Omitted(characters, lines, spooled=False) if characters else None

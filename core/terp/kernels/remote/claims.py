@@ -1,4 +1,4 @@
-"""Which kernels of a gateway belong to a session."""
+"""The kernels of a gateway that belong to a session."""
 
 import json
 import uuid
@@ -8,7 +8,7 @@ from pathlib import Path
 from terp.settings.places import make_private
 
 NAME = "kernels.json"
-"""The file of that in the folder of a session."""
+"""The name of their file in the folder of a session."""
 
 
 class Claims:
@@ -22,9 +22,9 @@ class Claims:
     def __init__(self, folder: Path | None, url: str) -> None:
         self._path = folder / NAME if folder is not None else None
         self._url = url
-        told = _read(self._path, url) if self._path is not None else {}
-        self.session_id = str(told.get("session_id") or uuid.uuid4().hex)
-        kernels = told.get("kernels")
+        content = _read(self._path, url) if self._path is not None else {}
+        self.session_id = str(content.get("session_id") or uuid.uuid4().hex)
+        kernels = content.get("kernels")
         self._kernels = {str(k): str(v) for k, v in kernels.items()} if isinstance(kernels, dict) else {}
 
     @property
@@ -37,12 +37,12 @@ class Claims:
         return self._kernels.get(language, "")
 
     def note(self, language: str, kernel_id: str) -> None:
-        """From now on this is the kernel of that language."""
+        """Record the kernel of a language."""
         self._kernels[language] = kernel_id
         self._write()
 
     def forget(self, language: str) -> None:
-        """The kernel of that language is none of ours any more."""
+        """Remove the kernel of a language."""
         if self._kernels.pop(language, ""):
             self._write()
 
@@ -53,15 +53,15 @@ class Claims:
             self._path.unlink(missing_ok=True)
             return
         make_private(self._path.parent)
-        told = {"gateway": self._url, "session_id": self.session_id, "kernels": self._kernels}
+        content = {"gateway": self._url, "session_id": self.session_id, "kernels": self._kernels}
         new = self._path.with_suffix(".new")
-        new.write_text(json.dumps(told), encoding="utf-8")
+        new.write_text(json.dumps(content), encoding="utf-8")
         new.replace(self._path)
 
 
 def _read(path: Path, url: str) -> dict[str, object]:
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return told if isinstance(told, dict) and told.get("gateway") == url else {}
+    return content if isinstance(content, dict) and content.get("gateway") == url else {}

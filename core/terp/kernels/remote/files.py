@@ -28,20 +28,20 @@ _PIECE_S = 30.0
 
 
 class RemoteFiles:
-    """Implements `RunFiles` with what the kernel tells; copies of the files go into `folder`."""
+    """Implements `RunFiles` with the kernel's reports; copies of the files go into `folder`."""
 
     def __init__(self, folder: Path, host: str) -> None:
         self._folder = folder
         self._host = host
 
     async def look(self, root: str) -> None:
-        """Nothing: the kernel looks itself."""
+        """Do nothing: the kernel scans its files itself."""
 
     def begin(self) -> None:
-        """Nothing: the kernel knows."""
+        """Do nothing: the kernel has its last scan."""
 
     async def changed_by(self, run: KernelRun, running: RunningKernel) -> tuple[FileChange, ...]:
-        """What the kernel has told, with copies of the files that are not too large."""
+        """The changes that the kernel reported, with copies of the files that are not too large."""
         room = LARGEST_OF_RUN
         changes = []
         for change in files_in(run.report, self._host):
@@ -67,8 +67,8 @@ async def fetched(running: RunningKernel, path: str, most: int) -> bytes | None:
     """The content of a file where the kernel is; None when it cannot be read, or is larger than `most`."""
     content = b""
     while len(content) <= most:
-        told = await running.ask_bootstrap("read", _PIECE_S, about=(path, str(len(content)), str(_PIECE)))
-        piece = ((told or {}).get("read") or {}).get("piece")
+        answer = await running.ask_bootstrap("read", _PIECE_S, about=(path, str(len(content)), str(_PIECE)))
+        piece = ((answer or {}).get("read") or {}).get("piece")
         if not isinstance(piece, str):
             return None
         read = base64.b64decode(piece)
@@ -86,12 +86,14 @@ async def given(running: RunningKernel, source: Path) -> str:
         OSError: it cannot be read here.
     """
     digest = await asyncio.to_thread(_digest, source)
-    begun = _told(await running.ask_bootstrap("write", _PIECE_S, about=("begin", source.name, digest)))
+    begun = _write_answer(
+        await running.ask_bootstrap("write", _PIECE_S, about=("begin", source.name, digest))
+    )
     path = str(begun.get("path"))
     start = 0
     while not begun.get("there") and (piece := await asyncio.to_thread(_piece, source, start)):
         encoded = base64.b64encode(piece).decode()
-        _told(await running.ask_bootstrap("write", _PIECE_S, about=("add", path, encoded)))
+        _write_answer(await running.ask_bootstrap("write", _PIECE_S, about=("add", path, encoded)))
         start += len(piece)
     return path
 
@@ -107,10 +109,10 @@ def _piece(source: Path, start: int) -> bytes:
         return file.read(_PIECE)
 
 
-def _told(answer: Message | None) -> Message:
-    told = (answer or {}).get("write")
-    if not isinstance(told, Mapping):
+def _write_answer(answer: Message | None) -> Message:
+    written = (answer or {}).get("write")
+    if not isinstance(written, Mapping):
         raise KernelError("The kernel does not answer.")
-    if "error" in told:
-        raise KernelError(f"The kernel cannot write it: {told['error']}.")
-    return told
+    if "error" in written:
+        raise KernelError(f"The kernel cannot write it: {written['error']}.")
+    return written

@@ -91,7 +91,7 @@ class GatewayKernel:
             await self._api.interrupt(self._id)
 
     async def stack(self) -> str:
-        """Nothing: no signal reaches a process of another machine."""
+        """Return "": no signal reaches a process of another machine."""
         return ""
 
     async def kill(self) -> None:
@@ -117,7 +117,7 @@ class GatewayKernel:
         self._end(f"The kernel at {host} {f'could not be ended: {problem}' if problem else 'was ended.'}")
 
     async def close(self) -> None:
-        """Let go of the kernel; who owns the claims ends it."""
+        """Disconnect from the kernel; the owner of the claims ends it."""
         if self._closed:
             return
         self._closed = True
@@ -131,14 +131,14 @@ class GatewayKernel:
         self._end(f"The kernel at {self._api.gateway.host} was let go.")
 
     def last_words(self) -> str:
-        """Nothing: the log of a kernel is the gateway's."""
+        """Return "": the log of the kernel is the gateway's."""
         return ""
 
     def not_up(self, seconds: float) -> KernelStartFailed:
         """Why the kernel did not come up."""
         host = self._api.gateway.host
         if self.gone.done():
-            return GatewayUnavailable(self.gone.result(), f"The log of the gateway at {host} tells more.")
+            return GatewayUnavailable(self.gone.result(), f"See the log of the gateway at {host}.")
         if self._was_there:
             return KernelStartFailed(
                 f"The kernel at {host} still runs code of before, and has not answered for {seconds:.0f} s.",
@@ -146,7 +146,7 @@ class GatewayKernel:
             )
         return KernelStartFailed(
             f"The kernel at {host} did not answer within {seconds:.0f} s.",
-            "The log of the gateway tells more.",
+            "See the log of the gateway.",
         )
 
     async def _found(self) -> str:
@@ -191,7 +191,7 @@ class GatewayKernel:
             self._wire.send(channel, message)
 
     def _look_for_death(self, state: str) -> None:
-        """A gateway starts a kernel that died anew: whatever ran will never answer."""
+        """Report a kernel that died: the gateway restarts it, and open requests get no answer."""
         host = self._api.gateway.host
         if state in _RESTARTED:
             self._end(f"The kernel at {host} died.")
@@ -224,7 +224,7 @@ class GatewayKernel:
             await asyncio.sleep(_BUSY_POLL_S)
             if not self._unanswered:
                 self._asked.clear()
-            # The wire tells when the gateway does not answer at all.
+            # The wire reports a gateway that does not answer at all.
             with suppress(KernelStartFailed):
                 if not await self._api.state(self._id):
                     self._end(f"The kernel at {self._api.gateway.host} was ended there.")
@@ -260,16 +260,16 @@ class Unanswered:
         self._quiet: asyncio.TimerHandle | None = None
 
     def __bool__(self) -> bool:
-        """Whether something waits for its end."""
+        """Return True if a request waits for its end."""
         return bool(self._open)
 
     def sent(self, channel: str, message: dict[str, Any]) -> None:
-        """A request was sent."""
+        """Note a request that was sent."""
         if channel == "shell":
             self._open[message["header"]["msg_id"]] = message["header"]
 
     def received(self, channel: str, message: Message) -> bool:
-        """Note what arrives; whether it is for anybody else."""
+        """Note an arriving message. Return True if it must be passed on."""
         parent = str((message["parent_header"] or {}).get("msg_id") or "")
         if self._question and parent == self._question:
             if channel == "shell":
@@ -309,11 +309,11 @@ class Unanswered:
             if header is None:
                 continue
             if message_id not in self._replied and header["msg_type"] == "execute_request":
-                self._deliver("iopub", self._answer(header, "stream", name="stderr", text=self._told()))
+                self._deliver("iopub", self._answer(header, "stream", name="stderr", text=self._lost_note()))
             self._deliver("iopub", self._answer(header, "status", execution_state="idle"))
             self._forget(message_id)
 
-    def _told(self) -> str:
+    def _lost_note(self) -> str:
         return (
             f"\n[terp: the connection to {self._host} was lost for {self._away_s:.0f} s. The result of this "
             "run, and what it put out meanwhile, did not come through; whether it ran to its end is not "

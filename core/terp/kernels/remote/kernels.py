@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class GatewayConnector:
-    """Implements `Connector` with the kernel of a kernelspec `spec`, found by `claims` or started anew.
+    """Implements `Connector` with the kernel of a kernelspec `spec`, found by `claims` or started.
 
-    `environment` is what the gateway is told of a kernel that it starts. The kernel alone knows where it is.
+    `environment` are variables for the gateway when it starts a kernel. Only the kernel knows its directory.
     """
 
     api: "GatewayApi"
@@ -55,16 +55,16 @@ class GatewayConnector:
 
     @property
     def tier(self) -> str:
-        """Nothing that is known."""
+        """Always "none": no sandbox is known."""
         return "none"
 
     @property
     def why(self) -> str:
-        """Where it runs."""
+        """The kernelspec and the gateway."""
         return f"{self.spec} at {self.api.gateway.host}"
 
     def load(self) -> Callable[[], Connection]:
-        """What makes the connection. Imports the library of the websocket."""
+        """Return a function that makes the connection. Imports the library of the websocket."""
         make = import_slow("terp.kernels.remote.kernel").GatewayKernel
         is_ipykernel = bool(self.bootstrap)
         return partial(make, self.api, self.claims, self.language, self.spec, self.environment, is_ipykernel)
@@ -95,8 +95,8 @@ def chosen_specs(
         return named
     found = {word: named.get(language_of(word, tuple(named))) or _called(specs, word) for word in languages}
     if unknown := [word for word, spec in found.items() if spec is None]:
-        told = ", ".join(named)
-        raise SettingsError([f"languages: {host} runs no {word!r}; it runs {told}." for word in unknown])
+        offered = ", ".join(named)
+        raise SettingsError([f"languages: {host} runs no {word!r}; it runs {offered}." for word in unknown])
     return _named([spec for spec in found.values() if spec is not None])
 
 
@@ -113,13 +113,13 @@ def _called(specs: Sequence[GatewaySpec], word: str) -> GatewaySpec | None:
 
 
 _PYTHON = "python"
-# What tells a gateway about a kernel to be: KERNEL_USERNAME, KERNEL_NAMESPACE and the like.
+# Variables for the gateway about a new kernel: KERNEL_USERNAME, KERNEL_NAMESPACE and the like.
 _FOR_GATEWAYS = "KERNEL_"
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where the session is at home: the directory in which the person works, and the person's environment.
+    """Where the session is at home: the directory in which the user works, and the user's environment.
 
     Files that code writes are fetched into `folder`.
     """
@@ -134,8 +134,8 @@ class GatewayKernels:
     """Implements `Kernels` with those of one gateway, started at first use. Made by `connect`.
 
     `cwd` is a directory of this machine; where the kernels are they know themselves. `functions` gives code
-    for the start of a Python kernel beside the `prelude` of the options. `resumed` tells that all kernels
-    which the session had there live.
+    for the start of a Python kernel beside the `prelude` of the options. `resumed` is True if all
+    kernels of the session still live there.
     """
 
     def __init__(
@@ -187,7 +187,7 @@ class GatewayKernels:
 
     @property
     def network(self) -> bool:
-        """Nothing of terp's holds code back there."""
+        """True: terp has no sandbox there."""
         return True
 
     @property
@@ -210,7 +210,7 @@ class GatewayKernels:
 
     @property
     def languages(self) -> Sequence[str]:
-        """What its kernelspecs run, the language of its default first."""
+        """The languages of its kernelspecs, that of the default first."""
         return tuple(self._specs)
 
     @property
@@ -239,7 +239,7 @@ class GatewayKernels:
         return self._kernel(name)
 
     def listen(self, listener: KernelListener) -> Callable[[], None]:
-        """Tell `listener` what happens outside runs."""
+        """Report events outside runs to `listener`, until the returned function is called."""
         return self._listeners.add(listener)
 
     async def rest(self) -> Sequence[str]:
@@ -273,14 +273,14 @@ class GatewayKernels:
         return JupyterKernel(
             name,
             "",
-            lambda token: self._way(name, token),
+            lambda token: self._connector(name, token),
             self._listeners,
             RemoteFiles(self._folder, self.elsewhere),
             place=f"{self._specs[name].name} at {self.elsewhere}",
             max_output_chars=self.options.max_output_chars,
         )
 
-    def _way(self, name: str, token: str) -> GatewayConnector:
+    def _connector(self, name: str, token: str) -> GatewayConnector:
         spec = self._specs[name]
         ours = "\n".join((bootstrap_code(token, away=True), self.options.prelude, self.functions()))
         return GatewayConnector(
@@ -313,22 +313,22 @@ class FileCarrier:
                 self._sources.append(Path(attachment.source))
 
     def waits(self, language: str) -> bool:
-        """Nothing has to come before a kernel."""
+        """Return False: a start waits for no file."""
         return False
 
     async def before(self, call: Call, kernel: Kernel) -> str:
-        """Give the kernel what it has not got yet; what became of each that is not as the model was told."""
+        """Copy new files to the kernel. Return notes about failed copies and changed names."""
         if not self._sources:
             return ""
         await kernel.start()
         generation, count = self._given.get(kernel.language, (0, 0))
         new = self._sources[count if generation == kernel.generation else 0 :]
-        told = [await self._give(source, kernel.language) for source in new]
+        notes = [await self._give(source, kernel.language) for source in new]
         self._given[kernel.language] = (kernel.generation, len(self._sources))
-        return " ".join(part for part in told if part)
+        return " ".join(part for part in notes if part)
 
     async def after(self, call: Call, kernel: Kernel, error: Error) -> str:
-        """Nothing: an error of the code changes no file."""
+        """Return "": an error of the code changes no file."""
         return ""
 
     async def _give(self, source: Path, language: str) -> str:

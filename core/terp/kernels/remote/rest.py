@@ -36,7 +36,7 @@ def refused(gateway: Gateway, status: int, reason: str, location: str = "") -> K
             f"There is no such thing at {gateway.url}/api ({said}).",
             "Check gateway_url: it ends where /api begins, and behind JupyterHub with /user/NAME.",
         )
-    return GatewayUnavailable(f"The gateway at {gateway.host} failed: {said}.", "Its log tells more.")
+    return GatewayUnavailable(f"The gateway at {gateway.host} failed: {said}.", "See its log.")
 
 
 def unreachable(gateway: Gateway, error: BaseException) -> GatewayUnavailable:
@@ -117,11 +117,11 @@ class GatewayApi:
 
     async def specs(self) -> GatewaySpecs:
         """The kernelspecs, those of the default first."""
-        told = await self._json("GET", "kernelspecs")
-        rows = told.get("kernelspecs")
+        body = await self._json("GET", "kernelspecs")
+        rows = body.get("kernelspecs")
         if not isinstance(rows, Mapping):
             raise GatewayUnavailable(f"What answers at {self.gateway.host} is no Jupyter gateway.")
-        default = str(told.get("default") or "")
+        default = str(body.get("default") or "")
         specs = sorted(
             (_spec(name, row) for name, row in rows.items()),
             key=lambda spec: (spec.name != default, spec.name),
@@ -131,22 +131,22 @@ class GatewayApi:
     async def start(self, name: str, environment: Mapping[str, str]) -> str:
         """Start a kernel of the kernelspec `name`; its id.
 
-        `environment` is what a gateway is told of a kernel to be: variables that begin with KERNEL_.
+        `environment` are variables for the gateway that begin with KERNEL_.
         """
         # A Kernel Gateway that is given any variables gives the kernel no others.
         body = {"name": name, **({"env": dict(environment)} if environment else {})}
-        told = await self._json("POST", "kernels", json=body, timeout=_LAUNCH_S)
-        if not isinstance(told.get("id"), str):
+        started = await self._json("POST", "kernels", json=body, timeout=_LAUNCH_S)
+        if not isinstance(started.get("id"), str):
             raise GatewayUnavailable(f"{self.gateway.host} started no kernel: its answer names none.")
-        return str(told["id"])
+        return str(started["id"])
 
     async def state(self, kernel_id: str) -> str:
-        """What a kernel does, as the server knows it: "busy", "idle"…; "" when there is none that lives."""
+        """The kernel's state as the server reports it: "busy", "idle"…; "" when it does not live."""
         # Who only looks is not active: a server that nobody uses may be ended.
         answer = await self._send("GET", "kernels", kernel_id, params={"no_track_activity": "1"})
         if answer.status_code == httpx.codes.NOT_FOUND:
             return ""
-        state = str(self._told(answer).get("execution_state") or "unknown")
+        state = str(self._json_of(answer).get("execution_state") or "unknown")
         return "" if state == _GONE else state
 
     async def interrupt(self, kernel_id: str) -> None:
@@ -164,7 +164,7 @@ class GatewayApi:
         await self._http.aclose()
 
     async def _json(self, method: str, *parts: str, **more: Any) -> Mapping[str, Any]:
-        return self._told(await self._send(method, *parts, **more))
+        return self._json_of(await self._send(method, *parts, **more))
 
     async def _send(self, method: str, *parts: str, **more: Any) -> httpx.Response:
         try:
@@ -172,18 +172,18 @@ class GatewayApi:
         except httpx.HTTPError as error:
             raise unreachable(self.gateway, error) from error
 
-    def _told(self, answer: httpx.Response) -> Mapping[str, Any]:
+    def _json_of(self, answer: httpx.Response) -> Mapping[str, Any]:
         self._check(answer)
         try:
-            told = answer.json()
+            body = answer.json()
         except ValueError:
-            told = None
-        if not isinstance(told, Mapping):
+            body = None
+        if not isinstance(body, Mapping):
             raise GatewayUnavailable(
                 f"What answers at {self.gateway.host} is no Jupyter gateway.",
                 "Check gateway_url: it ends where /api begins.",
             )
-        return told
+        return body
 
     def _check(self, answer: httpx.Response) -> None:
         if not answer.is_success:
@@ -193,7 +193,7 @@ class GatewayApi:
 
 
 def trusting() -> ssl.SSLContext:
-    """What this machine trusts, with what SSL_CERT_FILE and SSL_CERT_DIR name.
+    """TLS settings with the machine's certificates, and those of SSL_CERT_FILE and SSL_CERT_DIR.
 
     Where the machine has no store of its own, as with some Pythons of macOS, that of certifi serves.
     """
@@ -205,16 +205,16 @@ def trusting() -> ssl.SSLContext:
 
 def _spec(name: str, row: Any) -> GatewaySpec:
     spec = row.get("spec") if isinstance(row, Mapping) else None
-    told = spec if isinstance(spec, Mapping) else {}
-    language = str(told.get("language") or name).casefold()
-    return GatewaySpec(name, language, str(told.get("display_name") or name))
+    body = spec if isinstance(spec, Mapping) else {}
+    language = str(body.get("language") or name).casefold()
+    return GatewaySpec(name, language, str(body.get("display_name") or name))
 
 
 def _reason(answer: httpx.Response) -> str:
-    """What the server says of an error, in one line."""
+    """The server's reason for an error, in one line."""
     try:
-        told = answer.json()
+        body = answer.json()
     except ValueError:
-        told = None
-    said = (told.get("message") or told.get("reason")) if isinstance(told, Mapping) else ""
+        body = None
+    said = (body.get("message") or body.get("reason")) if isinstance(body, Mapping) else ""
     return " ".join(str(said or answer.reason_phrase).split())[:300]

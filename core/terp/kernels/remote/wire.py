@@ -54,10 +54,10 @@ def message_in(frame: bytes | str, *, v1: bool) -> tuple[str, Message]:
     """
     if v1 and isinstance(frame, bytes):
         return _of_v1(frame)
-    told = json.loads(_without_buffers(frame) if isinstance(frame, bytes) else frame)
-    if not isinstance(told, dict) or not isinstance(told.get("channel"), str):
+    message = json.loads(_without_buffers(frame) if isinstance(frame, bytes) else frame)
+    if not isinstance(message, dict) or not isinstance(message.get("channel"), str):
         raise ValueError("a frame without a channel")
-    return told["channel"], _message([told.get(name) for name in _PARTS])
+    return message["channel"], _message([message.get(name) for name in _PARTS])
 
 
 def _of_v1(frame: bytes) -> tuple[str, Message]:

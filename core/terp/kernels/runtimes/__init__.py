@@ -1,1 +1,1 @@
-"""What can run on this machine: one row for each language, and how its kernel is made."""
+"""The languages of this machine: one row for each, with the function that makes its kernel."""

@@ -37,7 +37,7 @@ def runtime() -> Runtime:
 
 
 def find_deno(machine: Machine) -> str:
-    """The person's deno, or that of terp's own environment; none where it cannot open ports."""
+    """The user's deno, or that of terp's own environment; none where it cannot open ports."""
     if not machine.network:
         return ""
     own = Path(sys.executable).with_name("deno")
@@ -47,7 +47,7 @@ def find_deno(machine: Machine) -> str:
 def deno_launch(
     deno: str, cwd: str, environ: Mapping[str, str], options: KernelOptions | None = None
 ) -> Launch:
-    """How the kernel of `deno` is started."""
+    """The launch of deno's kernel."""
     options = options or KernelOptions()
     return Launch(
         argv=(deno, "jupyter", "--quiet", "--kernel", "--conn", "{connection_file}"),
@@ -96,27 +96,27 @@ class DenoKernel:
 
 
 async def syntax_error(deno: str, code: str) -> Error:
-    """What deno's formatter, which reads code as the kernel does, says of code that cannot be read."""
+    """The syntax error in `code`, as deno's formatter reports it: its parser is the kernel's."""
     argv = (deno, "fmt", "--no-config", "--ext=ts", "-")
     pipe = asyncio.subprocess.PIPE
-    told = b""
+    errors = b""
     try:
         formatter = await asyncio.create_subprocess_exec(
             *argv, stdin=pipe, stdout=asyncio.subprocess.DEVNULL, stderr=pipe, env=_SET, cwd="/"
         )
         try:
-            _, told = await asyncio.wait_for(formatter.communicate(code.encode()), _EXPLAIN_S)
+            _, errors = await asyncio.wait_for(formatter.communicate(code.encode()), _EXPLAIN_S)
         finally:
             if formatter.returncode is None:
                 formatter.kill()
     except (OSError, TimeoutError):
         pass
-    found = re.match(r"error: (?:SyntaxError: )?(.*?)\n(.*?)(?=\n    at |\Z)", _plain(told), re.DOTALL)
+    found = re.match(r"error: (?:SyntaxError: )?(.*?)\n(.*?)(?=\n    at |\Z)", _plain(errors), re.DOTALL)
     if found is None:
         return _UNREADABLE
     message, picture = found.groups()
     return Error("SyntaxError", message, (f"SyntaxError: {message}", *picture.splitlines()))
 
 
-def _plain(told: bytes) -> str:
-    return without_escapes(told.decode(errors="replace"))
+def _plain(errors: bytes) -> str:
+    return without_escapes(errors.decode(errors="replace"))

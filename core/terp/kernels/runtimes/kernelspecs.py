@@ -80,7 +80,7 @@ def spec_folders(environ: Mapping[str, str]) -> Iterator[Path]:
 
 
 def own_data_folder(environ: Mapping[str, str]) -> str:
-    """Where Jupyter keeps what is this person's."""
+    """Jupyter's data folder of this user."""
     home = Path(environ.get("HOME") or os.path.expanduser("~"))  # noqa: PTH111 - `Path.home` ignores `environ`
     user = home / "Library/Jupyter" if sys.platform == "darwin" else home / ".local/share/jupyter"
     data = environ.get("XDG_DATA_HOME", "")
@@ -90,7 +90,7 @@ def own_data_folder(environ: Mapping[str, str]) -> str:
 def spec_launch(
     spec: Spec, cwd: str, environ: Mapping[str, str], options: KernelOptions | None = None
 ) -> Launch:
-    """How the kernel of a spec is started."""
+    """The launch of the kernel of a kernelspec."""
     options = options or KernelOptions()
     program = Machine(environ).which(spec.argv[0]) or spec.argv[0]
     arguments = (part.replace("{resource_dir}", spec.folder) for part in spec.argv[1:])
@@ -110,15 +110,15 @@ def spec_launch(
 def _read(path: Path) -> Spec | None:
     """The kernelspec in a folder; None when there is none, or one that starts a Python kernel."""
     try:
-        told = json.loads((path / "kernel.json").read_text(encoding="utf-8"))
-        argv = tuple(str(part) for part in told["argv"])
-        language = str(told.get("language") or path.name).casefold()
-        environment = {str(name): str(value) for name, value in (told.get("env") or {}).items()}
+        content = json.loads((path / "kernel.json").read_text(encoding="utf-8"))
+        argv = tuple(str(part) for part in content["argv"])
+        language = str(content.get("language") or path.name).casefold()
+        environment = {str(name): str(value) for name, value in (content.get("env") or {}).items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
     if not argv or "{connection_file}" not in " ".join(argv) or language == "python":
         return None
-    by: Literal["signal", "message"] = "message" if told.get("interrupt_mode") == "message" else "signal"
+    by: Literal["signal", "message"] = "message" if content.get("interrupt_mode") == "message" else "signal"
     return Spec(path.name.casefold(), language, argv, str(path), environment, by)
 
 

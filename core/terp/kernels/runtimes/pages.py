@@ -113,17 +113,17 @@ class PageKernel:
         """A page calls nothing."""
 
     async def interrupt(self) -> None:
-        """Nothing runs."""
+        """Do nothing: no code runs."""
 
     async def restart(self) -> None:
-        """Nothing is kept."""
+        """Do nothing: a page has no state."""
 
     async def complete(self, code: str, cursor: int) -> Sequence[str]:
-        """Nothing."""
+        """Return no completions or help."""
         return ()
 
     async def inspect(self, code: str, cursor: int) -> str:
-        """Nothing."""
+        """Return no completions or help."""
         return ""
 
     async def variables(self) -> Sequence[Variable]:

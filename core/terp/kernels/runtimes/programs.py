@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from terp.kernels.jupyter.kernel import JupyterKernel
     from terp.kernels.jupyter.local import LocalKernels
 
-# Unless the person passes their own: nothing is fetched because a program was compiled.
+# Unless the user passes their own: nothing is fetched because a program was compiled.
 _COMPILER_SET = {"GOTOOLCHAIN": "local", "GOFLAGS": "-mod=mod", "GOPROXY": "off"}
 _COMPILER_PASSED = (
     "CC",
@@ -31,7 +31,7 @@ _COMPILER_PASSED = (
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A language of `compiler_table`: the compilers, the best first, and how to get one."""
+    """A language of `COMPILERS`: the compilers, the best first, and how to get one."""
 
     name: str
     programs: tuple[str, ...]
@@ -69,7 +69,7 @@ def compiled_runtimes() -> Sequence[Runtime]:
 def compiler_launch(
     name: str, program: str, cwd: str, environ: Mapping[str, str], options: KernelOptions | None = None
 ) -> Launch:
-    """How the kernel is started that compiles code by `program` and runs it."""
+    """The launch of the kernel that compiles code with `program` and runs it."""
     options = options or KernelOptions()
     arguments = (f"--CompiledKernel.language={name}", f"--CompiledKernel.program={program}")
     environment = _COMPILER_SET | kernel_environment(
@@ -99,7 +99,7 @@ def _compiled_maker(row: Compiled) -> "Callable[[LocalKernels], JupyterKernel]":
 
 @dataclass(frozen=True, slots=True)
 class Driven:
-    """A language of `driver_table`: the programs that run it, the best first, and how to get one."""
+    """A language of `DRIVERS`: the programs that run it, the best first, and how to get one."""
 
     names: tuple[str, ...]
     driver: str
@@ -160,7 +160,7 @@ def driven_runtimes() -> Sequence[Runtime]:
 def driver_launch(
     driver: str, program: str, cwd: str, environ: Mapping[str, str], options: KernelOptions | None = None
 ) -> Launch:
-    """How the kernel is started that runs code by `program` through a driver of `driver_table`."""
+    """The launch of the kernel that runs code with `program` through a driver."""
     options = options or KernelOptions()
     arguments = (f"--DriverKernel.language={driver}", f"--DriverKernel.program={program}")
     return Launch(

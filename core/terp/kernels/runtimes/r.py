@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from terp.kernels.jupyter.local import LocalKernels
 
 _REMEDY = "Debian: apt install r-base-core r-cran-irkernel. macOS: brew install r."
-# Where R keeps packages, below the folder of a person or of the machine.
+# Where R keeps packages, below the folder of a user or of the machine.
 _LIBRARIES = ("R/*-library/*", "Library/R/*/library", "Library/R/*/*/library")
 _SHARED = (
     "/usr/lib/R/library",
@@ -38,7 +38,7 @@ def runtimes() -> Sequence[Runtime]:
 
 
 def r_environment(environ: Mapping[str, str], env_pass: Sequence[str] = ()) -> dict[str, str]:
-    """What R gets: the person's own packages and start files, none that lie in the working directory.
+    """The environment of R: the user's packages and start files, none of the working directory.
 
     R would run a project's `.Rprofile` at its start, whoever wrote it.
     """
@@ -80,7 +80,7 @@ def _find_r(machine: Machine) -> str:
 
 
 def irkernel_launch(cwd: str, environ: Mapping[str, str], options: KernelOptions | None = None) -> Launch:
-    """How IRkernel is started: by its kernelspec, or without one."""
+    """The launch of IRkernel: by its kernelspec, or without one."""
     machine = Machine(environ)
     spec = _spec(machine) or Spec("ir", "r", (machine.which("R"), *_IRKERNEL), "")
     launch = spec_launch(spec, cwd, environ, options)

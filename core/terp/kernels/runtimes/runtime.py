@@ -1,4 +1,4 @@
-"""A language that terp knows to run: how to tell whether it is here, and how to start it."""
+"""A language that terp can run: the search for its program, and its start."""
 
 import shutil
 from collections.abc import Callable, Mapping
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What a search looks at: the environment variables, and the Python and the shell that were chosen.
+    """The input of a search: the environment variables, and the chosen Python and shell.
 
     Without `network` the kernels have no ports, which some cannot do without.
     """
@@ -23,7 +23,7 @@ class Machine:
     network: bool = True
 
     def which(self, *programs: str) -> str:
-        """The path of the first of these programs that is on the person's PATH, or ""."""
+        """The path of the first of these programs that is on the user's PATH, or ""."""
         path = self.environ.get("PATH", "")
         return next((found for program in programs if (found := shutil.which(program, path=path))), "")
 

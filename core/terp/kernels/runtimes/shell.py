@@ -1,4 +1,4 @@
-"""The shell: bash, or the person's zsh."""
+"""The shell: bash, or the user's zsh."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from terp.kernels.jupyter.kernel import JupyterKernel
     from terp.kernels.jupyter.local import LocalKernels
 
-# Unless the person passes their own: nothing waits for keys on a screen that is not there.
+# Unless the user passes their own: nothing waits for keys on a screen that is not there.
 _SET = {
     "MANPAGER": "cat",
     "SYSTEMD_PAGER": "cat",
@@ -36,7 +36,7 @@ def runtime() -> Runtime:
 
 
 def find_shell(machine: Machine) -> str:
-    """The shell that was chosen; else bash, or the person's zsh where there is no bash."""
+    """The shell that was chosen; else bash, or the user's zsh where there is no bash."""
     if machine.shell:
         chosen = machine.which(str(typed_path(machine.shell)))
         return chosen if Path(chosen).name in ("bash", "zsh") else ""
@@ -51,7 +51,7 @@ def _own_zsh(environ: Mapping[str, str]) -> str:
 def shell_launch(
     program: str, cwd: str, environ: Mapping[str, str], options: KernelOptions | None = None
 ) -> Launch:
-    """How the kernel of the shell `program` is started."""
+    """The launch of the kernel of the shell `program`."""
     options = options or KernelOptions()
     environment = _SET | kernel_environment(environ, options.env_pass)
     return Launch(
