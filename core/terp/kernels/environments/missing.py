@@ -132,7 +132,7 @@ class MissingPackages:
             return []
         fixed = [one for one in older if is_fixed(self._interpreter(), normal(_name_of(one)))]
         notes = [
-            f"{one} is not upgraded: it is part of {short_path(_environment(self._interpreter()))}, "
+            f"{one} is not upgraded: it is part of {_environment(self._interpreter())}, "
             "which terp does not change."
             for one in fixed
         ]
