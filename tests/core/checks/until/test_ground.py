@@ -373,10 +373,10 @@ async def test_what_a_check_leaves_running_ends_with_it(tmp_path: Path) -> None:
 
 
 async def test_only_folders_of_the_project_are_looked_for_in_its_copy(tmp_path: Path) -> None:
-    write(tmp_path, {"work-parts/of_another.py": "", "work/own/of_this.py": ""})
-    path = f"{tmp_path}/work-parts:{tmp_path}/work/own"
+    write(tmp_path, {"sales-parts/of_another.py": "", "sales/own/of_this.py": ""})
+    path = f"{tmp_path}/sales-parts:{tmp_path}/sales/own"
     command = f'{sys.executable} -c "import of_another, of_this; print(of_this.__file__)"'
-    judge = Judge(project(tmp_path / "work"), command, environ={**os.environ, "PYTHONPATH": path})
+    judge = Judge(project(tmp_path / "sales"), command, environ={**os.environ, "PYTHONPATH": path})
     assert await judge.why() == ""
 
 
