@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 CORE, CLI = ROOT / "core", ROOT / "cli"
 # These packages run in processes of the code, where the streams are its own and there is no terp.
-INSIDE = {CORE / "terp" / part / "inside" for part in ("kernels", "checks/until")}
+INSIDE = {CORE / "terp" / part / "inside" for part in ("kernels", "checks")}
 FRONT_ENDS = {"rich", "prompt_toolkit", "starlette", "fastapi", "uvicorn", "terp_cli"}
 SLOW = {
     "IPython", "asyncio", "httpx", "ipykernel", "jupyter_client", "litellm", "openai", "websockets", "yaml",

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from terp.checks.until.check import check_of
-from terp.checks.until.check_sandbox import Bounds, CheckSandbox, Ran
+from terp.checks.until.check_sandbox import CheckResult, CheckSandbox
 from terp.checks.until.checking import why_not
+from terp.checks.until.goal import Goal, check_of
 from terp.kernels.jupyter.local import LocalKernels
 from tests.core.checks.until.projects import RIGHT, TESTS
 from tests.sandbox.held import TIERS
@@ -16,12 +16,12 @@ from tests.sandbox.world import World
 EACH_TIER = pytest.mark.parametrize("tier", TIERS, indirect=True, scope="package")
 
 
-async def ran(kernels: LocalKernels, text: str) -> tuple[str, Ran]:
-    """Why a check has not passed, and how it ran."""
-    ground, check = CheckSandbox(kernels), check_of(text)
-    originals = ground.originals(check, ())
-    result = await ground.run(check, originals, Bounds(60.0, 4_000))
-    return why_not(check, result, originals, ground.root, 0), result
+async def ran(kernels: LocalKernels, text: str) -> tuple[str, CheckResult]:
+    """Run a check; return the reason why it has not passed, and its result."""
+    sandbox, goal = CheckSandbox(kernels), Goal(check_of(text), timeout_s=60.0, max_chars=4_000)
+    originals = sandbox.originals(goal)
+    result = await sandbox.run(goal, originals)
+    return why_not(goal.check, result, originals, sandbox.root, 0), result
 
 
 @EACH_TIER
@@ -41,7 +41,7 @@ async def test_a_check_is_held(world: World, with_network: LocalKernels, code: s
     for name, path in world.names().items():
         code = code.replace(name, path)
     _, result = await ran(with_network, f"{code}; false")
-    assert world.damage(result.ended.output) == ""
+    assert world.damage(result.process.output) == ""
 
 
 @EACH_TIER
@@ -54,7 +54,7 @@ async def test_tests_run_and_report(world: World, with_network: LocalKernels) ->
     finally:
         for name in files:
             Path(world.proj, name).unlink()
-    assert (why, result.tests and result.tests.passed) == ("", 2), result.ended.output
+    assert (why, result.tests and result.tests.passed) == ("", 2), result.process.output
 
 
 @EACH_TIER

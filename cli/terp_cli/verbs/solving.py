@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
-from terp.checks.solve import report
-from terp.checks.solve.checking import FILE_MB, MEMORY_MB, Bounds, Checker
-from terp.checks.solve.loop import Accepting, Outcome, Reviewer, solve
-from terp.checks.solve.phases import Bench, Ended
+from terp.checks.solve.checker import FILE_MB, MEMORY_MB, Checker
+from terp.checks.solve.phases import Accepting, Outcome, PhaseStopped, Reviewer, SolveContext, solve
 from terp.checks.solve.problem import (
     LARGEST,
     Problem,
@@ -20,7 +18,15 @@ from terp.checks.solve.problem import (
     read_python,
     text_of,
 )
-from terp.checks.solve.state import State, begun, read_state, reopened, write_state
+from terp.checks.solve.state import (
+    State,
+    first_state,
+    read_state,
+    reopened,
+    result_json,
+    result_text,
+    write_state,
+)
 from terp.errors import SettingsError, StopReason, with_remedy
 from terp.events import Event, ModelRetrying, Noticed, TextDelta, TurnFinished
 from terp.events.log import Record
@@ -109,7 +115,7 @@ class TextFront:
     def answer(self, state: State) -> None:
         """The solution, and what is known of it as comments."""
         clean = self._session.equipment.without_secrets
-        comments = "".join(f"{line}\n" for row in report.told(state).splitlines() for line in _comment(row))
+        comments = "".join(f"{line}\n" for row in result_text(state).splitlines() for line in _comment(row))
         code = f"{state.code.rstrip()}\n\n" if state.code else ""
         text = clean(f"{code}{comments}")
         out = self._call.out
@@ -185,7 +191,7 @@ class JsonFront:
         ended = {"stop_reason": reason, "error": error, "remedy": remedy}
         used = self._session.budget.used
         spent = {"cost_usd": used.cost_usd, "usage": usage_json(used)}
-        result = {"version": VERSION, **ended, **report.as_json(state), **spent}
+        result = {"version": VERSION, **ended, **result_json(state), **spent}
         write_json(self._out, {**redacted(result, self._scrubber()), **self._facts})
 
 
@@ -205,7 +211,7 @@ def solve_problem(call: Call) -> int:
     try:
         if state is None:
             assert problem is not None, "what is not resumed is read"
-            state = begun(problem, settings.max_revisions)
+            state = first_state(problem, settings.max_revisions)
         return asyncio.run(_solved(call, settings, place, state, resumed))
     finally:
         if place.keeper is not None:
@@ -258,27 +264,29 @@ async def _solved(
 
     with call.stopping.watching(interrupt, session.kernels.aclose):
         try:
-            bench = Bench(session, Checker(session.kernels, bounds_of(settings)), front.announce, front.show)
-            front.announce(f"Solving {state.problem.name}; tests run in {bench.checker.tier}")
-            outcome = await _outcome(call, bench, state, reviewer or Accepting(), place.folder)
+            context = SolveContext(session, checker_of(session, settings), front.announce, front.show)
+            front.announce(f"Solving {state.problem.name}; tests run in {context.checker.tier}")
+            outcome = await _outcome(call, context, state, reviewer or Accepting(), place.folder)
         finally:
             await session.aclose()
     return _ended(call, front, outcome, place.folder, shown=reviewer is not None)
 
 
-async def _outcome(call: Call, bench: Bench, state: State, reviewer: Reviewer, folder: Path) -> Outcome:
+async def _outcome(
+    call: Call, context: SolveContext, state: State, reviewer: Reviewer, folder: Path
+) -> Outcome:
     failed = False
 
     def keep(state: State) -> None:
         nonlocal failed
         try:
-            write_state(folder, state, bench.session.equipment.scrubber)
+            write_state(folder, state, context.session.equipment.scrubber)
         except OSError as error:
             if not failed:
                 call.tell(f"the state cannot be kept: {error.strerror} ({folder}); it goes on in memory.")
             failed = True
 
-    return await solve(bench, state, reviewer, keep)
+    return await solve(context, state, reviewer, keep)
 
 
 def _ended(call: Call, front: SolveFront, outcome: Outcome, folder: Path, *, shown: bool) -> int:
@@ -296,12 +304,12 @@ def _ended(call: Call, front: SolveFront, outcome: Outcome, folder: Path, *, sho
     return EXIT_CODES[reason] if call.stopping.code is None else call.stopping.code
 
 
-def bounds_of(settings: Settings) -> Bounds:
-    """Return the limits of one test, from the settings."""
+def checker_of(session: Session, settings: Settings) -> Checker:
+    """Return the checker of a session, with the limits of the settings."""
     limits = ResourceLimits(
         settings.memory_limit_mb or MEMORY_MB, settings.max_processes, settings.max_file_mb or FILE_MB
     )
-    return Bounds(settings.solve_timeout_s, limits)
+    return Checker(session.kernels, settings.solve_timeout_s, limits)
 
 
 def _asks(call: Call) -> bool:
@@ -337,7 +345,7 @@ class TypingReviewer:
         """Return the asserts and the comment of the user; after a `complaint` only asserts are asked again.
 
         Raises:
-            Ended: they have interrupted.
+            PhaseStopped: the user has interrupted.
         """
         if complaint:
             self._front.ask(f"{complaint}\n")
@@ -348,7 +356,7 @@ class TypingReviewer:
             if not complaint:
                 self._comment = await self._interrupts.guard(self._commented())
         except Interrupted as stopped:
-            raise Ended("interrupted") from stopped
+            raise PhaseStopped("interrupted") from stopped
         return asserts, self._comment
 
     async def _asserts(self) -> str:

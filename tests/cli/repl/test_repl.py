@@ -12,8 +12,7 @@ import pytest
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.input.base import PipeInput
 
-from terp.checks.until.check import check_of
-from terp.checks.until.goal import Goal
+from terp.checks.until.goal import Goal, check_of
 from terp.errors import Unavailable
 from terp.events import CodeProposed, Event, KernelChanged, TextDelta
 from terp.events.messages import User
@@ -339,5 +338,5 @@ async def test_a_check_that_cannot_be_made_is_told_once(seat: Callable[..., Seat
     await here.types("hello\r", "\x04")
     await here.left()
     assert [row for row in here.screen.shown() if "behind a gateway" in row] == [
-        "until: the code runs behind a gateway, and a check only on this machine."
+        "until: checks run only on this machine, and the code runs behind a gateway."
     ]

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from starlette.types import Message
 
-from terp.checks.until.check import check_of
-from terp.checks.until.goal import Goal
+from terp.checks.until.goal import Goal, check_of
 from terp.kernels.jupyter.local import LocalKernels
 from terp.testing import EchoKernel, call
 from terp_cli.server.following import EventStream

@@ -1,4 +1,4 @@
-"""Code in the replies of a model, and its tests, split so that each can run without the others."""
+"""Code and tests in the replies of a model; tests are split so that each can run without the others."""
 
 import ast
 import re
@@ -14,14 +14,14 @@ FENCE = re.compile(r"(`{3,}|~{3,})\s*([\w+-]*)[^`]*")
 
 
 class NoTests(TerpError):
-    """What should be tests is no Python."""
+    """A text that should consist of tests is no Python."""
 
 
 def split(text: str) -> tuple[str, ...]:
-    """Every test of `text`: an assert, a statement that holds some, or a function `test_…`.
+    """Return every test of `text`: an assert, a statement that contains some, or a function `test_…`.
 
-    Each comes with the statements above it. An assert above that uses what they have made is evaluated there,
-    and says nothing: `assert queue.pop() == 1` moves the queue on.
+    Each comes with the statements above it. Of an assert above that uses their variables only the expression
+    is evaluated, for its effects: `assert queue.pop() == 1` removes an item.
 
     Raises:
         NoTests: it is no Python.
@@ -42,7 +42,7 @@ def split(text: str) -> tuple[str, ...]:
 
 
 def without_tests(text: str) -> str:
-    """The text without the tests in it.
+    """Return the text without its tests.
 
     Raises:
         SyntaxError: it is no Python.
@@ -55,7 +55,7 @@ def without_tests(text: str) -> str:
 
 
 def only_tests(text: str) -> str:
-    """The tests of the text and what they are made with, without what is to be written.
+    """Return the tests of the text with their setup, without the functions and classes to be written.
 
     Raises:
         SyntaxError: it is no Python.
@@ -65,7 +65,7 @@ def only_tests(text: str) -> str:
 
 
 def blocks(text: str) -> Iterator[tuple[str, str]]:
-    """The fenced blocks of a text with their language; one that is not closed goes on to its end."""
+    """Yield the language and content of fenced blocks; a block without an end mark reaches to the end."""
     mark, language, lines = "", "", list[str]()
     for line in text.splitlines():
         fence = FENCE.fullmatch(line.strip())
@@ -81,7 +81,7 @@ def blocks(text: str) -> Iterator[tuple[str, str]]:
 
 
 def names_in(text: str) -> frozenset[str]:
-    """The functions, classes and methods that a piece of Python defines; none where it is no Python."""
+    """Return the names of functions, classes and methods in Python code; none if it is no Python."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
@@ -90,24 +90,24 @@ def names_in(text: str) -> frozenset[str]:
 
 
 def names_used(code: str) -> frozenset[str]:
-    """Every name and attribute that a test uses."""
+    """Return the names and attributes that a test uses."""
     return frozenset(_used(ast.parse(code)))
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a test says that something is equal to, as Python writes it; "" where it says something else."""
+    """The equality that a test asserts, both sides as Python writes them; "" if it asserts something else."""
 
     subject: str = ""
     value: str = ""
 
     def contradicts(self, other: "Claim") -> bool:
-        """Whether both cannot hold."""
+        """Return True if the two cannot both hold."""
         return bool(self.subject) and self.subject == other.subject and self.value != other.value
 
 
 def claim_of(code: str) -> Claim:
-    """What the last assert of a test claims, where that is the equality with a literal."""
+    """Return the claim of the last assert of a test, if it is an equality with a literal."""
     match ast.parse(code).body:
         case [*above, ast.Assert(test=ast.Compare(left=subject, ops=[ast.Eq()], comparators=[value]))]:
             if _is_literal(subject) and not _is_literal(value):
@@ -144,7 +144,7 @@ def _with(above: Sequence[ast.stmt], test: ast.stmt) -> str:
     if isinstance(test, ast.FunctionDef):
         call = ast.Call(ast.Name(test.name, ast.Load()), [], [])
         body.append(ast.Expr(call))
-    # A copy of the tree is made by writing it: nodes are shared with other tests.
+    # Nodes are shared with other tests, so the tree is written out rather than kept.
     return ast.unparse(ast.fix_missing_locations(ast.Module(body, [])))
 
 
@@ -177,10 +177,10 @@ _FENCED = re.compile(r"\s*(`{3,}|~{3,})[\w+-]*\n(.*?)\n?\s*\1\s*", re.DOTALL)
 
 
 def code_in(reply: Assistant, wanted: frozenset[str] = frozenset(), kind: str = CODE) -> str:
-    """The code that a reply gives; "" where there is none.
+    """Return the code in a reply; "" if there is none.
 
-    It stands between `===code-start===` and `===code-end===`, in a call of a tool, or in a fenced block: the
-    last that defines all that is `wanted`, else the last one. A reply of Python alone is code, too.
+    It stands between `===code-start===` and `===code-end===`, in a tool call, or in a fenced block: the last
+    that defines all names `wanted`, else the last one. A reply that is Python throughout is code, too.
     """
     if marked := between_marks(reply.text, kind):
         return marked
@@ -193,7 +193,7 @@ def code_in(reply: Assistant, wanted: frozenset[str] = frozenset(), kind: str = 
 
 
 def between_marks(text: str, kind: str) -> str:
-    """What stands between the last marks of a kind, without a fence around all of it."""
+    """Return the text between the last marks of a kind, without a fence around it; "" without marks."""
     start, end = f"==={kind}-start===", f"==={kind}-end==="
     if start not in text:
         return ""

@@ -1,18 +1,18 @@
-"""The steps from a problem to a solution: prompts, tests that are confirmed, checks and revisions.
+"""The phases from a problem to a solution: a solution, tests that are confirmed, checks and revisions.
 
-They know a session and a checker; their order is in `State.step`.
+Each phase takes a state and returns the next one, which names the next phase in `State.step`.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from terp.checks.solve import prompts
-from terp.checks.solve.checking import Checker
+from terp.checks.solve.checker import Checker
 from terp.checks.solve.code import TEST, NoTests, claim_of, code_in, names_in, names_used, split
-from terp.checks.solve.problem import AI, Test, pairs_in
-from terp.checks.solve.state import State
+from terp.checks.solve.problem import AI, HUMAN, Test, pairs_in
+from terp.checks.solve.state import MORE, State, Step
 from terp.errors import BudgetSpent, ModelError, StopReason, TerpError
 from terp.events import Event, TurnFinished
 from terp.events.messages import Assistant
@@ -24,8 +24,8 @@ T = TypeVar("T")
 Show = Callable[[Event], None]
 
 
-class Ended(TerpError):
-    """A turn, or other work of the session, did not come to its end; it can be gone on with."""
+class PhaseStopped(TerpError):
+    """A phase did not finish; the work can be resumed from the state before it."""
 
     def __init__(self, reason: StopReason, message: str = "", remedy: str = "") -> None:
         super().__init__(message, remedy)
@@ -33,23 +33,23 @@ class Ended(TerpError):
 
 
 def prepare(session: Session) -> None:
-    """Let a session solve: each turn is one reply, and no code of it runs in a kernel."""
+    """Prepare a session: each turn is one reply, and no code of it runs in a kernel."""
     session.brief(prompts.SYSTEM, code=False)
     session.limits = replace(session.limits, max_steps=1)
 
 
 def forget_unanswered(session: Session) -> None:
-    """Take back a prompt that was never answered: its step is done again, or left."""
+    """Undo a turn whose prompt was never answered: its phase runs again, or is skipped."""
     last = session.history[session.turns[-1].at :] if session.turns else ()
     if last and not any(isinstance(message, Assistant) for message in last):
         session.past.undo()
 
 
-async def asked(session: Session, prompt: str, show: Show) -> Assistant:
-    """The reply to the next prompt of the conversation.
+async def reply_to(session: Session, prompt: str, show: Show) -> Assistant:
+    """Send the next prompt of the conversation; return the reply.
 
     Raises:
-        Ended: there is none.
+        PhaseStopped: there is no reply.
     """
     end: TurnFinished | None = None
     async with aclosing(session.turn(prompt)) as events:
@@ -57,7 +57,7 @@ async def asked(session: Session, prompt: str, show: Show) -> Assistant:
             show(event)
             end = event if isinstance(event, TurnFinished) else end
     replies = [message for message in session.history if isinstance(message, Assistant)]
-    # A reply that calls a tool is one step of a turn that would go on.
+    # A reply with a tool call ends the turn at the limit of one step.
     if (
         end is not None
         and replies
@@ -65,42 +65,42 @@ async def asked(session: Session, prompt: str, show: Show) -> Assistant:
     ):
         return replies[-1]
     assert end is not None, "a turn ends with its end"
-    raise Ended(end.reason, end.error, end.remedy)
+    raise PhaseStopped(end.reason, end.error, end.remedy)
 
 
-async def asked_beside(session: Session, prompt: str, show: Show) -> Assistant:
-    """The reply to a prompt that knows nothing of the conversation.
+async def reply_beside(session: Session, prompt: str, show: Show) -> Assistant:
+    """Send a prompt without the conversation; return the reply.
 
     Raises:
-        Ended: it was interrupted, or the session may cost no more.
-        ModelError: there is none.
+        PhaseStopped: it was interrupted, or the budget of the session is spent.
+        ModelError: there is no reply.
     """
     try:
         return await played(session, session.beside(prompt), show)
     except BudgetSpent as spent:
-        raise Ended(spent.stop_reason, spent.message, spent.remedy) from spent
+        raise PhaseStopped(spent.stop_reason, spent.message, spent.remedy) from spent
 
 
 async def played(session: Session, doing: Awaitable[T], show: Show) -> T:
-    """What `doing` gives, which the person can interrupt as they can a turn.
+    """Await `doing` so that the user can interrupt it like a turn; return its result.
 
     Raises:
-        Ended: they did.
+        PhaseStopped: it was interrupted.
     """
-    work = _Doing(doing)
+    work = _AwaitTask(doing)
     async with aclosing(session.play(work)) as events:
         async for event in events:
             show(event)
     if work.error is not None:
         raise work.error
     if not work.results:
-        raise Ended("interrupted")
+        raise PhaseStopped("interrupted")
     return work.results[0]
 
 
 @dataclass(slots=True)
-class _Doing(Generic[T]):
-    """Work that is one awaitable."""
+class _AwaitTask(Generic[T]):
+    """A task of a session that awaits one object."""
 
     doing: Awaitable[T]
     interrupts: Interrupts = field(default_factory=Interrupts)
@@ -126,8 +126,8 @@ NO_CODE = "The last reply had no code."
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
-    """What the phases work with. `announce` tells what begins, `show` is given every event meanwhile."""
+class SolveContext:
+    """The collaborators of the phases. `announce` shows which phase begins, `show` gets every event."""
 
     session: Session
     checker: Checker
@@ -135,69 +135,69 @@ class Bench:
     show: Show
 
 
-async def solution(bench: Bench, state: State) -> State:
-    """The first solution.
+async def solution(context: SolveContext, state: State) -> State:
+    """Ask for the first solution.
 
     Raises:
-        Ended: the model gave no reply.
+        PhaseStopped: there is no reply.
     """
-    bench.announce(_writing(state, "Writing a solution"))
-    return await _written(bench, state, prompts.first(state.problem))
+    context.announce(_writing(state, "Writing a solution"))
+    return await _written(context, state, prompts.first(state.problem))
 
 
-async def tests(bench: Bench, state: State) -> State:
-    """The tests that the model writes without knowing the solution, confirmed as far as that can be done.
+async def tests(context: SolveContext, state: State) -> State:
+    """Ask for tests without showing the solution, and try to confirm them.
 
-    Where it writes none, that is noted, and it is not asked again.
+    If there are none, the state gets a note, and the model is not asked again.
 
     Raises:
-        Ended: it was interrupted.
+        PhaseStopped: it was interrupted.
     """
-    bench.announce("Writing tests, from the description alone")
-    told = replace(state, step="check", asked_for_tests=True)
+    context.announce("Writing tests, from the description alone")
+    asked = replace(state, step="check", asked_for_tests=True)
     try:
-        reply = await asked_beside(bench.session, prompts.tests(state.problem), bench.show)
+        reply = await reply_beside(context.session, prompts.tests(state.problem), context.show)
     except ModelError as error:
-        return told.with_note(f"The model has written no tests: {error.message}")
+        return asked.with_note(f"The model has written no tests: {error.message}")
     found, unusable = usable(state, reply)
     if not (found or unusable):
-        return told.with_note("The model has written no tests that can be used.")
-    told = replace(told, tests=(*state.tests, *found, *unusable))
-    return await confirmed(bench, told) if found else told
+        return asked.with_note("The model has written no tests that can be used.")
+    asked = replace(asked, tests=(*state.tests, *found, *unusable))
+    return await confirmed(context, asked) if found else asked
 
 
-async def check(bench: Bench, state: State) -> State:
-    """The tests as they end with the present solution: those of the model once all certain ones have passed.
+async def check(context: SolveContext, state: State) -> State:
+    """Run the tests with the current solution; those of the model once all anchors have passed.
 
     Raises:
-        Ended: it was interrupted.
+        PhaseStopped: it was interrupted.
     """
-    anchors = await _checked(bench, state, state.anchors, "the given tests")
+    anchors = await _checked(context, state, state.anchors, "the given tests")
     state = replace(state, tests=(*anchors, *state.of_model))
     if not any(test.has_failed for test in anchors):
-        of_model = await _checked(bench, state, state.of_model, "tests of the model")
+        of_model = await _checked(context, state, state.of_model, "tests of the model")
         state = replace(state, tests=(*anchors, *of_model), best=state.code)
     if state.former:
         state = _after_doubt(state)
     return _after_check(state)
 
 
-async def revise(bench: Bench, state: State) -> State:
-    """The next solution, by what is wrong with the present one.
+async def revise(context: SolveContext, state: State) -> State:
+    """Ask for a revision of the current solution.
 
     Raises:
-        Ended: the model gave no reply.
+        PhaseStopped: there is no reply.
     """
-    bench.announce(_writing(state, "Revising the solution"))
+    context.announce(_writing(state, "Revising the solution"))
     if state.complaint == NO_CODE:
-        return await _written(bench, state, prompts.without_code(state.problem))
+        return await _written(context, state, prompts.without_code(state.problem))
     broken = state.broken
     if broken:
         again = bool(state.complaint) and state.complaint == _signature(broken)
         prompt = prompts.failed(broken, state.comment, again=again)
-        return await _written(bench, replace(state, complaint=_signature(broken)), prompt)
+        return await _written(context, replace(state, complaint=_signature(broken)), prompt)
     if state.comment:
-        return await _written(bench, state, prompts.commented(state.comment))
+        return await _written(context, state, prompts.commented(state.comment))
     doubtful = _doubtful(state)
     former = replace(
         state,
@@ -205,19 +205,19 @@ async def revise(bench: Bench, state: State) -> State:
         tests=tuple(replace(test, revised=True) if test in doubtful else test for test in state.tests),
     )
     try:
-        return await _written(bench, former, prompts.doubtful(doubtful))
-    except Ended as end:
+        return await _written(context, former, prompts.doubtful(doubtful))
+    except PhaseStopped as end:
         if end.stop_reason in _STOPS:
             raise
-        # The solution passes all that is certain: nothing more is needed of a model that fails.
-        forget_unanswered(bench.session)
+        # The current solution passes all anchors, so an error of the model does not stop the work.
+        forget_unanswered(context.session)
         return _after_check(_after_doubt(former))
 
 
 def _after_check(state: State) -> State:
-    """What comes after a check."""
+    """Return the state with the phase that follows a check."""
     if state.is_exhausted and state.best not in ("", state.code):
-        # No other will come: one that passes what is certain is better than the last.
+        # No further revision is allowed: prefer the solution that passed all anchors to the last one.
         return replace(state.unchecked(state.tests), code=state.best, best="")
     if state.broken or state.comment:
         return replace(state, step="wait" if state.is_exhausted else "revise")
@@ -229,7 +229,7 @@ def _after_check(state: State) -> State:
 
 
 def _after_doubt(state: State) -> State:
-    """The former solution again, unless the new one passes all that counts and more of what was doubted."""
+    """Return to the former solution, unless the new one passes all that count and more of the doubtful."""
     doubted = [test for test in state.tests if test.revised and test.is_doubtful]
     failed = [test for test in doubted if test.has_failed]
     if not state.broken and len(failed) < len(doubted):
@@ -253,28 +253,30 @@ def _passing(test: Test) -> Test:
 
 
 def _doubtful(state: State) -> tuple[Test, ...]:
-    """The failed tests that may ask for their one revision."""
+    """Return the failed tests that may still cause a revision."""
     return tuple(test for test in state.tests if test.is_doubtful and test.has_failed and not test.revised)
 
 
-async def _checked(bench: Bench, state: State, tests: tuple[Test, ...], what: str) -> tuple[Test, ...]:
+async def _checked(
+    context: SolveContext, state: State, tests: tuple[Test, ...], what: str
+) -> tuple[Test, ...]:
     new = [test for test in tests if test.status == "new"]
     if not new:
         return tests
-    bench.announce(f"Checking against {what}")
-    ended = iter(await played(bench.session, bench.checker.all(state.code, new), bench.show))
+    context.announce(f"Checking against {what}")
+    ended = iter(await played(context.session, context.checker.all(state.code, new), context.show))
     return tuple(next(ended) if test.status == "new" else test for test in tests)
 
 
-async def _written(bench: Bench, state: State, prompt: str) -> State:
-    reply = await asked(bench.session, prompt, bench.show)
+async def _written(context: SolveContext, state: State, prompt: str) -> State:
+    reply = await reply_to(context.session, prompt, context.show)
     code = code_in(reply, names_in(state.problem.interface))
-    told = replace(state, solutions=state.solutions + 1, comment="")
+    answered = replace(state, solutions=state.solutions + 1, comment="")
     if code:
-        return replace(told.unchecked(state.tests), code=code)
+        return replace(answered.unchecked(state.tests), code=code)
     if state.former:
-        return told.unchecked(state.tests)
-    return replace(told, complaint=NO_CODE, step="wait" if told.is_exhausted else "revise")
+        return answered.unchecked(state.tests)
+    return replace(answered, complaint=NO_CODE, step="wait" if answered.is_exhausted else "revise")
 
 
 def _signature(broken: tuple[Test, ...]) -> str:
@@ -293,7 +295,7 @@ _BRUTE_FORCE, _INDEPENDENT = "a brute-force solution", "an independent solution"
 
 
 def usable(state: State, reply: Assistant) -> tuple[tuple[Test, ...], tuple[Test, ...]]:
-    """The tests in a reply that can say something, and those that were dropped, with the reason."""
+    """Return the usable tests in a reply, and those that were dropped, with the reason."""
     found: list[Test] = []
     dropped: list[Test] = []
     seen = {test.shown for test in state.anchors}
@@ -308,38 +310,38 @@ def usable(state: State, reply: Assistant) -> tuple[tuple[Test, ...], tuple[Test
     return tuple(found), tuple(dropped)
 
 
-async def confirmed(bench: "Bench", state: State) -> State:
-    """The state whose tests of the model another solution, which passes the anchors, confirms or disputes.
+async def confirmed(context: SolveContext, state: State) -> State:
+    """Let another solution that passes the anchors confirm or dispute the tests of the model.
 
-    One by brute force is asked for, and if that is no good one of any kind. Without either, the tests stay
-    doubtful.
+    The model is asked for one by brute force, and if that fails for an independent one. Without either, the
+    tests stay doubtful.
 
     Raises:
-        Ended: it was interrupted.
+        PhaseStopped: it was interrupted.
     """
     for name in (_BRUTE_FORCE, _INDEPENDENT):
-        bench.announce(f"Asking for {name}, to confirm the tests")
+        context.announce(f"Asking for {name}, to confirm the tests")
         prompt = prompts.witness(state.problem, brute_force=name == _BRUTE_FORCE)
         try:
-            reply = await asked_beside(bench.session, prompt, bench.show)
+            reply = await reply_beside(context.session, prompt, context.show)
         except ModelError as error:
             return state.with_note(f"Nothing confirms the tests of the model: {error.message}")
         code = code_in(reply, names_in(state.problem.interface))
-        if code and await _passes_anchors(bench, state, code):
-            return await _by(bench, replace(state, witness=name, code_of_witness=code))
+        if code and await _passes_anchors(context, state, code):
+            return await _by(context, replace(state, witness=name, code_of_witness=code))
     return state.with_note("Nothing confirms the tests of the model: other solutions break given tests.")
 
 
-async def _passes_anchors(bench: "Bench", state: State, code: str) -> bool:
-    ended = await played(bench.session, bench.checker.all(code, state.anchors), bench.show)
+async def _passes_anchors(context: SolveContext, state: State, code: str) -> bool:
+    ended = await played(context.session, context.checker.all(code, state.anchors), context.show)
     statuses = {test.status for test in ended}
     # Brute force may be too slow for a given test, and is right all the same.
     return statuses <= {"passed", "timeout"} and statuses != {"timeout"}
 
 
-async def _by(bench: "Bench", state: State) -> State:
-    doing = bench.checker.all(state.code_of_witness, state.of_model)
-    by_witness = await played(bench.session, doing, bench.show)
+async def _by(context: SolveContext, state: State) -> State:
+    doing = context.checker.all(state.code_of_witness, state.of_model)
+    by_witness = await played(context.session, doing, context.show)
     tests = [
         _judged(test, ended, state.witness) for test, ended in zip(state.of_model, by_witness, strict=True)
     ]
@@ -365,7 +367,7 @@ def _tests_written(state: State, reply: Assistant) -> Sequence[Test]:
 
 
 def _line_by_line(code: str) -> Sequence[str]:
-    """The asserts of a text of which some line is no Python."""
+    """Return the asserts of a text that is no Python as a whole."""
     found: list[str] = []
     for line in code.splitlines():
         try:
@@ -390,3 +392,86 @@ def _why_not(state: State, test: Test) -> str:
     claim = claim_of(test.code)
     anchors = (claim_of(one.code) for one in state.anchors if one.pair is None)
     return _CONTRADICTS if any(claim.contradicts(one) for one in anchors) else ""
+
+
+Phase = Callable[[SolveContext, State], Awaitable[State]]
+_PHASES: Mapping[Step, Phase] = {
+    "solution": solution,
+    "tests": tests,
+    "check": check,
+    "revise": revise,
+}
+
+
+class Reviewer(Protocol):
+    """Reviews an answer and may ask for more."""
+
+    async def look(self, state: State, complaint: str) -> tuple[str, str]:
+        """Return more asserts and a comment; both are empty when the answer is accepted.
+
+        `complaint` is the reason why the last asserts could not be used; "" at first.
+        """
+
+
+class Accepting:
+    """Implements `Reviewer`: accepts the first answer."""
+
+    async def look(self, state: State, complaint: str) -> tuple[str, str]:
+        """Ask for nothing more."""
+        return "", ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The end of the work; `reason` is "done" when there was an answer, passing or not."""
+
+    state: State
+    reason: StopReason = "done"
+    error: str = ""
+    remedy: str = ""
+
+
+async def solve(
+    context: SolveContext, state: State, reviewer: Reviewer, keep: Callable[[State], None]
+) -> Outcome:
+    """Work on a problem until the reviewer accepts the answer. `keep` stores the state after each phase.
+
+    If a phase stops, the outcome has the state before it, from which the work can be resumed.
+    """
+    prepare(context.session)
+    forget_unanswered(context.session)
+    keep(state)
+    while state.step != "over":
+        try:
+            if state.step == "wait":
+                state = await reviewed(state, reviewer)
+            else:
+                state = await _PHASES[state.step](context, state)
+        except PhaseStopped as end:
+            return Outcome(state, end.stop_reason, end.message, end.remedy)
+        keep(state)
+    return Outcome(state)
+
+
+async def reviewed(state: State, reviewer: Reviewer) -> State:
+    """Let the reviewer see the answer; return the state with their asserts and comment, or at its end."""
+    complaint = ""
+    while True:
+        asserts, comment = await reviewer.look(state, complaint)
+        if not (asserts.strip() or comment.strip()):
+            return replace(state, step="over")
+        try:
+            tests = tuple(Test(HUMAN, code) for code in split(asserts))
+        except NoTests as why:
+            complaint = f"These asserts are no Python: {why.message}."
+            continue
+        if asserts.strip() and not tests:
+            complaint = "There is no assert in that."
+            continue
+        anchors = (*state.anchors, *tests)
+        return replace(
+            state.unchecked((*anchors, *state.of_model)),
+            comment=comment.strip(),
+            most=state.most + MORE if state.most else 0,
+            rounds=state.rounds + 1,
+        )

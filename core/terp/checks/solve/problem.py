@@ -1,4 +1,4 @@
-"""A problem, its tests, and the files that describe it: a folder, Markdown or Python."""
+"""A problem and its tests, read from a folder, a Markdown file or a Python file."""
 
 import ast
 import re
@@ -19,7 +19,7 @@ AI: Source = "ai"
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """What a program reads, and what it has to write."""
+    """An input of a program, and the output that it has to write."""
 
     input: str
     expected: str
@@ -27,11 +27,11 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """One assert with all that it needs, or one pair of input and output.
+    """One assert with its setup, or one pair of input and output.
 
-    `error` says why it has failed, or why it was dropped. A test of the model counts once it is `confirmed`
-    by something that does not know the solution; `revised` is whether it had the one revision that a test
-    without that may ask for.
+    `error` is the reason why it failed or was dropped. A test of the model counts once it is `confirmed` by
+    other code that was written without knowing the solution. A test without confirmation may cause one
+    revision of the solution; then it is `revised`.
     """
 
     __test__ = False
@@ -45,34 +45,34 @@ class Test:
 
     @property
     def is_anchor(self) -> bool:
-        """Whether it always has to pass."""
+        """True for a test of the problem or of the user, which every solution has to pass."""
         return self.source != AI
 
     @property
     def counts(self) -> bool:
-        """Whether it says anything of a solution."""
+        """True if a solution has to pass it: an anchor, or a confirmed test of the model."""
         return self.status != "dropped" and (self.is_anchor or self.confirmed)
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether nothing has confirmed it, nor dropped it."""
+        """True for a test of the model that is neither confirmed nor dropped."""
         return self.status != "dropped" and not (self.is_anchor or self.confirmed)
 
     @property
     def has_failed(self) -> bool:
-        """Whether the last solution did not pass it."""
+        """True if the last solution did not pass it."""
         return self.status in ("failed", "timeout")
 
     @property
     def shown(self) -> str:
-        """What it demands, as text."""
+        """The test as text."""
         if self.pair is None:
             return self.code
         return f"input:\n{self.pair.input.rstrip()}\nexpected output:\n{self.pair.expected.rstrip()}"
 
 
 LARGEST = 10 * 1024
-"""Bytes that one file of a problem may have."""
+"""Maximum size of one file of a problem, in bytes."""
 PARTS = ("DESCRIPTION", "EXAMPLE", "INTERFACE", "TEST")
 _EXPECTED = (".out", ".ans")
 _MOST_PAIRS = 100
@@ -80,10 +80,10 @@ _MOST_PAIRS = 100
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is to be solved.
+    """A programming problem.
 
-    Without an `interface` and with `pairs` it wants a program that reads stdin and writes stdout; else
-    functions or classes, which the asserts of `tests` call.
+    With `pairs`, the solution is a program that reads stdin and writes stdout. Otherwise the solution has the
+    functions or classes of `interface`, which the asserts of `tests` call.
     """
 
     name: str
@@ -95,21 +95,21 @@ class Problem:
 
     @property
     def is_program(self) -> bool:
-        """Whether a program is wanted that reads stdin and writes stdout."""
+        """True if the solution is a program that reads stdin and writes stdout."""
         return bool(self.pairs)
 
     @property
     def given(self) -> tuple[Test, ...]:
-        """The tests that come with it, which always have to pass."""
+        """The tests that belong to the problem."""
         pairs = tuple(Test(GIVEN, pair=pair) for pair in self.pairs)
         return (*pairs, *(Test(GIVEN, code) for code in split(self.tests)))
 
 
 def read_folder(folder: Path) -> Problem:
-    """The problem in a folder: files DESCRIPTION, EXAMPLE, INTERFACE and TEST, or pairs `N.in` and `N.out`.
+    """Read a problem from files DESCRIPTION, EXAMPLE, INTERFACE and TEST, or with pairs `N.in` and `N.out`.
 
     Raises:
-        SettingsError: one of them is missing, too large or no text.
+        SettingsError: a file is missing, too large or no text.
     """
     try:
         names = {path.name for path in folder.iterdir()}
@@ -139,7 +139,7 @@ def read_folder(folder: Path) -> Problem:
 
 
 def text_of(path: Path) -> str:
-    """The text of a file of a problem.
+    """Read a file of a problem.
 
     Raises:
         SettingsError: it is too large, or no text.
@@ -151,10 +151,10 @@ def text_of(path: Path) -> str:
 
 
 def decoded(content: bytes, name: str) -> str:
-    """The text that `content` is.
+    """Decode the content of a file of a problem.
 
     Raises:
-        SettingsError: it is larger than a file of a problem may be, or no text.
+        SettingsError: it is too large, or no text in UTF-8.
     """
     if len(content) > LARGEST:
         raise SettingsError([f"{name} is larger than 10 KB: it is no file of a problem."])
@@ -168,15 +168,15 @@ def decoded(content: bytes, name: str) -> str:
 
 
 def checked(problem: Problem) -> Problem:
-    """The problem, if something is asked in it and its tests can be run.
+    """Return the problem, if it is complete.
 
     Raises:
-        SettingsError: they cannot.
+        SettingsError: it has no description, or its tests are no Python.
     """
     if not problem.description.strip():
         raise SettingsError([f"the problem {problem.name} has no description."])
     try:
-        problem.given  # noqa: B018  (whether its tests can be read)
+        problem.given  # noqa: B018  (reads the tests)
     except NoTests as why:
         raise SettingsError([f"the tests of the problem {problem.name} are no Python: {why}."]) from why
     return problem
@@ -196,13 +196,13 @@ _INPUT, _OUTPUT = ("input", "stdin"), ("output", "expected", "stdout")
 
 
 def read_markdown(text: str, name: str) -> Problem:
-    """The problem that a Markdown text describes.
+    """Read a problem from Markdown text.
 
-    Below headings that begin with Example, Interface and Test stand those parts; all else is the description.
-    Asserts in a fenced block of Python are tests, and so are fenced blocks `input` that one `output` follows.
+    Headings that begin with Example, Interface and Test start those parts; the rest is the description.
+    Tests are asserts in fenced blocks of Python, and fenced blocks `input`, each followed by one `output`.
 
     Raises:
-        SettingsError: it describes none, or its tests are no Python.
+        SettingsError: it has no description, or its tests are no Python.
     """
     parts = {"description": "", "example": "", "interface": "", "tests": ""}
     part, inside = "description", ""
@@ -230,7 +230,7 @@ def read_markdown(text: str, name: str) -> Problem:
 
 
 def is_python(text: str) -> bool:
-    """Whether a text is Python with a docstring."""
+    """Return True for Python with a docstring."""
     try:
         return bool(ast.get_docstring(ast.parse(text)))
     except (SyntaxError, ValueError, RecursionError):
@@ -238,9 +238,9 @@ def is_python(text: str) -> bool:
 
 
 def read_python(text: str, name: str) -> Problem:
-    """The problem that a Python file describes: in its docstring, with its asserts as tests.
+    """Read a problem from a Python file: its docstring describes it, its asserts are the tests.
 
-    All else is the interface.
+    The rest is the interface.
 
     Raises:
         SettingsError: it is no Python, or has no docstring.
@@ -263,7 +263,7 @@ def read_python(text: str, name: str) -> Problem:
 
 
 def pairs_in(text: str) -> tuple[Pair, ...]:
-    """The pairs of input and expected output among the fenced blocks of a text."""
+    """Return the pairs of input and expected output among the fenced blocks of a text."""
     pairs: list[Pair] = []
     before = ""
     waiting = False
@@ -277,7 +277,7 @@ def pairs_in(text: str) -> tuple[Pair, ...]:
 
 
 def _code(part: str) -> str:
-    """The fenced code of a part, or all of it where none is fenced."""
+    """Return the fenced code of a part; all of the part if none is fenced."""
     fenced = "".join(block for _, block in blocks(part))
     return fenced or "\n".join(line for line in part.splitlines() if not _HEADING.fullmatch(line)).strip()
 

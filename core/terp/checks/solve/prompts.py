@@ -1,4 +1,4 @@
-"""What the model is told, in each situation in other words."""
+"""The prompts of each phase of solving."""
 
 from collections.abc import Sequence
 
@@ -38,18 +38,18 @@ _INDEPENDENT = "Solve this problem, and go through the examples by hand before y
 
 
 def first(problem: Problem) -> str:
-    """Asks for a solution for the first time."""
-    return f"Solve: {problem.name}\n\n{_told(problem)}\n\n{_how(problem)}"
+    """Ask for the first solution."""
+    return f"Solve: {problem.name}\n\n{_description(problem)}\n\n{_how(problem)}"
 
 
 def without_code(problem: Problem) -> str:
-    """Asks again after a reply that had no code."""
+    """Ask again after a reply that had no code."""
     marks = "between `===code-start===` and `===code-end===`"
     return f"Your reply had no code {marks}, so nothing could be tested.\n{_how(problem)}"
 
 
 def failed(broken: Sequence[Test], comment: str, *, again: bool) -> str:
-    """Asks for a revision of a solution that has not passed, `again` in the same way as the one before."""
+    """Ask for a revision of a solution that has failed, `again` in the same way as the one before."""
     parts = [f"Your solution has not passed {_number(len(broken), 'test')}."]
     parts += [_failure(test) for test in broken[:_SHOWN]]
     if again:
@@ -61,7 +61,7 @@ def failed(broken: Sequence[Test], comment: str, *, again: bool) -> str:
 
 
 def commented(comment: str) -> str:
-    """Asks for a revision of a solution that has passed its tests, and is not what the person wants."""
+    """Ask for a revision of a solution that has passed its tests, after a comment of the user."""
     return (
         "Your solution passes all of its tests. The person who asked has looked at it, and says:\n"
         f"{comment}\n\n"
@@ -70,7 +70,7 @@ def commented(comment: str) -> str:
 
 
 def doubtful(broken: Sequence[Test]) -> str:
-    """Asks about tests that nothing has confirmed: the mistake can be in them."""
+    """Ask about failed tests without confirmation: the mistake may be in them."""
     parts = [
         "Your solution passes the tests that are certain. These were written from the description alone:"
     ]
@@ -83,25 +83,25 @@ def doubtful(broken: Sequence[Test]) -> str:
 
 
 def tests(problem: Problem) -> str:
-    """Asks for tests, without any solution."""
-    return f"{_told(problem)}\n\n{_PAIRS if problem.is_program else _ASSERTS}"
+    """Ask for tests, without showing a solution."""
+    return f"{_description(problem)}\n\n{_PAIRS if problem.is_program else _ASSERTS}"
 
 
 def witness(problem: Problem, *, brute_force: bool) -> str:
-    """Asks for another solution, which is to confirm tests: by brute force, or just another one."""
-    return f"{_BRUTE_FORCE if brute_force else _INDEPENDENT}\n\n{_told(problem)}\n\n{_how(problem)}"
+    """Ask for another solution that can confirm tests: by brute force, or an independent one."""
+    return f"{_BRUTE_FORCE if brute_force else _INDEPENDENT}\n\n{_description(problem)}\n\n{_how(problem)}"
 
 
 def _how(problem: Problem) -> str:
     return _PROGRAM if problem.is_program else _FUNCTION
 
 
-def _told(problem: Problem) -> str:
-    parts = {"Description": problem.description, "Examples": problem.example}
-    told = [f"{name}:\n{text.strip()}" for name, text in parts.items() if text.strip()]
+def _description(problem: Problem) -> str:
+    given = {"Description": problem.description, "Examples": problem.example}
+    parts = [f"{name}:\n{text.strip()}" for name, text in given.items() if text.strip()]
     if problem.interface.strip():
-        told.append(f"Interface:\n{fenced(problem.interface.strip(), 'python')}")
-    return "\n\n".join(told)
+        parts.append(f"Interface:\n{fenced(problem.interface.strip(), 'python')}")
+    return "\n\n".join(parts)
 
 
 def _failure(test: Test) -> str:

@@ -5,11 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from terp.checks.until.check import Check
-from terp.checks.until.check_sandbox import CheckSandbox, Ran
-from terp.checks.until.goal import Goal
+from terp.checks.until.check_sandbox import CheckResult, CheckSandbox, PytestReport
+from terp.checks.until.goal import Check, Goal
 from terp.checks.until.originals import FREE, Originals
-from terp.checks.until.process import Tests
 from terp.errors import TerpError
 from terp.events import CheckFinished, CheckStarted
 from terp.events.log import EventLog
@@ -18,30 +16,29 @@ from terp.person.voice import Voice
 from terp.text.fencing import fenced
 from terp.text.interrupts import Interrupted, Interrupts
 
-_DECEIVED = "The code ran in the process that judged it, which it could deceive: read what changed."
+_COULD_DECEIVE = "The code ran in the process that judged it, which it could deceive: read what changed."
 
 
 @dataclass(slots=True)
 class Preparing:
-    """Asks whether a check may run that nobody has typed, and looks at what it is made of.
+    """Asks for consent to a check that the user has not typed, and reads the files that it consists of.
 
-    Afterwards it is `ready`, or `error` says why it cannot be made, or neither: the person did not agree, or
-    has `interrupts`.
+    Afterwards it is `ready`, or has an `error`, or neither if the user declined or interrupted.
     """
 
     goal: Goal
-    ground: CheckSandbox
+    sandbox: CheckSandbox
     voice: Voice
     interrupts: Interrupts = field(default_factory=Interrupts)
     ready: bool = False
     error: TerpError | None = None
 
     async def run(self) -> None:
-        """Ask and look, once for each goal."""
+        """Ask and read, once for each goal."""
         try:
-            self.goal.agreed = self.goal.agreed or await self.interrupts.guard(self._asked())
+            self.goal.agreed = self.goal.agreed or await self.interrupts.guard(self._allowed())
             if self.goal.agreed and self.goal.originals is None:
-                await self.interrupts.guard(self._look())
+                await self.interrupts.guard(self._read_originals())
             self.ready = self.goal.agreed
         except Interrupted:
             return
@@ -49,56 +46,56 @@ class Preparing:
             self.error = error
 
     async def stop(self) -> None:
-        """Take the question back."""
+        """Withdraw the question."""
         self.interrupts.stop()
 
-    async def _asked(self) -> bool:
+    async def _allowed(self) -> bool:
         goal = self.goal
         why = f"{goal.origin} wants it to be run after each answer, until it passes."
-        # Who runs all code unasked has configured this as well; what a project brings is asked about.
+        # A user who lets all code run unasked has configured this check too; one of a project is asked about.
         return await self.voice.allow(Consent(f"Check with: {goal.check.text}", why, as_code=goal.by_person))
 
-    async def _look(self) -> None:
-        goal, ground = self.goal, self.ground
-        originals = await asyncio.to_thread(ground.originals, goal.check, goal.protect)
+    async def _read_originals(self) -> None:
+        goal, sandbox = self.goal, self.sandbox
+        originals = await asyncio.to_thread(sandbox.originals, goal)
         if goal.check.is_pytest:
             async with self.voice.working("Looking at the tests"):
-                tests = await ground.tests_of(goal.check, originals, goal.bounds)
+                tests = await sandbox.tests_of(goal, originals)
             if tests is not None:
                 goal.before = tests.collected
-                originals = await asyncio.to_thread(ground.originals, goal.check, goal.protect, tests)
+                originals = await asyncio.to_thread(sandbox.originals, goal, tests)
         goal.originals = originals
 
 
 @dataclass(slots=True)
 class Checking:
-    """Runs a check. Afterwards there is what it `ran` as and `why` it has not passed, or an `error`.
+    """Runs a check. Afterwards it has a `result`, and in `why` the reason for a failure; or an `error`.
 
-    Where files of it are not as they were, it runs twice: with the originals alone, which decides, and with
-    what is on disk, which must pass as well. `results` tells how both ran. `left` is how many more times the
-    model would be asked; None is without a limit.
+    If files of the check differ from the originals, it runs twice: with the originals, which decides, and
+    with the files on disk, which must pass as well. `summaries` then describe both runs. `left` is the number
+    of further prompts to the model; None is without a limit.
     """
 
     goal: Goal
-    ground: CheckSandbox
+    sandbox: CheckSandbox
     attempt: int
     left: int | None
     log: EventLog
     interrupts: Interrupts = field(default_factory=Interrupts)
-    ran: Ran | None = None
+    result: CheckResult | None = None
     why: str = ""
-    results: tuple[str, ...] = ()
+    summaries: tuple[str, ...] = ()
     error: TerpError | None = None
 
     async def run(self) -> None:
-        """Run it to its end; both events of it are logged, whatever happens."""
+        """Run it to its end; its two events are logged in any case."""
         goal, originals = self.goal, self.goal.originals
         assert originals is not None, "it was prepared"
-        self.log.append(CheckStarted(goal.check.text, self.attempt, self.ground.tier))
+        self.log.append(CheckStarted(goal.check.text, self.attempt, self.sandbox.tier))
         finished = CheckFinished(self.attempt, passed=False, status=None, why="It was interrupted.")
         try:
-            await self.interrupts.guard(self._run(originals))
-            finished = self._finished()
+            result = await self.interrupts.guard(self._run(originals))
+            self.result, finished = result, self._finished(result)
         except Interrupted:
             return
         except TerpError as error:
@@ -107,39 +104,40 @@ class Checking:
         finally:
             self.log.append(finished)
 
-    async def _run(self, originals: Originals) -> None:
-        goal, ground = self.goal, self.ground
-        ran = await ground.run(goal.check, originals, goal.bounds)
-        self.why = why_not(goal.check, ran, originals, ground.root, goal.before)
-        if ran.other.tests:
-            self.results = ("There were no tests before, so the new ones decide.",)
-        if not self.why and ran.other.put_back:
-            disk = await ground.run(goal.check, originals, goal.bounds, on_disk=True)
+    async def _run(self, originals: Originals) -> CheckResult:
+        goal, sandbox = self.goal, self.sandbox
+        result = await sandbox.run(goal, originals)
+        self.why = why_not(goal.check, result, originals, sandbox.root, goal.before)
+        if result.other.tests:
+            self.summaries = ("There were no tests before, so the new ones decide.",)
+        if not self.why and result.other.restored:
+            disk = await sandbox.run(goal, originals, on_disk=True)
             self.why = why_not_on_disk(disk)
-            first, second = result(ran), result(disk)
-            self.results += (f"With the original files alone: {first}.", f"With all files on disk: {second}.")
-            took = ran.ended.seconds + disk.ended.seconds
-            ran = replace(disk if self.why else ran, other=ran.other)
-            ran = replace(ran, ended=replace(ran.ended, seconds=took))
-        if not self.why and could_deceive(goal.check, ran, originals, ground.root):
-            self.results += (_DECEIVED,)
-        self.ran = ran
+            first, second = summary(result), summary(disk)
+            self.summaries += (
+                f"With the original files alone: {first}.", f"With all files on disk: {second}."
+            )  # fmt: skip
+            seconds = result.process.seconds + disk.process.seconds
+            process = replace((disk if self.why else result).process, seconds=seconds)
+            result = replace(disk if self.why else result, other=result.other, process=process)
+        if not self.why and could_deceive(goal.check, result, originals, sandbox.root):
+            self.summaries += (_COULD_DECEIVE,)
+        return result
 
-    def _finished(self) -> CheckFinished:
-        ran = self.ran
-        assert ran is not None, "it has run"
+    def _finished(self, result: CheckResult) -> CheckFinished:
+        process, other = result.process, result.other
         return CheckFinished(
             self.attempt,
             not self.why,
-            ran.ended.status,
+            process.status,
             self.why,
-            ran.ended.output,
-            ran.ended.seconds,
-            ran.other.changed,
+            process.output,
+            process.seconds,
+            other.changed,
             self.left,
-            ran.other.missing,
-            (*ran.other.new, *ran.other.tests),
-            self.results,
+            other.missing,
+            (*other.new, *other.tests),
+            self.summaries,
         )
 
     async def stop(self) -> None:
@@ -147,84 +145,85 @@ class Checking:
         self.interrupts.stop()
 
 
-_SHOWN = 5
+_SHOWN, _NAMES_SHOWN = 5, 10
 _INSTALLED = "site-packages"
+_NOT_REPORTED = (
+    "It ended with exit status 0, but pytest has not reported how its tests ended: "
+    "something ended it early, or kept it from reporting."
+)
 
 
-def why_not(check: Check, ran: Ran, originals: Originals, root: Path, before: int) -> str:
-    """Why a check has not passed, as a sentence; "" when it has.
+def why_not(check: Check, result: CheckResult, originals: Originals, root: Path, before: int) -> str:
+    """Return the reason why a check has not passed, as a sentence; "" when it has.
 
-    `before` is how many tests there were before the model did anything, 0 if that is not known.
+    `before` is the number of tests before the model did anything, 0 if it is not known.
     """
-    status = ran.ended.status
+    status = result.process.status
     if status is None:
         return "It took too long and was ended."
-    if ran.lost:
-        return f"It is made of files that were changed and are too large to be put back: {_listed(ran.lost)}."
+    if result.lost:
+        return (
+            f"It is made of files that were changed and are too large to be put back: {_listed(result.lost)}."
+        )
     if check.expression:
-        return _of_expression(ran) or _touched(ran)
-    if status or ran.touched:
-        return _of_status(status) if status else _touched(ran)
-    if ran.tests is None:
-        return _UNTOLD if check.runs_pytest else ""
-    return _of_tests(ran.tests, originals, root, before)
+        return _of_expression(result) or _of_touched(result)
+    if status or result.touched:
+        return _of_status(status) if status else _of_touched(result)
+    if result.tests is None:
+        return _NOT_REPORTED if check.runs_pytest else ""
+    return _of_tests(result.tests, originals, root, before)
 
 
-def why_not_on_disk(ran: Ran) -> str:
-    """Why a check has not passed that passes with the original files, as sentences; "" when it has.
-
-    `ran` is how it ran with all as it is on disk.
-    """
-    status, other = ran.ended.status, ran.other
-    if status == 0 and ran.holds is not False:
+def why_not_on_disk(result: CheckResult) -> str:
+    """Return the reason why a check that passes with the original files has not passed with those on disk."""
+    status, other = result.process.status, result.other
+    if status == 0 and result.holds is not False:
         return ""
     how = "It took too long." if status is None else _of_status(status) if status else "It is not true."
-    told = [f"It passes with the original files alone, and not with those on disk: {how}"]
+    parts = [f"It passes with the original files alone, and not with those on disk: {how}"]
     if restored := [*other.changed, *other.missing]:
-        allowed = " ".join(f"--until-protect '{FREE}{name}'" for name in restored[:_SHOWN])
-        told.append(f"Restore {_listed(restored)}, or let it be changed: {allowed}.")
+        parts.append(f"Restore {_listed(restored)}, or let it be changed: {_options(restored)}.")
     if other.new:
-        told.append(f"Correct or remove what is new: {_listed(other.new)}.")
-    return " ".join(told)
+        parts.append(f"Correct or remove what is new: {_listed(other.new)}.")
+    return " ".join(parts)
 
 
-def result(ran: Ran) -> str:
-    """How a check ran, in a few words."""
-    if ran.tests is not None:
-        return f"{ran.tests.passed} of {ran.tests.collected} tests passed"
-    if ran.ended.status is None:
+def summary(result: CheckResult) -> str:
+    """Return the outcome of one run in a few words."""
+    if result.tests is not None:
+        return f"{result.tests.passed} of {result.tests.collected} tests passed"
+    if result.process.status is None:
         return "ended after too long"
-    return f"exit status {ran.ended.status}"
+    return f"exit status {result.process.status}"
 
 
 def _of_status(status: int) -> str:
     return f"It ended with exit status {status}." if status > 0 else f"It was ended by signal {-status}."
 
 
-def _touched(ran: Ran) -> str:
-    if not ran.touched:
+def _of_touched(result: CheckResult) -> str:
+    if not result.touched:
         return ""
-    allowed = " ".join(f"--until-protect '{FREE}{name}'" for name in ran.touched[:_SHOWN])
     return (
-        f"Files of the check were written while it ran: {_listed(ran.touched)}. "
-        f"If its own tests do that, allow it: {allowed}."
+        f"Files of the check were written while it ran: {_listed(result.touched)}. "
+        f"If its own tests do that, allow it: {_options(result.touched)}."
     )
 
 
-_UNTOLD = (
-    "It ended with exit status 0, but pytest has not told how its tests ended: "
-    "something ended it early, or kept it from telling."
-)
+def _options(names: Sequence[str]) -> str:
+    """The options with which the user would allow changes of files."""
+    return " ".join(f"--until-protect '{FREE}{name}'" for name in names[:_SHOWN])
 
 
-def _of_expression(ran: Ran) -> str:
-    if ran.holds is None:
-        return f"It has no value: its process ended before that, with exit status {ran.ended.status}."
-    # A process that says one thing and ends with another was tampered with.
-    return "" if ran.holds and not ran.ended.status else f"It is not true: its value is {ran.value}."
+def _of_expression(result: CheckResult) -> str:
+    status = result.process.status
+    if result.holds is None:
+        return f"It has no value: its process ended before that, with exit status {status}."
+    # A process whose report and status disagree was tampered with.
+    return "" if result.holds and not status else f"It is not true: its value is {result.value}."
 
 
-def _of_tests(tests: Tests, originals: Originals, root: Path, before: int) -> str:
+def _of_tests(tests: PytestReport, originals: Originals, root: Path, before: int) -> str:
     if tests.status or tests.failed:
         return f"The process ended with exit status 0, but {tests.failed} of its tests have failed."
     if not tests.passed:
@@ -236,7 +235,7 @@ def _of_tests(tests: Tests, originals: Originals, root: Path, before: int) -> st
     return _of_judges(tests, originals, root)
 
 
-def _of_judges(tests: Tests, originals: Originals, root: Path) -> str:
+def _of_judges(tests: PytestReport, originals: Originals, root: Path) -> str:
     skipping = [path for path in tests.skipped_by if _is_tested(path, originals, root)]
     if skipping:
         return f"Tests were skipped by the code that they test: {_listed(skipping)}."
@@ -246,34 +245,31 @@ def _of_judges(tests: Tests, originals: Originals, root: Path) -> str:
     return f"The tests were judged by code that is no part of the check: {_listed(judges)}." if judges else ""
 
 
-def could_deceive(check: Check, ran: Ran, originals: Originals, root: Path) -> bool:
-    """Whether code under test has run in the process that reports how its tests ended."""
-    loaded = ran.tests.loaded if ran.tests else ()
+def could_deceive(check: Check, result: CheckResult, originals: Originals, root: Path) -> bool:
+    """Return True if code under test ran in the process that reported how its tests ended."""
+    loaded = result.tests.loaded if result.tests else ()
     return bool(check.expression) or any(_is_tested(path, originals, root) for path in loaded)
 
 
 def _is_no_judge(path: str, originals: Originals, root: Path) -> bool:
-    """Whether hooks or tests are of code that the model may write, or of no file at all."""
+    """Return True for a file with hooks or tests that the model may write, and for a path that is no file."""
     if path in originals.judges or _INSTALLED in Path(path).parts:
         return False
     return _is_tested(path, originals, root) if Path(path).is_relative_to(root) else not Path(path).is_file()
 
 
 def _is_tested(path: str, originals: Originals, root: Path) -> bool:
-    """Whether a file is one of the project's, and none of those that test it."""
-    return Path(path).is_relative_to(root) and not originals.is_protected(str(Path(path).relative_to(root)))
+    """Return True for a file of the project that is no part of the check."""
+    return Path(path).is_relative_to(root) and str(Path(path).relative_to(root)) not in originals.files
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
-
-
-_NAMES_SHOWN = 10
+def _listed(names: Sequence[str], most: int = _SHOWN) -> str:
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def before_first_turn(goal: Goal) -> str:
-    """What it should know before it begins."""
+    """Return the message that announces the check to the model before its first turn."""
     return (
         f"[When you are done this is checked, in a copy of the project: {goal.check.text}\n"
         "It has to pass. Tests and their configuration count there as they are now: change the code instead. "
@@ -282,46 +278,41 @@ def before_first_turn(goal: Goal) -> str:
 
 
 def not_passed(checking: Checking, *, again: bool) -> str:
-    """The next message: what the check has put out, which `again` is the same, and that it has to pass."""
-    goal, ran = checking.goal, checking.ran
-    assert ran is not None, "it has run"
-    told = [f"The check has not passed: {goal.check.text}", checking.why]
-    if output := ran.ended.output.strip("\n"):
-        told.append(fenced(output))
-    other = ran.other
-    if files := _files(ran):
-        told += [files, *checking.results]
-        told.append(
+    """Return the next prompt after a check that failed: its output, `again` if it is the same as before."""
+    goal, result = checking.goal, checking.result
+    assert result is not None, "it has run"
+    parts = [f"The check has not passed: {goal.check.text}", checking.why]
+    if output := result.process.output.strip("\n"):
+        parts.append(fenced(output))
+    other = result.other
+    if files := _files(result):
+        parts += [files, *checking.summaries]
+        parts.append(
             "The check counts with the original files, without new ones: change the code, restore them."
         )
-        told += [
+        parts += [
             f"{name} was:\n{fenced(text)}" for name, text in goal.texts((*other.changed, *other.missing))
         ]
     if again:
-        told.append("This is the same failure as before: try something else.")
+        parts.append("This is the same failure as before: try something else.")
     last = " This is the last time that you are asked." if checking.left == 1 else ""
-    told.append(f"Go on until it passes.{last}")
-    return "\n".join(told)
+    parts.append(f"Go on until it passes.{last}")
+    return "\n".join(parts)
 
 
 def passed(checking: Checking) -> str:
-    """What it should know when a check has passed of which files are not as they were; "" if all are."""
-    files = _files(checking.ran) if checking.ran else ""
-    told = " ".join((files, *checking.results))
-    return f"[The check has passed: {checking.goal.check.text}\n{told}]" if files else ""
+    """Return a message for the model if a check passed whose files differ from the originals; else ""."""
+    files = _files(checking.result) if checking.result else ""
+    text = " ".join((files, *checking.summaries))
+    return f"[The check has passed: {checking.goal.check.text}\n{text}]" if files else ""
 
 
-def _files(ran: Ran) -> str:
-    return changed_files(ran.other.changed, ran.other.missing, (*ran.other.new, *ran.other.tests))
+def _files(result: CheckResult) -> str:
+    return changed_files(result.other.changed, result.other.missing, (*result.other.new, *result.other.tests))
 
 
 def changed_files(changed: Sequence[str], missing: Sequence[str], new: Sequence[str]) -> str:
-    """Which files of the check are not as before, as a sentence; "" for none."""
+    """Return a sentence about the files of a check that differ from the originals; "" for none."""
     kinds = (("changed", changed), ("missing", missing), ("new", new))
-    told = [f"{kind} {_some(names)}" for kind, names in kinds if names]
-    return f"Files of the check: {'; '.join(told)}." if told else ""
-
-
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - _NAMES_SHOWN
-    return ", ".join(names[:_NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    parts = [f"{kind} {_listed(names, _NAMES_SHOWN)}" for kind, names in kinds if names]
+    return f"Files of the check: {'; '.join(parts)}." if parts else ""

@@ -1,29 +1,76 @@
-"""What a session is asked to reach: a check, who wrote it, and what is known of it before the first turn."""
+"""The goal of a session: a check, where it was written, and the state of its files before the first turn."""
 
+import ast
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from terp.checks.until.check import Check, check_of
-from terp.checks.until.check_sandbox import Bounds
 from terp.checks.until.originals import FREE, Originals
 from terp.errors import SettingsError
 from terp.session.equipment import Equipment
 from terp.settings import Settings
 
+EXPRESSION = "py:"
+"""The prefix of a Python expression; any other check is a shell command."""
 TYPED = "typed"
 _TYPED = ("--", "TERP_", "terp.open")
-"""How the places begin that a person writes for one call."""
-_TOLD, _SHORT = 3, 2_000
+"""Prefixes of the origins of settings that the user wrote for one call."""
+_MOST_TEXTS, _SHORT = 3, 2_000
+_PYTEST = re.compile(r"(?:^|[\s;&|(/])(?:pytest|py\.test)(?=$|[\s;&|)])")
+# One program and its arguments: anything else in a line of shell may have effects that must not come twice.
+_PYTEST_ONLY = re.compile(
+    r"(?:uv run |poetry run |\S*python[\d.]* -m )?(?:\S*/)?(?:pytest|py\.test)(?: [^|&;<>$`()]*)?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A check as it was written: a shell command, or `py:` and a Python expression."""
+
+    text: str
+
+    @property
+    def expression(self) -> str:
+        """The Python expression that must be true; "" for a shell command."""
+        return self.text.removeprefix(EXPRESSION).strip() if self.text.startswith(EXPRESSION) else ""
+
+    @property
+    def runs_pytest(self) -> bool:
+        """True if the command names pytest, which then has to report its tests."""
+        return not self.expression and _PYTEST.search(self.text) is not None
+
+    @property
+    def is_pytest(self) -> bool:
+        """True if the command is pytest and nothing else, so that it can also be run to list its tests."""
+        return not self.expression and _PYTEST_ONLY.fullmatch(self.text) is not None
+
+
+def check_of(text: str) -> Check:
+    """Return the check that a text describes.
+
+    Raises:
+        SettingsError: it is empty, or the text after `py:` is no Python expression.
+    """
+    check = Check(text.strip())
+    if not check.text or check.text == EXPRESSION:
+        raise SettingsError(["until: there is no check: give a shell command, or py: and an expression."])
+    if check.expression:
+        try:
+            ast.parse(check.expression, mode="eval")
+        except (SyntaxError, ValueError) as error:
+            why = getattr(error, "msg", str(error))
+            raise SettingsError([f"until: '{check.text}' is no Python expression: {why}."]) from None
+    return check
 
 
 @dataclass(slots=True)
 class Goal:
-    """A check that turns go on until.
+    """A check that turns are repeated until it passes.
 
-    `origin` is where it was written, and `agreed` whether it may run: a check that was typed needs no other
-    question. `by_person` tells that no project has brought it. After `max_revisions` more requests (0: no
-    limit) the model is not asked again. `protect` are patterns of more files that it is made of. The rest is
-    found out with the first turn: the `originals` of those files, and how many tests there were `before`.
+    `origin` is where it was written. `agreed` means that it may run; a check that was typed needs no
+    question. `by_person` means that no project brought it. After `max_revisions` more requests (0: no limit)
+    the model gets no further prompt. `protect` are patterns of more files that belong to the check. The first
+    turn sets the rest: the `originals` of the check's files, and the number of tests `before`.
     """
 
     check: Check
@@ -34,19 +81,14 @@ class Goal:
     protect: Sequence[str] = ()
     timeout_s: float = 600.0
     max_chars: int = 20_000
-    originals: Originals | None = field(default=None)
+    originals: Originals | None = None
     before: int = 0
 
     def texts(self, names: Sequence[str]) -> list[tuple[str, str]]:
-        """The names and the texts of original files, of the first ones that are short."""
-        kept = {} if self.originals is None else self.originals.files
-        found = ((name, kept[name].content) for name in names[:_TOLD] if name in kept)
+        """Return the names and texts of original files: of the first three, those that are short."""
+        files = {} if self.originals is None else self.originals.files
+        found = ((name, files[name].content) for name in names[:_MOST_TEXTS] if name in files)
         return [(name, text.decode(errors="replace")) for name, text in found if text and len(text) <= _SHORT]
-
-    @property
-    def bounds(self) -> Bounds:
-        """What one run of the check may take."""
-        return Bounds(self.timeout_s, self.max_chars)
 
 
 def current_goal(equipment: Equipment) -> Goal | None:
@@ -56,10 +98,10 @@ def current_goal(equipment: Equipment) -> Goal | None:
 
 
 def goal_of(settings: Settings, typed: str = "") -> Goal | None:
-    """The goal that settings say, or that was `typed` in their place; None without a check.
+    """Return the goal of the settings, or the one that was `typed` instead; None without a check.
 
     Raises:
-        SettingsError: the check is none, or a project would have its files changed.
+        SettingsError: the check is invalid, or a project would allow changes of its own protected files.
     """
     text = typed or settings.until
     if not text.strip():

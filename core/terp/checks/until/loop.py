@@ -1,4 +1,4 @@
-"""Asking until a check has passed: turns of a session, with what the check has put out between them."""
+"""Turns of a session that are repeated until its check passes, with the output of the check between them."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -17,10 +17,10 @@ from terp.session.session import Session
 
 
 def ask(session: Session, prompt: str, attachments: Sequence[Attachment] = ()) -> AsyncGenerator[Event, None]:
-    """Everything that happens until the model has answered `prompt`, and the session's goal is reached.
+    """Yield the events of a turn with `prompt`, and of more turns until the session's goal is reached.
 
-    Without a goal it is `Session.turn`. Iterate it like that, under `contextlib.aclosing`. The files that the
-    prompt names are described to the model.
+    Without a goal this is `Session.turn`. Iterate it in the same way, under `contextlib.aclosing`. Files that
+    the prompt names are described to the model.
     """
     turn = session.turn(prompt, (*attachments, *_named(session, prompt, attachments)))
     goal = current_goal(session.equipment)
@@ -39,34 +39,34 @@ def _named(session: Session, prompt: str, attachments: Sequence[Attachment]) -> 
 async def until(
     session: Session, goal: Goal, turn: AsyncGenerator[Event, None]
 ) -> AsyncGenerator[Event, None]:
-    """Everything that happens until the check of `goal` has passed, or the model is not asked any more.
+    """Yield the events of `turn`, and of more turns until the check of `goal` passes or the limit is reached.
 
-    `turn` is one of the session that has not begun: what is asked. All ends with one `TurnFinished`, "done"
-    only when the check has passed. The end of each turn in between is in the session's log alone. A turn that
-    ends in any other way than "done" ends all of it.
+    `turn` is a turn of the session that has not started. The last event is the only `TurnFinished`: its
+    reason is "done" only when the check has passed. The ends of the other turns are only in the session's
+    log. A turn that ends with another reason than "done" ends the repetition.
     """
     try:
-        ground = CheckSandbox(session.kernels)
+        sandbox = CheckSandbox(session.kernels)
     except TerpError as error:
-        yield _over(session, TurnFinished(error.stop_reason, "", error.message, error.remedy))
+        yield _logged(session, _of_error(error))
         return
-    preparing = Preparing(goal, ground, session.voice)
+    preparing = Preparing(goal, sandbox, session.voice)
     first = goal.originals is None
     async with aclosing(session.play(preparing)) as events:
         async for event in events:
             yield event
     if not preparing.ready:
-        yield _over(session, _not_begun(session, preparing))
+        yield _logged(session, _not_prepared(session, preparing))
         return
     if first:
         session.teach(before_first_turn(goal))
-    async with aclosing(_revised(session, goal, ground, turn)) as events:
+    async with aclosing(_revised(session, goal, sandbox, turn)) as events:
         async for event in events:
             yield event
 
 
 async def _revised(
-    session: Session, goal: Goal, ground: CheckSandbox, turn: AsyncGenerator[Event, None]
+    session: Session, goal: Goal, sandbox: CheckSandbox, turn: AsyncGenerator[Event, None]
 ) -> AsyncGenerator[Event, None]:
     failure: tuple[str, str] | None = None
     for attempt in count(1):
@@ -82,31 +82,29 @@ async def _revised(
                 yield end
             return
         left = goal.max_revisions - attempt + 1 if goal.max_revisions else None
-        checking = Checking(goal, ground, attempt, left, session.log)
+        checking = Checking(goal, sandbox, attempt, left, session.log)
         async with aclosing(session.play(checking)) as events:
             async for event in events:
                 yield event
-        if checking.ran is None or not checking.why or left == 0:
-            if not checking.why and (told := passed(checking)):
-                session.teach(told)
+        if checking.result is None or not checking.why or left == 0:
+            if not checking.why and (note := passed(checking)):
+                session.teach(note)
             yield _last(session, checking, end)
             return
-        before, failure = failure, (checking.why, normal(checking.ran.ended.output))
-        again = before == failure
-        turn = session.turn(not_passed(checking, again=again))
+        before, failure = failure, (checking.why, normal(checking.result.process.output))
+        turn = session.turn(not_passed(checking, again=before == failure))
 
 
 def _last(session: Session, checking: Checking, end: TurnFinished) -> TurnFinished:
-    """How all of it ended, after the last check."""
+    """Return the end of the repetition, after the last check."""
     if checking.error is not None:
-        error = checking.error
-        return _over(session, TurnFinished(error.stop_reason, end.answer, error.message, error.remedy))
-    if checking.ran is None:
-        return _over(session, TurnFinished("interrupted", end.answer))
+        return _logged(session, _of_error(checking.error, end.answer))
+    if checking.result is None:
+        return _logged(session, TurnFinished("interrupted", end.answer))
     if not checking.why:
         return end
     tries = "once" if checking.attempt == 1 else f"{checking.attempt} times"
-    return _over(
+    return _logged(
         session,
         TurnFinished(
             "until_failed",
@@ -117,10 +115,9 @@ def _last(session: Session, checking: Checking, end: TurnFinished) -> TurnFinish
     )
 
 
-def _not_begun(session: Session, preparing: Preparing) -> TurnFinished:
+def _not_prepared(session: Session, preparing: Preparing) -> TurnFinished:
     if preparing.error is not None:
-        error = preparing.error
-        return TurnFinished(error.stop_reason, "", error.message, error.remedy)
+        return _of_error(preparing.error)
     if preparing.interrupts.requested:
         return TurnFinished("interrupted", "")
     goal = preparing.goal
@@ -133,6 +130,10 @@ def _not_begun(session: Session, preparing: Preparing) -> TurnFinished:
     )
 
 
-def _over(session: Session, end: TurnFinished) -> TurnFinished:
+def _of_error(error: TerpError, answer: str = "") -> TurnFinished:
+    return TurnFinished(error.stop_reason, answer, error.message, error.remedy)
+
+
+def _logged(session: Session, end: TurnFinished) -> TurnFinished:
     session.log.append(end)
     return end

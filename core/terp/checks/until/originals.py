@@ -15,9 +15,9 @@ from typing import Literal
 from terp.errors import TerpError
 from terp.settings.project.bounded import Refused, digest_of, read_bounded
 
-# Made anew by whoever wants them; a compiled module could stand in for a source that says something else.
+# Caches, which programs create again; a compiled module could replace a source with other content.
 _LEFT_OUT = frozenset({"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"})
-# Large, and nothing that a check is about: they are looked at where they are.
+# Large, and not what a check is about: links in the copy lead to them.
 _LINKED = frozenset({".git", ".hg", ".svn", ".terp", ".venv", "node_modules", ".tox", ".nox"})
 _LARGE = 8 << 20
 MOST_FILES, MOST_BYTES = 20_000, 500 << 20
@@ -26,7 +26,7 @@ Entry = tuple[str, Literal["file", "link", "folder"]]
 
 
 class TooLarge(TerpError):
-    """A project has more in it than is copied for a check."""
+    """The project has more files, or more bytes, than a check copies."""
 
     def __init__(self, root: Path) -> None:
         super().__init__(
@@ -37,7 +37,7 @@ class TooLarge(TerpError):
 
 
 class NotCopied(TerpError):
-    """There is no room for a copy of a project."""
+    """The disk has no room for a copy of the project."""
 
     def __init__(self, root: Path, error: OSError) -> None:
         super().__init__(
@@ -46,12 +46,12 @@ class NotCopied(TerpError):
 
 
 def entries(root: Path) -> Iterator[Entry]:
-    """What is below `root` as a check sees it, by relative path, folders before what is in them.
+    """Yield the relative paths below `root` that a copy has, each folder before its contents.
 
-    A "link" stands for something that stays where it is.
+    A "link" is not copied: a link in the copy leads to it.
 
     Raises:
-        TooLarge: there is too much.
+        TooLarge: the project has too many files or bytes.
     """
     size = 0
     for files, entry in enumerate(_below(root, ""), start=1):
@@ -63,11 +63,11 @@ def entries(root: Path) -> Iterator[Entry]:
 
 
 def copy_project(root: Path, to: Path) -> None:
-    """Copy a project to the new folder `to`, but for what disappears meanwhile or may not be read.
+    """Copy a project to the new folder `to`, except files that disappear meanwhile or may not be read.
 
     Raises:
-        TooLarge: there is too much of it.
-        NotCopied: there is no room for it.
+        TooLarge: the project has too many files or bytes.
+        NotCopied: the disk has no room.
     """
     to.mkdir()
     for name, kind in entries(root):
@@ -78,7 +78,7 @@ def copy_project(root: Path, to: Path) -> None:
             elif kind == "file":
                 shutil.copy2(source, target, follow_symlinks=False)
             else:
-                target.symlink_to(led(source, root))
+                target.symlink_to(link_target(source, root))
         except (FileNotFoundError, PermissionError):
             continue
         except OSError as error:
@@ -106,8 +106,8 @@ def _below(root: Path, folder: str) -> Iterator[Entry]:
             yield name, "link" if one.stat(follow_symlinks=False).st_size > _LARGE else "file"
 
 
-def led(source: Path, root: Path) -> str:
-    """Where a link in the copy leads: as in the project, if that is within it."""
+def link_target(source: Path, root: Path) -> str:
+    """Return the target of a link in the copy: inside the project as written, else absolute."""
     if not source.is_symlink():
         return str(source)
     leads = str(source.readlink())
@@ -120,17 +120,17 @@ TESTS = (
     *("test_*.py", "*_test.py", "*.test.*", "*.spec.*", "*_test.go", "*_spec.rb"),
     *("tests/*", "test/*", "__tests__/*", "spec/*"),
 )
-"""Files with tests: those that there were are put back, new ones decide nothing."""
+"""Patterns of files with tests: originals are restored, new ones decide nothing."""
 STEERING = (
     *("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg"),
     *("*.egg-info/entry_points.txt", "*.dist-info/entry_points.txt"),
     *("pyproject.toml", ".coveragerc", "noxfile.py", "sitecustomize.py", "usercustomize.py"),
     *("Makefile", "makefile", "GNUmakefile", "justfile", "package.json", "jest.config.*", "vitest.config.*"),
 )
-"""Files that say what a check does: those that there were are put back, new ones are left out."""
+"""Patterns of files that configure a check: originals are restored, new ones are left out."""
 
 FREE = "!"
-"""How a pattern of files begins that are no part of a check after all."""
+"""The prefix of a pattern of files that the model may change although they are protected."""
 _MODULES = (".py", ".pyc", ".so")
 _NO_FILE = (None, "folder")
 _KEPT_FILE, _KEPT_ALL = 1 << 20, 64 << 20
@@ -140,10 +140,10 @@ _WORD = re.compile(r"[^\s'\"|&;<>()$`]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A file as it was; without `content` it is too large to be put back.
+class OriginalFile:
+    """A file as it was; without `content` it is too large to be restored.
 
-    Of a folder that is a link it is where that led.
+    For a link to a folder, `link` is its target, and the rest is empty.
     """
 
     digest: str
@@ -154,9 +154,9 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """The files of a check that are not as they were, by relative path; those that are `new` do not count.
+    """The files of a check that differ from the originals, by relative path; `new` ones are left out of it.
 
-    New `tests` count where a project had none before.
+    New `tests` count if the project had none before.
     """
 
     changed: tuple[str, ...] = ()
@@ -165,21 +165,20 @@ class Differences:
     tests: tuple[str, ...] = ()
 
     @property
-    def put_back(self) -> tuple[str, ...]:
-        """The files that the originals are used for, or that are left out."""
+    def restored(self) -> tuple[str, ...]:
+        """The files that a check replaces by their originals or leaves out."""
         return (*self.changed, *self.missing, *self.new)
 
 
 class Originals:
     """The protected files of a project, by relative path, as they were when this was made.
 
-    New files beside them are left out of a check: tests, what lies below their folders, what steers it, and
-    what would be imported in place of a module that `installed` knows.
+    Protected are files with tests, files that configure a check (`STEERING` and `patterns`), files that its
+    `command` names, and files that hold some of the `tests` which it found. A pattern with a / matches paths,
+    any other matches names. A pattern behind a ! names files that the model may change all the same.
 
-    Code in the files `judges` has judged tests before. `patterns` are more of those that steer it, and so is
-    every file that its `command` names, or that has some of the `tests` which it found. A pattern with a / in
-    it is about paths, another about names; one behind a ! names files that the model may change, whatever
-    else says that they are protected.
+    A check leaves out new files of the same kinds, and modules that would be imported in place of one that
+    `installed` returns True for. Hooks and tests in the files `judges` were there from the start.
 
     Raises:
         TooLarge: the project has too many files.
@@ -199,25 +198,22 @@ class Originals:
         self._root = root
         self._installed = installed
         free = (pattern[1:] for pattern in patterns if pattern.startswith(FREE))
-        # Tests that the command names before they are there are what is asked for.
+        # Tests that the command names before they exist are what the model is asked to write.
         self._free = (*free, *_tests_to_come(command, root, cwd))
         self._patterns = (*STEERING, *(pattern for pattern in patterns if not pattern.startswith(FREE)))
         found = (Path(file) for file in tests)
         own = {str(file.relative_to(root)) for file in found if file.is_relative_to(root)}
         self._named = _named_in(command, root, cwd) | own
         self._there = dict(entries(root))
-        self.files: Mapping[str, Kept] = dict(self._kept())
+        self.files: Mapping[str, OriginalFile] = dict(self._protected())
         tested = {name for name in self.files if name in own or _matches(name, TESTS)}
         self._above_tests = {str(above) for name in tested for above in PurePosixPath(name).parents}
 
     def differences(self, where: Path) -> Differences:
-        """The files that are not as they were, or that have come beside them.
-
-        `where` is the project or a copy of it.
-        """
+        """Compare the project, or a copy of it, `where` it lies now with the originals."""
         there = dict(entries(where))
         missing = {name for name in self.files if there.get(name, "folder") == "folder"}
-        # What lies below something that is now a link is not looked at, and may be anything.
+        # A file below a folder that has become a link counts as missing: the link may lead anywhere.
         changed = [
             name for name, kept in self.files.items() if name not in missing and _differs(where, name, kept)
         ]
@@ -231,7 +227,7 @@ class Originals:
         return Differences(*(tuple(sorted(names)) for names in (changed, missing, new, tests)))
 
     def _stands_in(self, name: str, there: Mapping[str, str]) -> bool:
-        """Whether a new file changes what a test or its runner imports by a name that there was."""
+        """Return True if a new file would be imported under a name that something else had."""
         path = PurePosixPath(name)
         if _matches(name, self._free):
             return False
@@ -243,7 +239,7 @@ class Originals:
         )
 
     def _is_import(self, path: PurePosixPath, there: Mapping[str, str]) -> bool:
-        """Whether what is new at a path is a module that is in no package."""
+        """Return True if the new file or folder is a top-level module."""
         package = str(path.parent / "__init__.py")
         if package in self._there or (package in there and str(path.parent) not in self._there):
             return False
@@ -254,10 +250,10 @@ class Originals:
             or str(path / "__init__.py") in there
         )
 
-    def put_back(self, copy: Path, other: Sequence[str]) -> tuple[str, ...]:
-        """Make these files of a copy as they were; those for which that cannot be done."""
+    def restore(self, copy: Path, other: Sequence[str]) -> tuple[str, ...]:
+        """Restore files of a copy, and remove new ones; return those that cannot be restored."""
         lost = []
-        # A link last: what has come where it was goes with it.
+        # Links last: restoring one removes whatever has taken its place.
         for name in sorted(other, key=self._is_link):
             kept = self.files.get(name)
             _clear(copy, name)
@@ -277,12 +273,12 @@ class Originals:
         return name in self.files and self.files[name].link != ""
 
     def new_files(self, copy: Path) -> tuple[str, ...]:
-        """The files of a copy in which pytest may find tests that there were not, whatever their names."""
+        """Return the new files of a copy if the project had tests: pytest may find tests in any of them."""
         come = (name for name in dict(entries(copy)) if name not in self._there)
         return tuple(name for name in come if self._above_tests and not _matches(name, self._free))
 
     def state(self, copy: Path) -> Mapping[str, tuple[int, ...]]:
-        """When the original files of a copy were written last."""
+        """Return inode and times of the original files in a copy, by which `touched` detects changes."""
         found = {}
         for name in self.files:
             with suppress(OSError):
@@ -291,16 +287,12 @@ class Originals:
         return found
 
     def touched(self, copy: Path, before: Mapping[str, tuple[int, ...]]) -> tuple[str, ...]:
-        """The files of a copy that were written since, and those that steer a check and have come."""
+        """Return the files of a copy that were written since, and new ones that configure a check."""
         after = self.state(copy)
         come = (name for name in self.differences(copy).new if self._steers(name) or name.endswith(_MODULES))
         return tuple(sorted({*come, *(name for name in before if after.get(name) != before[name])}))
 
-    def is_protected(self, name: str) -> bool:
-        """Whether a file, by relative path, is one of those that check."""
-        return name in self.files
-
-    def _kept(self) -> Iterator[tuple[str, Kept]]:
+    def _protected(self) -> Iterator[tuple[str, OriginalFile]]:
         room = _KEPT_ALL
         for name, kind in self._there.items():
             path = self._root / name
@@ -309,17 +301,17 @@ class Originals:
             if kind == "folder" or not self._protects(name, inside):
                 continue
             if leads:
-                yield name, Kept("", None, 0, led(path, self._root))
+                yield name, OriginalFile("", None, 0, link_target(path, self._root))
                 continue
             try:
                 content, mode = read_bounded(path, min(_KEPT_FILE, room)), path.stat().st_mode & 0o777
             except (Refused, OSError):
-                # Too large: that it was changed is all that can be told. Or none that anybody could read.
+                # Too large to be kept: only a change can be detected. Or it cannot be read at all.
                 if digest := _digest(path):
-                    yield name, Kept(digest, None, 0o600)
+                    yield name, OriginalFile(digest, None, 0o600)
                 continue
             room -= len(content)
-            yield name, Kept(hashlib.sha256(content).hexdigest(), content, mode)
+            yield name, OriginalFile(hashlib.sha256(content).hexdigest(), content, mode)
 
     def _protects(self, name: str, inside: str) -> bool:
         if _matches(name, self._free):
@@ -331,17 +323,17 @@ class Originals:
 
 
 def folders_entered(command: str) -> list[str]:
-    """The folders that a line of shell changes to, as they are written."""
+    """Return the folders that a shell command changes to, as they are written."""
     return _CD.findall(command)
 
 
 def words_of(command: str) -> list[str]:
-    """The words of a line of shell that may be paths."""
+    """Return the words of a shell command that may be paths."""
     return _WORD.findall(command)
 
 
 def _named_in(command: str, root: Path, cwd: Path) -> frozenset[str]:
-    """The files of a project that a command names, by relative path."""
+    """Return the files of a project that a command names, by relative path."""
     folders = (cwd, *(cwd / folder for folder in folders_entered(command)))
     there = {os.path.normpath(folder / word) for word in words_of(command) for folder in folders}
     return frozenset(
@@ -350,7 +342,7 @@ def _named_in(command: str, root: Path, cwd: Path) -> frozenset[str]:
 
 
 def _tests_to_come(command: str, root: Path, cwd: Path) -> Iterator[str]:
-    """Tests that a command names and that are not there, by relative path."""
+    """Yield the tests that a command names and that do not exist, by relative path."""
     folder = cwd.joinpath(*folders_entered(command))
     for word in words_of(command):
         path = Path(os.path.normpath(folder / word.partition("::")[0]))
@@ -375,15 +367,15 @@ def _matches(name: str, patterns: Sequence[str]) -> bool:
     return False
 
 
-def _differs(where: Path, name: str, kept: Kept) -> bool:
+def _differs(where: Path, name: str, kept: OriginalFile) -> bool:
     path = where / name
     if kept.link:
-        return not path.is_symlink() or led(path, where) != kept.link
+        return not path.is_symlink() or link_target(path, where) != kept.link
     return _digest(path) != kept.digest
 
 
 def _digest(path: Path) -> str:
-    """The SHA-256 of a file's content; "" where there is none that can be read."""
+    """Return the SHA-256 of a file's content; "" if it cannot be read."""
     try:
         return digest_of(path, _COMPARED)
     except Refused:
@@ -391,11 +383,11 @@ def _digest(path: Path) -> str:
 
 
 def _clear(copy: Path, name: str) -> None:
-    """Make room for a file in a copy: nothing lies there, and the way to it leads through folders alone."""
+    """Make room for a file in a copy: remove whatever lies there, or in place of its folders."""
     place = copy
     for part in PurePosixPath(name).parts[:-1]:
         place /= part
-        # What was a folder may lead elsewhere by now.
+        # A link in place of a folder would lead the restored file elsewhere.
         if place.is_symlink() or place.is_file():
             place.unlink()
         place.mkdir(exist_ok=True)

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from terp.checks.solve.checking import Bounds, Checker
-from terp.checks.solve.loop import Accepting, Outcome, Reviewer, solve
-from terp.checks.solve.phases import Bench
+from terp.checks.solve.checker import Checker
+from terp.checks.solve.phases import Accepting, Outcome, Reviewer, SolveContext, solve
 from terp.checks.solve.problem import Problem
-from terp.checks.solve.state import State, begun
+from terp.checks.solve.state import State, first_state
 from terp.events.messages import User
 from terp.kernels.jupyter.local import LocalKernels
 from terp.person import Nobody
@@ -40,7 +39,7 @@ class Solving:
     """Work on a problem, with all that was told, asked and kept meanwhile."""
 
     model: ScriptedModel
-    bench: Bench
+    context: SolveContext
     told: list[str] = field(default_factory=list)
     kept: list[State] = field(default_factory=list)
 
@@ -52,8 +51,8 @@ class Solving:
 
     async def run(self, state: State, reviewer: Reviewer | None = None) -> Outcome:
         """Solve, from that state on, to the end."""
-        outcome = await solve(self.bench, state, reviewer or Accepting(), self.kept.append)
-        await self.bench.session.aclose()
+        outcome = await solve(self.context, state, reviewer or Accepting(), self.kept.append)
+        await self.context.session.aclose()
         return outcome
 
 
@@ -61,10 +60,10 @@ def solving(tmp_path: Path, *replies: Scripted, timeout_s: float = 30.0) -> Solv
     """Work with a model that gives these replies."""
     model, told = ScriptedModel(*replies), list[str]()
     session = Session(model, LocalKernels(str(tmp_path)), Nobody(), folder=tmp_path / "session")
-    checker = Checker(session.kernels, Bounds(timeout_s))
-    return Solving(model, Bench(session, checker, told.append, lambda _: None), told)
+    checker = Checker(session.kernels, timeout_s)
+    return Solving(model, SolveContext(session, checker, told.append, lambda _: None), told)
 
 
 def new(problem: Problem = ADDING, most: int = 4) -> State:
     """The state before anything was done."""
-    return begun(problem, most)
+    return first_state(problem, most)

@@ -6,8 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from terp.checks.solve import report
-from terp.checks.solve.state import FILE_NAME, State, from_json, is_problem, read_state, to_json, write_state
+from terp.checks.solve.state import (
+    FILE_NAME,
+    State,
+    checked_against,
+    from_json,
+    is_problem,
+    read_state,
+    to_json,
+    write_state,
+)
 from terp.errors import SessionError, Unavailable
 from terp.secrets.scrubbing import Scrubber
 from tests.core.checks.solve.solving import RIGHT, WRONG, adding, asserting, new, solving
@@ -39,7 +47,7 @@ async def test_asserts_of_a_person_accumulate_and_comments_do_not(tmp_path: Path
     says = Says(("assert add(4, 4) == 8", "Turn it."), ("assert add(5, 5) == 10", "Turn it back."))
     outcome = await work.run(new(), says)
     assert sources(outcome.state) == ["given", "given", "human", "human"]
-    assert report.checked_against(outcome.state) == ("2 given tests", "2 tests of yours")
+    assert checked_against(outcome.state) == ("2 given tests", "2 tests of yours")
     assert ["Turn it." in prompt for prompt in work.prompts] == [False, False, True, False]
     assert [state.most for state in says.seen] == [4, 6, 8]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from terp.checks.solve import phases
-from terp.checks.solve.phases import Ended, prepare
+from terp.checks.solve.phases import PhaseStopped, prepare
 from terp.checks.solve.problem import AI, HUMAN, Problem, Test
 from terp.checks.solve.state import State
 from terp.errors import Unavailable
@@ -21,7 +21,7 @@ BAD = "def add(a, b):\n    return a * b\n"
 
 def at_work(tmp_path: Path, *replies: Scripted) -> Solving:
     work = solving(tmp_path, *replies)
-    prepare(work.bench.session)
+    prepare(work.context.session)
     return work
 
 
@@ -33,7 +33,7 @@ def passed(*more: Test) -> State:
 
 async def test_a_solution_is_asked_for_with_everything_but_the_tests(tmp_path: Path) -> None:
     work = at_work(tmp_path, adding(RIGHT))
-    state = await phases.solution(work.bench, new())
+    state = await phases.solution(work.context, new())
     assert (state.step, state.code, state.solutions) == ("check", GOOD, 1)
     assert "Add two numbers." in work.prompts[0]
     assert "assert" not in work.prompts[0]
@@ -41,18 +41,18 @@ async def test_a_solution_is_asked_for_with_everything_but_the_tests(tmp_path: P
 
 async def test_a_reply_without_code_counts_and_is_told(tmp_path: Path) -> None:
     work = at_work(tmp_path, "I do not know.", adding(RIGHT))
-    state = await phases.solution(work.bench, new())
+    state = await phases.solution(work.context, new())
     assert (state.step, state.solutions, state.complaint) == ("revise", 1, phases.NO_CODE)
-    state = await phases.revise(work.bench, state)
+    state = await phases.revise(work.context, state)
     assert (state.step, state.code) == ("check", GOOD)
     assert work.prompts[1].startswith("Your reply had no code")
 
 
 async def test_a_check_that_fails_asks_for_a_revision_with_the_error(tmp_path: Path) -> None:
     work = at_work(tmp_path, adding(RIGHT))
-    state = await phases.check(work.bench, replace(new(), code=BAD, solutions=1))
+    state = await phases.check(work.context, replace(new(), code=BAD, solutions=1))
     assert (state.step, [test.status for test in state.tests]) == ("revise", ["failed", "passed"])
-    state = await phases.revise(work.bench, state)
+    state = await phases.revise(work.context, state)
     assert (state.code, [test.status for test in state.tests]) == (GOOD, ["new", "new"])
     assert "Your solution has not passed 1 test." in work.prompts[0]
     assert "AssertionError: 2 is not 3" in work.prompts[0]
@@ -66,7 +66,7 @@ async def test_the_third_failure_that_is_the_same_says_so(tmp_path: Path) -> Non
 
 async def test_tests_are_asked_for_without_the_solution(tmp_path: Path) -> None:
     work = at_work(tmp_path, asserting("assert add(0, 5) == 5"), adding(RIGHT))
-    state = await phases.tests(work.bench, passed())
+    state = await phases.tests(work.context, passed())
     assert state.of_model == (Test(AI, "assert add(0, 5) == 5", confirmed=True),)
     assert [GOOD in str(request) for request in work.model.requests] == [False, False]
     assert all(ADDING.interface in prompt for prompt in work.prompts)
@@ -74,22 +74,24 @@ async def test_tests_are_asked_for_without_the_solution(tmp_path: Path) -> None:
 
 async def test_a_model_that_cannot_be_reached_for_tests_ends_nothing(tmp_path: Path) -> None:
     work = at_work(tmp_path, Unavailable("It is away."))
-    state = await phases.tests(work.bench, passed())
+    state = await phases.tests(work.context, passed())
     assert (state.step, state.notes) == ("check", ("The model has written no tests: It is away.",))
 
 
 async def test_a_budget_that_is_spent_is_no_model_that_fails(tmp_path: Path) -> None:
     work = at_work(tmp_path, adding(RIGHT), asserting("assert add(1, 1) == 2"))
-    state = await phases.solution(work.bench, new())
-    work.bench.session.limits = Limits(max_budget_usd=0.001)
-    with pytest.raises(Ended, match=r"Stopped: \$0\.0010 of \$0\.0010 is spent \(max_budget\)\.") as end:
-        await phases.tests(work.bench, state)
+    state = await phases.solution(work.context, new())
+    work.context.session.limits = Limits(max_budget_usd=0.001)
+    with pytest.raises(
+        PhaseStopped, match=r"Stopped: \$0\.0010 of \$0\.0010 is spent \(max_budget\)\."
+    ) as end:
+        await phases.tests(work.context, state)
     assert (end.value.stop_reason, len(work.prompts)) == ("max_budget", 1)
 
 
 async def test_a_test_that_another_solution_disputes_is_dropped(tmp_path: Path) -> None:
     work = at_work(tmp_path, asserting("assert add(0, 5) == 6"), adding(RIGHT))
-    [test] = (await phases.tests(work.bench, passed())).of_model
+    [test] = (await phases.tests(work.context, passed())).of_model
     assert (test.status, test.error) == (
         "dropped",
         "Disputed: a brute-force solution says otherwise (AssertionError: 5 is not 6).",
@@ -98,7 +100,7 @@ async def test_a_test_that_another_solution_disputes_is_dropped(tmp_path: Path) 
 
 async def test_what_breaks_given_tests_confirms_nothing(tmp_path: Path) -> None:
     work = at_work(tmp_path, asserting("assert add(0, 5) == 0"), adding(WRONG), adding(WRONG))
-    state = await phases.tests(work.bench, passed())
+    state = await phases.tests(work.context, passed())
     assert ([test.is_doubtful for test in state.of_model], len(work.model.requests)) == ([True], 3)
     assert state.notes == ("Nothing confirms the tests of the model: other solutions break given tests.",)
 
@@ -106,17 +108,17 @@ async def test_what_breaks_given_tests_confirms_nothing(tmp_path: Path) -> None:
 async def test_a_doubtful_test_may_ask_for_one_revision(tmp_path: Path) -> None:
     work = at_work(tmp_path, adding("return a + b if a != 7 else 0"))
     doubtful = Test(AI, "assert add(7, 0) == 0", status="failed", error="7 is not 0")
-    state = await phases.revise(work.bench, passed(doubtful))
+    state = await phases.revise(work.context, passed(doubtful))
     assert "The mistake can be in the test as well." in work.prompts[0]
-    state = await phases.check(work.bench, replace(state, asked_for_tests=True))
+    state = await phases.check(work.context, replace(state, asked_for_tests=True))
     assert (state.step, "!= 7" in state.code, state.of_model[0].status) == ("wait", True, "passed")
 
 
 async def test_a_revision_for_a_doubtful_test_that_breaks_a_certain_one_is_undone(tmp_path: Path) -> None:
     work = at_work(tmp_path, adding(WRONG))
     doubtful = Test(AI, "assert add(7, 0) == 0", status="failed", error="7 is not 0")
-    state = await phases.revise(work.bench, passed(doubtful))
-    state = await phases.check(work.bench, replace(state, asked_for_tests=True))
+    state = await phases.revise(work.context, passed(doubtful))
+    state = await phases.check(work.context, replace(state, asked_for_tests=True))
     assert (state.step, state.code, state.passed) == ("wait", GOOD, True)
     assert [test.status for test in state.of_model] == ["dropped"]
     assert "broke a certain test" in state.of_model[0].error
@@ -125,20 +127,20 @@ async def test_a_revision_for_a_doubtful_test_that_breaks_a_certain_one_is_undon
 async def test_a_model_that_fails_over_a_doubtful_test_leaves_the_solution(tmp_path: Path) -> None:
     work = at_work(tmp_path, Unavailable("It is away."))
     doubtful = Test(AI, "assert add(7, 0) == 0", status="failed", error="7 is not 0")
-    state = await phases.revise(work.bench, replace(passed(doubtful), asked_for_tests=True))
-    assert (state.step, state.code, work.bench.session.history) == ("wait", GOOD, ())
+    state = await phases.revise(work.context, replace(passed(doubtful), asked_for_tests=True))
+    assert (state.step, state.code, work.context.session.history) == ("wait", GOOD, ())
 
 
 async def test_a_comment_on_what_passes_is_asked_in_other_words(tmp_path: Path) -> None:
     work = at_work(tmp_path, adding("return b + a"))
-    state = await phases.revise(work.bench, replace(passed(), comment="Shorter!"))
+    state = await phases.revise(work.context, replace(passed(), comment="Shorter!"))
     assert work.prompts[0].startswith("Your solution passes all of its tests.")
     assert ("Shorter!" in work.prompts[0], state.comment) == (True, "")
 
 
 async def test_a_test_of_a_person_always_counts(tmp_path: Path) -> None:
     work = at_work(tmp_path)
-    state = await phases.check(work.bench, passed(Test(HUMAN, "assert add(1, 1) == 3")))
+    state = await phases.check(work.context, passed(Test(HUMAN, "assert add(1, 1) == 3")))
     assert (state.step, [test.source for test in state.broken]) == ("revise", ["human"])
 
 

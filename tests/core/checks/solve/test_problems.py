@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import yaml
 
-from terp.checks.solve import report
 from terp.checks.solve.problem import Problem, read_folder, read_markdown, read_python
+from terp.checks.solve.state import checked_against, last_line, result_text
 from tests.core.checks.solve.solving import new, solving
 
 pytestmark = pytest.mark.anyio
@@ -34,14 +34,14 @@ async def test_a_problem_ends_as_its_transcript_says(name: str, tmp_path: Path) 
     assert transcript["expected"] == {
         "passed": state.passed,
         "solutions": state.solutions,
-        "against": list(report.checked_against(state)),
-        "dropped": [report.last_line(test) for test in dropped],
+        "against": list(checked_against(state)),
+        "dropped": [last_line(test) for test in dropped],
     }
 
 
 async def test_who_always_fails_is_told_which_test_and_why(tmp_path: Path) -> None:
     transcript = yaml.safe_load((FOLDER / "always_wrong" / "transcript.yaml").read_text())
     outcome = await solving(tmp_path, *transcript["replies"]).run(new(read_folder(FOLDER / "always_wrong")))
-    told = report.told(outcome.state)
+    told = result_text(outcome.state)
     assert told.startswith("It does not pass 2 of 2 given tests (4 solutions).\n  assert add(1, 2) == 3\n")
     assert "AssertionError: 3 is not 0" in told

@@ -2,13 +2,11 @@
 
 from pathlib import Path
 
-from terp.checks.until.check import check_of
-from terp.checks.until.check_sandbox import Bounds, CheckSandbox, Ran
+from terp.checks.until.check_sandbox import CheckResult, CheckSandbox
 from terp.checks.until.checking import why_not
-from terp.checks.until.goal import Goal
+from terp.checks.until.goal import Goal, check_of
 from terp.kernels.jupyter.local import LocalKernels
 
-BOUNDS = Bounds(60.0, 4_000)
 BROKEN = "def total(prices):\n    return 0\n"
 RIGHT = "def total(prices):\n    return sum(prices)\n"
 TESTS = """\
@@ -40,26 +38,33 @@ def write(folder: Path, files: dict[str, str]) -> None:
 
 
 class Judge:
-    """Checks a project as a turn does: what it is made of is looked at once."""
+    """Checks a project as a turn does: the originals are read once."""
 
-    def __init__(self, cwd: Path, text: str, *protect: str, environ: dict[str, str] | None = None) -> None:
-        kernels = LocalKernels(str(cwd), environ=environ)
-        self.ground = CheckSandbox(kernels)
-        self.goal = Goal(check_of(text), protect=protect)
-        self.originals = self.ground.originals(self.goal.check, protect)
+    def __init__(
+        self,
+        cwd: Path,
+        text: str,
+        *protect: str,
+        environ: dict[str, str] | None = None,
+        timeout_s: float = 60.0,
+        max_chars: int = 4_000,
+    ) -> None:
+        self.sandbox = CheckSandbox(LocalKernels(str(cwd), environ=environ))
+        self.goal = Goal(check_of(text), protect=protect, timeout_s=timeout_s, max_chars=max_chars)
+        self.originals = self.sandbox.originals(self.goal)
         self.before = 0
 
     async def look(self) -> None:
-        """Look at the tests there are now."""
-        tests = await self.ground.tests_of(self.goal.check, self.originals, BOUNDS)
+        """Read the tests that exist now."""
+        tests = await self.sandbox.tests_of(self.goal, self.originals)
         self.before = tests.collected if tests else 0
-        self.originals = self.ground.originals(self.goal.check, self.goal.protect, tests)
+        self.originals = self.sandbox.originals(self.goal, tests)
 
-    async def run(self, bounds: Bounds = BOUNDS) -> tuple[str, Ran]:
-        """Why the check has not passed, and how it ran."""
-        ran = await self.ground.run(self.goal.check, self.originals, bounds)
-        return why_not(self.goal.check, ran, self.originals, self.ground.root, self.before), ran
+    async def run(self) -> tuple[str, CheckResult]:
+        """Return the reason why the check has not passed, and its result."""
+        result = await self.sandbox.run(self.goal, self.originals)
+        return why_not(self.goal.check, result, self.originals, self.sandbox.root, self.before), result
 
     async def why(self) -> str:
-        """Why the check has not passed; "" when it has."""
+        """Return the reason why the check has not passed; "" when it has."""
         return (await self.run())[0]

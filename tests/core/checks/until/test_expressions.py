@@ -39,4 +39,4 @@ async def test_builtins_of_the_project_do_not_judge_an_expression(tmp_path: Path
 async def test_what_an_expression_raises_is_in_the_output(tmp_path: Path) -> None:
     why, ran = await Judge(project(tmp_path), "py: shop.average([1])").run()
     assert why == "It has no value: its process ended before that, with exit status 1."
-    assert "AttributeError: module 'shop' has no attribute 'average'" in ran.ended.output
+    assert "AttributeError: module 'shop' has no attribute 'average'" in ran.process.output

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from terp.checks.until.check import check_of
-from terp.checks.until.goal import Goal, goal_of
+from terp.checks.until.goal import Goal, check_of, goal_of
 from terp.checks.until.loop import ask
 from terp.errors import SettingsError
 from terp.events import Asked, CheckFinished, CheckStarted, Event, TurnFinished, TurnStarted
@@ -227,5 +226,5 @@ async def test_where_code_runs_elsewhere_there_is_no_check(tmp_path: Path) -> No
     session.equipment.goal = Goal(check_of("true"))
     events = await asked(session)
     assert [(one.reason, one.error) for one in of(TurnFinished, events)] == [
-        ("usage", "until: the code runs behind a gateway, and a check only on this machine.")
+        ("usage", "until: checks run only on this machine, and the code runs behind a gateway.")
     ]

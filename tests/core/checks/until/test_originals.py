@@ -27,13 +27,13 @@ from tests.core.checks.until.projects import write
 )
 def test_tests_and_what_steers_them_are_protected(tmp_path: Path, name: str, protected: bool) -> None:
     write(tmp_path, {name: "x"})
-    assert Originals(tmp_path, tmp_path).is_protected(name) == protected
+    assert (name in Originals(tmp_path, tmp_path).files) == protected
 
 
 @pytest.mark.parametrize("pattern", ["*.csv", "data/*", "data/expected.csv"])
 def test_patterns_name_more(tmp_path: Path, pattern: str) -> None:
     write(tmp_path, {"data/expected.csv": "x"})
-    assert Originals(tmp_path, tmp_path, (pattern,)).is_protected("data/expected.csv")
+    assert "data/expected.csv" in Originals(tmp_path, tmp_path, (pattern,)).files
 
 
 @pytest.mark.parametrize("name", ["main.py", "tests/test_a.py", "conftest.py", "new.mk"])
@@ -41,7 +41,7 @@ def test_a_pattern_behind_an_exclamation_mark_lets_files_change(tmp_path: Path, 
     write(tmp_path, {"main.py": "x", "tests/test_a.py": "x", "conftest.py": "x"})
     originals = Originals(tmp_path, tmp_path, (f"!{name}", "*.mk"), "python main.py")
     write(tmp_path, {name: "other"})
-    assert (originals.is_protected(name), originals.differences(tmp_path)) == (False, Differences())
+    assert (name in originals.files, originals.differences(tmp_path)) == (False, Differences())
 
 
 def test_what_is_as_it_was_is_not_changed(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_a_copy_gets_the_original_files(tmp_path: Path) -> None:
     originals = Originals(here, here)
     write(here, {"tests/test_a.py": "y"})
     write(there, {"tests/test_a.py": "y", "conftest.py": "new"})
-    assert originals.put_back(there, ("conftest.py", "tests/test_a.py")) == ()
+    assert originals.restore(there, ("conftest.py", "tests/test_a.py")) == ()
     assert {str(one.relative_to(there)) for one in there.rglob("*.py")} == {"tests/test_a.py"}
     assert (there / "tests" / "test_a.py").read_text() == "x"
 
@@ -135,7 +135,7 @@ def test_a_file_that_is_too_large_to_keep_is_named(tmp_path: Path) -> None:
     originals = Originals(here, here)
     assert originals.differences(here) == Differences()
     write(here, {"tests/large.bin": "y"})
-    assert originals.put_back(there, originals.differences(here).put_back) == ("tests/large.bin",)
+    assert originals.restore(there, originals.differences(here).restored) == ("tests/large.bin",)
 
 
 def test_a_folder_of_tests_that_is_a_link_leads_where_it_led(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_a_folder_of_tests_that_is_a_link_leads_where_it_led(tmp_path: Path) -> 
     (here / "tests").symlink_to("fake")
     copy_project(here, there)
     assert originals.differences(there) == Differences(changed=("tests",))
-    assert originals.put_back(there, ("tests",)) == ()
+    assert originals.restore(there, ("tests",)) == ()
     assert str((there / "tests").readlink()) == "suite"
 
 

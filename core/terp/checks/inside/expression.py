@@ -1,4 +1,4 @@
-"""Evaluates the expression of a check, and tells whether it is true."""
+"""Evaluate the expression of a check and report whether its value is true."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ import os
 import sys
 from typing import Any
 
-from . import channel
+from . import VARIABLE, shown, take_channel
 
 LONGEST = 500
 
 
-class Names(dict):  # type: ignore[type-arg]
-    """The names of an expression: a module of the project, or an installed one, is imported by its name."""
+class ImportedNames(dict):  # type: ignore[type-arg]
+    """The namespace of an expression: an unknown name is imported as a module of that name."""
 
     def __missing__(self, name: str) -> Any:
-        """The module of that name."""
+        """Return the module `name`.
+
+        Raises:
+            KeyError: there is none, or `name` is a builtin.
+        """
         if hasattr(builtins, name):
             raise KeyError(name)
         try:
@@ -28,8 +32,8 @@ class Names(dict):  # type: ignore[type-arg]
             raise
 
 
-def imported(code: Any) -> None:
-    """Import what the names behind a dot are, where they are modules of a package."""
+def import_submodules(code: Any) -> None:
+    """Import the modules of packages that dotted names of the expression refer to."""
     import ast  # noqa: PLC0415
 
     for node in ast.walk(code):
@@ -44,20 +48,19 @@ def imported(code: Any) -> None:
 
 
 def main(text: str) -> None:
-    """Evaluate, tell, and end at once: what the project does at the end of its process says nothing."""
+    """Evaluate, report, and end at once: exit handlers of the project must not change the outcome."""
     import ast  # noqa: PLC0415
 
-    # What the project puts in place of these says nothing.
-    tell, evaluate, truth = channel.take(), eval, bool
-    os.environ.pop(channel.VARIABLE, None)
+    # Taken before the project's code runs, which could put others in their place.
+    report, evaluate, truth = take_channel(), eval, bool
+    os.environ.pop(VARIABLE, None)
     sys.path.insert(0, os.getcwd())  # noqa: PTH109
     tree = ast.parse(text, mode="eval")
     code = compile(tree, "<check>", "eval")
-    imported(tree)
-    value = evaluate(code, {"__builtins__": builtins}, Names())
+    import_submodules(tree)
+    value = evaluate(code, {"__builtins__": builtins}, ImportedNames())
     holds = truth(value)
-    shown = repr(value)
-    tell(holds=holds, value=shown if len(shown) <= LONGEST else shown[:LONGEST] + "…")
+    report(holds=holds, value=shown(value, LONGEST))
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0 if holds else 1)

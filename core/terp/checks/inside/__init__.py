@@ -1,6 +1,8 @@
-"""How a check's process tells terp what it found: a file that holds a word which nothing else knows.
+"""Programs that run in the process of a check, and the channel by which they report to terp.
 
-The word is taken, and its file removed, before any code of the project runs.
+The package is copied to a folder of the check and runs in any Python from 3.8, without anything else of terp.
+A report is a file that holds a secret word. The word is read, and its file removed, before any code of the
+project runs.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ VARIABLE = "TERP_CHECK"
 
 
 def left_out() -> frozenset[str]:
-    """The files in which no tests are looked for."""
+    """Return the paths of files in which pytest must not look for tests."""
     try:
         with open(os.path.join(os.environ.get(VARIABLE, ""), "left_out")) as file:  # noqa: PTH118, PTH123
             return frozenset(json.load(file))
@@ -21,8 +23,8 @@ def left_out() -> frozenset[str]:
         return frozenset()
 
 
-def take() -> Any:
-    """What tells terp the facts of this process; None where another one has that right already."""
+def take_channel() -> Any:
+    """Return the function that reports facts of this process; None if another process has taken it."""
     folder = os.environ.get(VARIABLE, "")
     place = os.path.join(folder, "word")  # noqa: PTH118
     try:
@@ -32,10 +34,16 @@ def take() -> Any:
     except OSError:
         return None
 
-    def tell(**facts: Any) -> None:
+    def report(**facts: Any) -> None:
         begun, whole = os.path.join(folder, "begun"), os.path.join(folder, "report")  # noqa: PTH118
         with open(begun, "w") as file:  # noqa: PTH123
             json.dump({"word": word, **facts}, file)
         os.replace(begun, whole)  # noqa: PTH105
 
-    return tell
+    return report
+
+
+def shown(value: Any, longest: int) -> str:
+    """Return the repr of a value, cut to `longest` characters."""
+    text = repr(value)
+    return text if len(text) <= longest else text[:longest] + "…"

@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from terp.checks.until.check_sandbox import Bounds
 from terp.checks.until.originals import Differences
-from tests.core.checks.until.projects import BOUNDS, BROKEN, RIGHT, TESTS, Judge, project, write
+from tests.core.checks.until.projects import BROKEN, RIGHT, TESTS, Judge, project, write
 
 pytestmark = pytest.mark.anyio
 PYTEST = f"{sys.executable} -m pytest -q"
-UNTOLD = (
-    "It ended with exit status 0, but pytest has not told how its tests ended: "
-    "something ended it early, or kept it from telling."
+NOT_REPORTED = (
+    "It ended with exit status 0, but pytest has not reported how its tests ended: "
+    "something ended it early, or kept it from reporting."
 )
 
 
@@ -24,7 +23,7 @@ async def test_a_check_passes_when_its_command_ends_with_status_0(tmp_path: Path
 
 async def test_another_status_is_no_pass_and_the_output_is_there(tmp_path: Path) -> None:
     why, ran = await Judge(project(tmp_path), "echo so far; echo bad >&2; exit 3").run()
-    assert (why, ran.ended.output) == ("It ended with exit status 3.", "so far\nbad\n")
+    assert (why, ran.process.output) == ("It ended with exit status 3.", "so far\nbad\n")
 
 
 async def test_a_program_in_the_middle_of_a_line_counts(tmp_path: Path) -> None:
@@ -61,12 +60,12 @@ async def test_leaving_with_status_0_is_no_pass(tmp_path: Path, way: str) -> Non
 async def test_ending_the_process_early_with_status_0_is_no_pass(tmp_path: Path, way: str) -> None:
     judge = Judge(project(tmp_path, **{"shop.py": f"{way}\n{BROKEN}"}), PYTEST)
     assert await judge.why() in (
-        UNTOLD,
+        NOT_REPORTED,
         "The process ended with exit status 0, but 1 of its tests have failed.",
     )
 
 
-async def test_changed_tests_are_put_back_and_told(tmp_path: Path) -> None:
+async def test_changed_tests_are_put_back_and_listed(tmp_path: Path) -> None:
     judge = Judge(project(tmp_path), PYTEST)
     write(tmp_path, {"test_shop.py": "def test_of_nothing():\n    pass\n"})
     why, ran = await judge.run()
@@ -135,7 +134,7 @@ async def test_a_new_module_in_place_of_an_installed_one_is_left_out(tmp_path: P
 async def test_a_module_in_place_of_pytest_is_no_pass(tmp_path: Path) -> None:
     judge = Judge(project(tmp_path, **{"pytest.py": ""}), PYTEST)
     write(tmp_path, {"pytest.py": "print('2 passed')\n"})
-    assert await judge.why() == UNTOLD
+    assert await judge.why() == NOT_REPORTED
 
 
 async def test_compiled_modules_of_the_project_are_not_used(tmp_path: Path) -> None:
@@ -201,8 +200,8 @@ async def test_new_tests_run_in_a_second_pass_alone(tmp_path: Path) -> None:
     judge = Judge(project(tmp_path, **{"shop.py": RIGHT}), PYTEST)
     write(tmp_path, {"test_new.py": "def test_new():\n    assert False\n"})
     why, ran = await judge.run()
-    disk = await judge.ground.run(judge.goal.check, judge.originals, BOUNDS, on_disk=True)
-    assert (why, ran.other, disk.ended.status) == ("", Differences(new=("test_new.py",)), 1)
+    disk = await judge.sandbox.run(judge.goal, judge.originals, on_disk=True)
+    assert (why, ran.other, disk.process.status) == ("", Differences(new=("test_new.py",)), 1)
 
 
 async def test_new_tests_of_any_name_are_not_found_by_pytest_in_the_first_pass(tmp_path: Path) -> None:
@@ -316,13 +315,13 @@ async def test_the_root_of_pytest_is_where_it_would_be_in_the_project(
     where = f"{options or '.'}/test_root.py"
     judge = Judge(project(tmp_path, **files, **{where: shown}), f"{PYTEST} -s {options}; false")
     _, ran = await judge.run()
-    assert f"root: {tmp_path / root}\n" in ran.ended.output
+    assert f"root: {tmp_path / root}\n" in ran.process.output
 
 
 async def test_a_check_has_an_empty_folder_for_temporary_files(tmp_path: Path) -> None:
     command = f"{sys.executable} -c 'import os, tempfile; print(os.listdir(tempfile.gettempdir()))'; false"
     _, ran = await Judge(project(tmp_path), command).run()
-    assert ran.ended.output == "[]\n"
+    assert ran.process.output == "[]\n"
 
 
 async def test_examples_in_docstrings_do_not_keep_their_code(tmp_path: Path) -> None:
@@ -352,24 +351,28 @@ async def test_a_check_changes_nothing_in_the_project(tmp_path: Path) -> None:
 async def test_a_check_runs_in_the_folder_of_the_session_in_its_project(tmp_path: Path) -> None:
     project(tmp_path, **{"parts/a.txt": "", "pytest.ini": "[pytest]\n"})
     _, ran = await Judge(tmp_path / "parts", "pwd; ls ..; false").run()
-    assert ran.ended.output == f"{tmp_path}/parts\nparts\npytest.ini\nshop.py\ntest_shop.py\n"
+    assert ran.process.output == f"{tmp_path}/parts\nparts\npytest.ini\nshop.py\ntest_shop.py\n"
 
 
 async def test_a_check_that_takes_too_long_is_ended(tmp_path: Path) -> None:
-    why, ran = await Judge(project(tmp_path), "echo begun; sleep 60").run(Bounds(0.5, 4_000))
-    assert (why, ran.ended.status, ran.ended.output) == ("It took too long and was ended.", None, "begun\n")
+    why, ran = await Judge(project(tmp_path), "echo begun; sleep 60", timeout_s=0.5).run()
+    assert (why, ran.process.status, ran.process.output) == (
+        "It took too long and was ended.",
+        None,
+        "begun\n",
+    )
 
 
 async def test_output_is_cut_in_the_middle(tmp_path: Path) -> None:
-    _, ran = await Judge(project(tmp_path), "seq 1 100000; false").run(Bounds(60, 400))
-    assert ran.ended.output.startswith("1\n2\n") and ran.ended.output.endswith("99999\n100000\n")
-    assert len(ran.ended.output) < 500
+    _, ran = await Judge(project(tmp_path), "seq 1 100000; false", max_chars=400).run()
+    assert ran.process.output.startswith("1\n2\n") and ran.process.output.endswith("99999\n100000\n")
+    assert len(ran.process.output) < 500
 
 
 async def test_what_a_check_leaves_running_ends_with_it(tmp_path: Path) -> None:
     judge = Judge(project(tmp_path), f"(setsid sleep 300; echo late > {tmp_path}/late) & exit 0")
     why, ran = await judge.run()
-    assert (why, ran.ended.seconds < 30) == ("", True)
+    assert (why, ran.process.seconds < 30) == ("", True)
 
 
 async def test_only_folders_of_the_project_are_looked_for_in_its_copy(tmp_path: Path) -> None:
@@ -383,4 +386,4 @@ async def test_only_folders_of_the_project_are_looked_for_in_its_copy(tmp_path: 
 async def test_keys_do_not_reach_a_check(tmp_path: Path) -> None:
     environ = {"PATH": "/usr/bin:/bin", "OPENAI_API_KEY": "sk-secret", "HOME": str(tmp_path)}
     _, ran = await Judge(project(tmp_path / "work"), "env; false", environ=environ).run()
-    assert "sk-secret" not in ran.ended.output
+    assert "sk-secret" not in ran.process.output

@@ -1,4 +1,4 @@
-"""What a solution finds imported, as judges of problems have it."""
+"""Names that a solution can use without importing them, as on the sites that judge such problems."""
 # ruff: noqa: F401, F403, F405, I001  (what typing has comes first: collections has another Counter)
 
 from typing import *
@@ -31,7 +31,7 @@ class ListNode:
 
 
 class TreeNode:
-    """A node of a binary tree, likewise."""
+    """A node of a binary tree, as interfaces of problems name it without defining it."""
 
     def __init__(self, val: Any = 0, left: "TreeNode | None" = None, right: "TreeNode | None" = None) -> None:
         self.val = val

@@ -2,7 +2,7 @@
 
 import pytest
 
-from terp.checks.until.check import Check, check_of
+from terp.checks.until.goal import Check, check_of
 from terp.errors import SettingsError
 
 
