@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 
 from terp.errors import TerpError
-from terp_cli.fronts.call import Call
+from terp_cli.fronts.invocation import Invocation
 from terp_cli.line import streams
 from terp_cli.line.command_line import CommandLine
 from terp_cli.line.stopping import EXIT_CODES, READER_LEFT, StoppedBySignal
@@ -37,14 +37,14 @@ _SERVER_PACKAGES = ("fastapi", "uvicorn", "websockets")
 
 def run(line: CommandLine) -> int:
     """Run the command of a command line; print an error as one line; return the exit code."""
-    call = Call(line, os.environ)
+    call = Invocation(line, os.environ)
     try:
         return _ended(call)
     except Exception as error:  # noqa: BLE001  # the interpreter's traceback may quote a key
         return call.crashed(error)
 
 
-def _ended(call: Call) -> int:
+def _ended(call: Invocation) -> int:
     try:
         with call.stopping.armed(call.options.timeout), call.terminal():
             return command(call.line.command)(call)
@@ -64,7 +64,7 @@ def _ended(call: Call) -> int:
         return call.cannot_write(error)
 
 
-def command(name: str) -> Callable[[Call], int]:
+def command(name: str) -> Callable[[Invocation], int]:
     """Import and return the function of a command.
 
     Raises:
@@ -72,7 +72,7 @@ def command(name: str) -> Callable[[Call], int]:
     """
     module, _, function = COMMANDS[name].partition(":")
     try:
-        found: Callable[[Call], int] = getattr(import_module(module), function)
+        found: Callable[[Invocation], int] = getattr(import_module(module), function)
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] not in _SERVER_PACKAGES:
             raise
@@ -82,7 +82,7 @@ def command(name: str) -> Callable[[Call], int]:
     return found
 
 
-def converse(call: Call) -> int:
+def converse(call: Invocation) -> int:
     """Answer the prompt of the command line, or prompt for one; return the exit code."""
     if call.resumes:
         from terp_cli.repl.resuming import resumes_problem  # noqa: PLC0415  (each way imports its own)

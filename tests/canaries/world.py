@@ -43,9 +43,9 @@ raise ValueError(said)
 """
 _CRASH = f"""
 import os, sys
-from terp_cli.fronts.call import Call
+from terp_cli.fronts.invocation import Invocation
 from terp_cli.line.command_line import read_command_line
-call = Call(read_command_line(sys.argv[1:]), os.environ)
+call = Invocation(read_command_line(sys.argv[1:]), os.environ)
 call.settings()
 try:
     raise KeyError({ALL!r})

@@ -25,7 +25,7 @@ from terp.settings.gateway import gateway_of
 from terp.settings.places import Places
 from terp.settings.project.standing import standing_of
 from terp.settings.providers import PROVIDERS
-from terp_cli.fronts.call import Call
+from terp_cli.fronts.invocation import Invocation
 from terp_cli.render.fold import hanging
 from terp_cli.render.pictures.drawer import choice_on
 from terp_cli.terminal import tty
@@ -83,7 +83,7 @@ class Diagnosis:
     attached: tuple[str, ...] = ()
 
 
-def doctor(call: Call) -> int:
+def doctor(call: Invocation) -> int:
     """Write the report on this call (`terp doctor`); return the exit code."""
     problems: tuple[str, ...] = ()
     try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from terp.events.kernel import KnownLanguage
 from terp.settings import Settings
 from terp.tools.files.declared import Tool
-from terp_cli.fronts.call import Call
+from terp_cli.fronts.invocation import Invocation
 from terp_cli.terminal.sanitise import one_line
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _server_text(one: "ServerConnection") -> str:
     return ", ".join(part for part in (offers, one.version, one.declared.where) if part)
 
 
-def list_languages(call: Call) -> int:
+def list_languages(call: Invocation) -> int:
     """Print the languages (`terp languages`); return the exit code."""
     from terp.kernels.jupyter.local import LocalKernels  # noqa: PLC0415  (/languages has a session's)
     from terp.opening.workbench import kernel_options  # noqa: PLC0415
@@ -92,7 +92,7 @@ def list_languages(call: Call) -> int:
     return 0
 
 
-def list_tools(call: Call) -> int:
+def list_tools(call: Invocation) -> int:
     """Print the functions that the model can call (`terp tools`); return the exit code."""
     from terp.kernels.jupyter.local import LocalKernels  # noqa: PLC0415  (/tools has a session's)
     from terp.opening.workbench import kernel_options  # noqa: PLC0415
@@ -107,7 +107,7 @@ def list_tools(call: Call) -> int:
     tools = (*toolbox.tools, *(_server_tools(call, settings) if toolbox.tools else ()))
     rows = [tuple(map(one_line, row)) for row in tool_rows(tools)]
     if not rows:
-        call.tell(
+        call.note(
             "there are no tools: they are functions of the Python kernel, and Python does not run here."
         )
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -115,11 +115,11 @@ def list_tools(call: Call) -> int:
         f"{name:{widths[0]}}  {arguments:{widths[1]}}  {source}\n" for name, arguments, source in rows
     )
     for problem in toolbox.problems:
-        call.tell(problem)
+        call.note(problem)
     return 0
 
 
-async def _at_gateway(call: Call, settings: Settings) -> "tuple[Sequence[KnownLanguage], Toolbox]":
+async def _at_gateway(call: Invocation, settings: Settings) -> "tuple[Sequence[KnownLanguage], Toolbox]":
     """Return the languages and the tools behind the gateway of this call; start no kernel."""
     from terp.opening.remote_workbench import open_gateway  # noqa: PLC0415  (most code runs here)
     from terp.store.places import Place  # noqa: PLC0415
@@ -132,23 +132,23 @@ async def _at_gateway(call: Call, settings: Settings) -> "tuple[Sequence[KnownLa
         await bench.kernels.aclose()
 
 
-def check_servers(call: Call) -> int:
+def check_servers(call: Invocation) -> int:
     """Connect to every MCP server and print its functions (`terp mcp`); return 1 if one cannot be reached."""
     settings = call.settings()
     if not settings.mcp_servers:
-        call.tell(NO_SERVERS)
+        call.note(NO_SERVERS)
         return 0
     return asyncio.run(_with_servers(call, settings, partial(_print_servers, call)))
 
 
-def _server_tools(call: Call, settings: Settings) -> tuple[Tool, ...]:
+def _server_tools(call: Invocation, settings: Settings) -> tuple[Tool, ...]:
     """Return the functions of all servers that can be reached; report the others."""
     if not settings.mcp_servers:
         return ()
     return asyncio.run(_with_servers(call, settings, partial(_reached, call)))
 
 
-async def _with_servers(call: Call, settings: Settings, use: "Callable[[Servers], T]") -> T:
+async def _with_servers(call: Invocation, settings: Settings, use: "Callable[[Servers], T]") -> T:
     """Connect to the servers, return `use(servers)`, and close them."""
     from terp.tools.mcp.connection import START_S  # noqa: PLC0415  (most calls have no server)
     from terp.tools.mcp.servers import Servers  # noqa: PLC0415
@@ -166,7 +166,7 @@ async def _with_servers(call: Call, settings: Settings, use: "Callable[[Servers]
                 await servers.aclose()
 
 
-def _print_servers(call: Call, servers: "Servers") -> int:
+def _print_servers(call: Invocation, servers: "Servers") -> int:
     for name, state, about in server_rows(servers, call.secrets.redacted):
         call.out.write(f"{name}  {state}  {one_line(about)}\n")
         rows = [tuple(map(one_line, row)) for row in function_rows(servers.connections[name])]
@@ -178,9 +178,9 @@ def _print_servers(call: Call, servers: "Servers") -> int:
     return int(any(one.failure for one in servers.connections.values()))
 
 
-def _reached(call: Call, servers: "Servers") -> tuple[Tool, ...]:
+def _reached(call: Invocation, servers: "Servers") -> tuple[Tool, ...]:
     for failure in servers.news():
-        call.tell(failure.message)
+        call.note(failure.message)
     return servers.tools
 
 

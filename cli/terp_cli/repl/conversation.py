@@ -26,7 +26,7 @@ from terp.settings import Settings
 from terp.settings.places import make_private
 from terp.store.places import Place
 from terp.text.peek import Room
-from terp_cli.fronts.call import STDIN, Call
+from terp_cli.fronts.invocation import STDIN, Invocation
 from terp_cli.fronts.oneshot import OneShotPrompt, one_shot, wanted_by, write_variable
 from terp_cli.line.stdin import Piped, read_prompt, take_data
 from terp_cli.repl.keeping import place_of, prune_soon, report_resumed, resumed_by, what_first
@@ -56,7 +56,7 @@ class ConversationStart:
     emission: Emission | None = None
 
 
-def converse(call: Call, settings: Settings) -> int:
+def converse(call: Invocation, settings: Settings) -> int:
     """Ask what the call asks, and let the person go on where they stay; the exit code."""
     with given_by(call, settings) as given:
         return asyncio.run(
@@ -65,7 +65,7 @@ def converse(call: Call, settings: Settings) -> int:
 
 
 @contextmanager
-def given_by(call: Call, settings: Settings) -> Iterator[ConversationStart]:
+def given_by(call: Invocation, settings: Settings) -> Iterator[ConversationStart]:
     """Yield the start of the call's conversation; its stored session is closed after the block.
 
     Raises:
@@ -104,7 +104,9 @@ def given_by(call: Call, settings: Settings) -> Iterator[ConversationStart]:
             piped.path.unlink(missing_ok=True)
 
 
-async def conversed(call: Call, settings: Settings, given: ConversationStart, ui: TerminalUI | None) -> int:
+async def conversed(
+    call: Invocation, settings: Settings, given: ConversationStart, ui: TerminalUI | None
+) -> int:
     """Open the session, ask, and go on at the prompt where the person stays; the exit code."""
     # Before anything of the project counts, and before what the person has entered meanwhile is sent.
     settings = await settled(call, settings, ui)
@@ -131,13 +133,13 @@ async def conversed(call: Call, settings: Settings, given: ConversationStart, ui
 
     session = await opened(given.place)
     if doubtful := doubt(session.model.name, settings.api_base):
-        call.tell(doubtful)
+        call.note(doubtful)
     equipment = session.equipment
     begun_with = [equipment.attaching.told] if equipment.attaching and equipment.attaching.told else []
     for line in (*begun_with, *equipment.toolbox.problems):
-        call.tell(line)
+        call.note(line)
     if equipment.confinement is not None and equipment.confinement.warning and not call.stays:
-        call.tell(equipment.confinement.warning)
+        call.note(equipment.confinement.warning)
     _keep_imports()
     # By then the prompt is there, or the request is out.
     asyncio.get_running_loop().call_later(_SETTLED_S, call.guard.stay)
@@ -161,7 +163,7 @@ async def conversed(call: Call, settings: Settings, given: ConversationStart, ui
     return await one_shot(session, given.question, front, call.stopping, last)
 
 
-async def _with_model(call: Call, settings: Settings, ui: TerminalUI | None) -> Settings:
+async def _with_model(call: Invocation, settings: Settings, ui: TerminalUI | None) -> Settings:
     """The settings with a model of the server at `api_base`; who sits there chooses among several."""
     person = ui.person if ui else None
 
@@ -179,31 +181,31 @@ async def _with_model(call: Call, settings: Settings, ui: TerminalUI | None) -> 
     return await with_offered_model(settings, environ, call.options.api_key, choose)
 
 
-def _attached(call: Call, cwd: Path, room: Room, *, elsewhere: bool) -> tuple[Attachment, ...]:
+def _attached(call: Invocation, cwd: Path, room: Room, *, elsewhere: bool) -> tuple[Attachment, ...]:
     """Return the call's attachments; addresses are downloaded only after all files were found."""
     addresses = [file for file in call.options.file if is_address(file)]
     files = [file for file in call.options.file if file not in addresses]
     attachments = _of_files(call, files, cwd, room, elsewhere=elsewhere)
     for address in addresses:
         path = downloaded(address, cwd)
-        call.tell(f"{address} is now in ./{path.name}")
+        call.note(f"{address} is now in ./{path.name}")
         attachments += _of_files(call, [str(path)], cwd, room, elsewhere=elsewhere)
     return attachments
 
 
 def _of_files(
-    call: Call, files: Sequence[str], cwd: Path, room: Room, *, elsewhere: bool
+    call: Invocation, files: Sequence[str], cwd: Path, room: Room, *, elsewhere: bool
 ) -> tuple[Attachment, ...]:
     return attach_elsewhere(files) if elsewhere else attach(files, cwd, room, call.report)
 
 
-def _person_beside(call: Call, settings: Settings, *, drawn: bool) -> Person:
+def _person_beside(call: Invocation, settings: Settings, *, drawn: bool) -> Person:
     """Return the person who decides when the terminal that is drawn on has no keyboard."""
     person = (None if drawn else person_beside(call, settings)) or Nobody()
     return AutoRun(person) if settings.auto_run else person
 
 
-def _asked(call: Call, folder: Path, room: Room, *, elsewhere: bool) -> tuple[str, Piped | None]:
+def _asked(call: Invocation, folder: Path, room: Room, *, elsewhere: bool) -> tuple[str, Piped | None]:
     """The prompt, from the words or else from stdin; and what stdin holds beside words."""
     words = " ".join(call.line.words)
     # Arguments that are not in the locale's encoding hold halves of characters, which cannot be sent.

@@ -8,17 +8,17 @@ import asyncio
 
 from terp.settings import Settings
 from terp.text.importing import import_slow
-from terp_cli.fronts.call import Call
+from terp_cli.fronts.invocation import Invocation
 from terp_cli.prompt.interface import LineSettings
 from terp_cli.repl.terminal_ui import TerminalUI
 
 
-def prompt_first(call: Call, settings: Settings) -> int:
+def prompt_first(call: Invocation, settings: Settings) -> int:
     """Let the person type, open a new session behind the prompt, and talk there; the exit code."""
     return asyncio.run(_prompted(call, settings, TerminalUI(call, settings, once=False)))
 
 
-async def _prompted(call: Call, settings: Settings, ui: TerminalUI) -> int:
+async def _prompted(call: Invocation, settings: Settings, ui: TerminalUI) -> int:
     if not (ui.desk and ui.redraws):
         # The lines of such a terminal stay as they were written: the prompt comes last.
         return await _opened(call, settings, ui)
@@ -40,7 +40,7 @@ async def _prompted(call: Call, settings: Settings, ui: TerminalUI) -> int:
             call.above = None
 
 
-async def _opened(call: Call, settings: Settings, ui: TerminalUI) -> int:
+async def _opened(call: Invocation, settings: Settings, ui: TerminalUI) -> int:
     # In a thread, so that keys are shown as they are typed.
     await asyncio.to_thread(import_slow, "terp_cli.repl.session")
     from terp_cli.repl.conversation import conversed, given_by  # noqa: PLC0415  (there is a prompt by now)

@@ -13,7 +13,7 @@ from terp.settings import Settings
 from terp.settings.places import make_private
 from terp.store.folders import is_due, new_folder
 from terp.store.places import Place, new_place, real_directory, stored_place
-from terp_cli.fronts.call import Call
+from terp_cli.fronts.invocation import Invocation
 from terp_cli.fronts.oneshot import First
 from terp_cli.repl.commands.context import SavedSession
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from terp_cli.repl.resuming import Resuming
 
 
-def resumed_by(call: Call) -> "Resuming | None":
+def resumed_by(call: Invocation) -> "Resuming | None":
     """The stored session that this call goes on with; None for a new one."""
     if not call.resumes:
         return None
@@ -30,7 +30,7 @@ def resumed_by(call: Call) -> "Resuming | None":
     return chosen(call)
 
 
-def place_of(call: Call, resumed: "Resuming | None") -> Place:
+def place_of(call: Invocation, resumed: "Resuming | None") -> Place:
     """Where the session puts its files; it is kept there unless only a temporary directory was left."""
     secrets = call.secrets
     if resumed:
@@ -43,7 +43,7 @@ def place_of(call: Call, resumed: "Resuming | None") -> Place:
     )
 
 
-def saved(call: Call, present: str) -> Sequence[SavedSession]:
+def saved(call: Invocation, present: str) -> Sequence[SavedSession]:
     """The sessions of this directory, the newest first, without the `present` one."""
     from terp.store.catalogue import Catalogue  # noqa: PLC0415  (few talks ask)
 
@@ -54,7 +54,7 @@ def saved(call: Call, present: str) -> Sequence[SavedSession]:
     ]
 
 
-def stored(call: Call, wanted: str) -> Place:
+def stored(call: Invocation, wanted: str) -> Place:
     """The place of a session of this directory, by its id or the beginning of one.
 
     Raises:
@@ -66,7 +66,7 @@ def stored(call: Call, wanted: str) -> Place:
     return stored_place(folder, call.secrets)
 
 
-def way_back(call: Call, folder: Path) -> str:
+def way_back(call: Invocation, folder: Path) -> str:
     """The command that goes on with the session in `folder`, which is left now; "" if nothing is kept."""
     from terp.store.catalogue import Catalogue  # noqa: PLC0415  (when the talk is over)
     from terp.store.journal import NAME  # noqa: PLC0415
@@ -82,7 +82,7 @@ def way_back(call: Call, folder: Path) -> str:
     return "terp -c" if last == folder else f"terp -r {folder.name}"
 
 
-def what_first(call: Call, settings: Settings, place: Place, *, asked: bool) -> First:
+def what_first(call: Invocation, settings: Settings, place: Place, *, asked: bool) -> First:
     """Return the step before the prompt: rerun all code, or continue with code that waits for an answer."""
     if call.options.rerun:
         return "rerun"
@@ -95,14 +95,14 @@ def what_first(call: Call, settings: Settings, place: Place, *, asked: bool) -> 
     return "go_on" if waits(stored) else ""
 
 
-def report_resumed(call: Call, session: Session) -> None:
+def report_resumed(call: Invocation, session: Session) -> None:
     """Say how a stored session goes on, where nothing else shows it."""
     from terp_cli.repl.resuming import report  # noqa: PLC0415  (most sessions are new)
 
     report(call, session)
 
 
-def prune_soon(call: Call, settings: Settings, session: Session) -> None:
+def prune_soon(call: Invocation, settings: Settings, session: Session) -> None:
     """Once a day, while something else goes on, remove the oldest sessions if all take too much room."""
     quota = settings.session_quota_mb
     if not quota or not is_due(call.places.sessions):
@@ -123,7 +123,7 @@ def prune_soon(call: Call, settings: Settings, session: Session) -> None:
     asyncio.get_running_loop().run_in_executor(None, pruned).add_done_callback(report)
 
 
-def folder_of(call: Call) -> Path:
+def folder_of(call: Invocation) -> Path:
     """The folder of a new session, whose parents only its owner can read."""
     folder = new_folder(call.places.sessions)
     try:
@@ -131,7 +131,7 @@ def folder_of(call: Call) -> Path:
     except OSError as error:
         why = f"{folder.parent} cannot be made ({error.strerror})"
         elsewhere = _elsewhere(why)
-        call.tell(f"{why}; pictures and outputs are in {elsewhere}.")
+        call.note(f"{why}; pictures and outputs are in {elsewhere}.")
         return elsewhere
     return folder
 

@@ -13,7 +13,7 @@ from terp.session.session import Session
 from terp.store.catalogue import Catalogue, Entry
 from terp.store.places import real_directory
 from terp.store.reading import read_header
-from terp_cli.fronts.call import Call
+from terp_cli.fronts.invocation import Invocation
 from terp_cli.render import sentences
 from terp_cli.render.sentences import turns
 from terp_cli.terminal.sanitise import one_line
@@ -27,7 +27,7 @@ class Resuming:
     cwd: Path
 
 
-def chosen(call: Call) -> Resuming:
+def chosen(call: Invocation) -> Resuming:
     """Return the session that -c or -r asks for.
 
     Raises:
@@ -50,7 +50,7 @@ def chosen(call: Call) -> Resuming:
     return Resuming(folder, _directory(call, folder))
 
 
-def resumes_problem(call: Call) -> bool:
+def resumes_problem(call: Invocation) -> bool:
     """Return True if -r or -c names an unfinished problem of `terp solve`, without a new prompt."""
     options, here = call.options, real_directory(call.cwd)
     if call.line.words or options.rerun or options.fork or not (options.resume or options.continue_):
@@ -73,39 +73,39 @@ def waits(stored: Stored) -> bool:
     return any(not (left.started or left.finished) for left in stored.left_over)
 
 
-def report(call: Call, session: Session) -> None:
+def report(call: Invocation, session: Session) -> None:
     """Say how a stored session goes on, where nothing else shows it."""
     for record in session.log.since(session.log.resumed_at):
         match record.event:
             case SessionResumed():
-                call.tell(sentences.resumed(record.event))
+                call.note(sentences.resumed(record.event))
             case Noticed(text=text):
-                call.tell(text)
+                call.note(text)
 
 
-def _directory(call: Call, folder: Path) -> Path:
+def _directory(call: Invocation, folder: Path) -> Path:
     """Where a stored session works: in its own directory, unless --cwd names another or it is gone."""
     header = read_header(folder)
     own = Path(header.cwd) if header else call.cwd
     if call.options.cwd or real_directory(call.cwd) == str(own):
         return call.cwd
     if not own.is_dir():
-        call.tell(f"the directory of the session is gone ({own}); it goes on in {call.cwd}.")
+        call.note(f"the directory of the session is gone ({own}); it goes on in {call.cwd}.")
         return call.cwd
-    call.tell(f"the session goes on in its own directory, {own}.")
+    call.note(f"the session goes on in its own directory, {own}.")
     return own
 
 
-def _copied(call: Call, folder: Path) -> Path:
+def _copied(call: Invocation, folder: Path) -> Path:
     """Copy a stored session, also one that is open in another terp; the folder of the copy."""
     from terp.store.copying import fork  # noqa: PLC0415  (few calls copy a session)
 
     copy = folder.with_name(fork(folder))
-    call.tell(f"{copy.name} is a copy of {folder.name}.")
+    call.note(f"{copy.name} is a copy of {folder.name}.")
     return copy
 
 
-def _picked(call: Call, catalogue: Catalogue) -> Path:
+def _picked(call: Invocation, catalogue: Catalogue) -> Path:
     if call.source != "terminal":
         raise SettingsError([_without_id(call)])
     here = catalogue.listed(real_directory(call.cwd))
@@ -121,14 +121,14 @@ def _picked(call: Call, catalogue: Catalogue) -> Path:
     return entry.folder
 
 
-def _without_id(call: Call) -> str:
+def _without_id(call: Invocation) -> str:
     """Why nothing can be picked; what was taken for a prompt may have been meant as the id."""
     if len(call.line.words) == 1 and not any(map(str.isspace, call.line.words[0])):
         return f"there is no session '{call.line.words[0]}'; `terp sessions` lists the ids."
     return "-r without an ID asks which session, on a terminal; `terp sessions` lists the ids."
 
 
-def _typed(call: Call) -> Callable[[str], str]:
+def _typed(call: Invocation) -> Callable[[str], str]:
     def ask(prompt: str) -> str:
         call.notes.write(prompt)
         call.notes.flush()

@@ -11,7 +11,7 @@ from terp.opening.changing import Change, change_settings, started_anew, use_mod
 from terp.session.session import Session
 from terp.settings import Settings
 from terp.store.places import Place
-from terp_cli.fronts.call import Call
+from terp_cli.fronts.invocation import Invocation
 from terp_cli.fronts.oneshot import OneShotPrompt, one_turn
 from terp_cli.repl.context import Asks, ReplContext, TerminalContext
 from terp_cli.repl.keeping import saved, stored, way_back
@@ -22,7 +22,7 @@ from terp_cli.repl.trusting import asked_again
 
 
 async def run_conversation(
-    call: Call,
+    call: Invocation,
     settings: Settings,
     session: Session,
     ui: TerminalUI,
@@ -80,7 +80,7 @@ async def run_conversation(
         await at_terminal.session.aclose()
 
 
-async def _use_model(call: Call, session: Session, settings: Settings, name: str) -> None:
+async def _use_model(call: Invocation, session: Session, settings: Settings, name: str) -> None:
     wanted, api_key = settings_for(name, session.model.name, settings, call.options.api_key)
     await use_model(session, wanted, call.environ, api_key=api_key)
     await prefetch_adapters()
@@ -92,7 +92,7 @@ def _teach(session: Session, ui: TerminalUI) -> None:
 
 
 async def _trust(
-    call: Call, ui: TerminalUI, session: Session, before: Settings, profile: str, allow: Asks
+    call: Invocation, ui: TerminalUI, session: Session, before: Settings, profile: str, allow: Asks
 ) -> tuple[str, Change | None]:
     state, is_new = await asked_again(call, ui)
     _teach(session, ui)
@@ -104,7 +104,7 @@ async def _trust(
     return state, await _use_profile(call, session, before, named, allow)
 
 
-def _brief_on_project(call: Call, session: Session, settings: Settings) -> None:
+def _brief_on_project(call: Invocation, session: Session, settings: Settings) -> None:
     """Send the model the project's current instructions, if the session works in the project."""
     briefing = session.equipment.briefing
     if briefing is not None and briefing.project.cwd == call.project.cwd:
@@ -113,7 +113,7 @@ def _brief_on_project(call: Call, session: Session, settings: Settings) -> None:
 
 
 async def _use_profile(
-    call: Call, session: Session, before: Settings, name: str, allow: Asks
+    call: Invocation, session: Session, before: Settings, name: str, allow: Asks
 ) -> Change | None:
     loaded = call.loaded(call.line.given, name, call.project)
     change = Change(before, loaded.settings)
@@ -125,12 +125,12 @@ async def _use_profile(
     return change
 
 
-async def _go_by(call: Call, session: Session, change: Change) -> None:
+async def _go_by(call: Invocation, session: Session, change: Change) -> None:
     if change.is_any:
         await change_settings(session, change, call.environ, api_key=call.options.api_key)
 
 
-def _banner(call: Call, settings: Settings, session: Session) -> tuple[str, ...]:
+def _banner(call: Invocation, settings: Settings, session: Session) -> tuple[str, ...]:
     if call.options.quiet:
         return ()
     first = f"terp {__version__} · {session.model.name} · /help"

@@ -6,7 +6,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, TextIO
 
 from terp.settings import Settings
-from terp_cli.fronts.call import STDIN, Call
+from terp_cli.fronts.invocation import STDIN, Invocation
 from terp_cli.fronts.titles import Titles
 from terp_cli.terminal import tty
 from terp_cli.terminal.painter import Painter
@@ -26,7 +26,7 @@ class TerminalUI:
     read. What shows turns and who is asked are imported when they are wanted: a prompt does without.
     """
 
-    def __init__(self, call: Call, settings: Settings, *, once: bool) -> None:
+    def __init__(self, call: Invocation, settings: Settings, *, once: bool) -> None:
         """Open the terminal; with `once`, the keyboard is read only for questions."""
         self._call = call
         self._settings = settings
@@ -71,12 +71,12 @@ class TerminalUI:
         return person
 
 
-def terminal_ui_of(call: Call, settings: Settings, *, once: bool) -> TerminalUI | None:
+def terminal_ui_of(call: Invocation, settings: Settings, *, once: bool) -> TerminalUI | None:
     """Return the terminal's user interface; None for plain text or JSON."""
     return TerminalUI(call, settings, once=once) if call.draws else None
 
 
-def person_beside(call: Call, settings: Settings) -> "Person | None":
+def person_beside(call: Invocation, settings: Settings) -> "Person | None":
     """Return a person who can be asked while the turn is written elsewhere; None without a terminal."""
     # With -y in a pipe nobody is expected to sit there.
     if settings.auto_run and call.source != "terminal":
@@ -98,7 +98,9 @@ def person_beside(call: Call, settings: Settings) -> "Person | None":
     )
 
 
-def _front(call: Call, settings: Settings, painter: Painter, keyboard: int | None) -> "InteractiveFrontEnd":
+def _front(
+    call: Invocation, settings: Settings, painter: Painter, keyboard: int | None
+) -> "InteractiveFrontEnd":
     verbose = call.options.verbose
     if settings.screen_reader:
         from terp_cli.fronts.spoken import SpokenFront  # noqa: PLC0415  (see `TerminalUI`)
@@ -122,7 +124,7 @@ def _front(call: Call, settings: Settings, painter: Painter, keyboard: int | Non
     )
 
 
-def _titles(call: Call, settings: Settings, painter: Painter, *, reads_keys: bool) -> Titles:
+def _titles(call: Invocation, settings: Settings, painter: Painter, *, reads_keys: bool) -> Titles:
     def means() -> "WindowFeatures":
         from terp_cli.terminal.window import window_features  # noqa: PLC0415  (there is a prompt before)
 
@@ -139,7 +141,12 @@ def _titles(call: Call, settings: Settings, painter: Painter, *, reads_keys: boo
 
 
 def _desk(
-    descriptor: int, painter: Painter, out: TextIO, call: Call, settings: Settings, titles: Titles | None
+    descriptor: int,
+    painter: Painter,
+    out: TextIO,
+    call: Invocation,
+    settings: Settings,
+    titles: Titles | None,
 ) -> "Callable[[], PromptReader]":
     @cache
     def opened() -> "PromptReader":

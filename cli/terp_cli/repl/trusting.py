@@ -12,7 +12,7 @@ from terp.session.between_runs import objection
 from terp.settings import Settings
 from terp.settings.project.files import Project
 from terp.settings.project.standing import Standing, standing_of
-from terp_cli.fronts.call import Call
+from terp_cli.fronts.invocation import Invocation
 from terp_cli.repl.terminal_ui import TerminalUI
 from terp_cli.terminal.sanitise import one_line, readable, visible
 
@@ -38,7 +38,7 @@ class Chooses(Protocol):
         """The letter of the answer; "" when none is wanted, or nobody answers."""
 
 
-def difference(call: Call, standing: Standing) -> Difference:
+def difference(call: Invocation, standing: Standing) -> Difference:
     """Return the changes that trust in a project would make in this call."""
     return difference_of(standing, call.environ, partial(call.loaded, call.line.given, call.options.profile))
 
@@ -98,7 +98,7 @@ def shown_files(found: Difference) -> Iterator[str]:
         yield "There is no file to show."
 
 
-async def settled(call: Call, settings: Settings, ui: TerminalUI | None) -> Settings:
+async def settled(call: Invocation, settings: Settings, ui: TerminalUI | None) -> Settings:
     """The settings of the call, once the person who stays has decided about its project."""
     if not (call.stays and ui and call.standing.state == "open"):
         return settings
@@ -109,7 +109,7 @@ async def settled(call: Call, settings: Settings, ui: TerminalUI | None) -> Sett
     return call.loaded(call.line.given, call.options.profile, call.project).settings
 
 
-async def asked_again(call: Call, ui: TerminalUI) -> tuple[str, bool]:
+async def asked_again(call: Invocation, ui: TerminalUI) -> tuple[str, bool]:
     """Ask about the project's current files; return its state as a sentence, and True if trust is new.
 
     What is new counts from here on, as far as it can in a session that goes on.
@@ -132,7 +132,7 @@ def _when(project: Project) -> str:
     return f"{counting} Its {waiting} will be used from the next start on." if later else counting
 
 
-async def _trusted(call: Call, standing: Standing, ui: TerminalUI) -> bool:
+async def _trusted(call: Invocation, standing: Standing, ui: TerminalUI) -> bool:
     """Ask about trust in the project; return True if it is trusted."""
     if ui.person is None or ui.desk is None:
         return False
@@ -143,7 +143,7 @@ async def _trusted(call: Call, standing: Standing, ui: TerminalUI) -> bool:
             ui.untold.append(objection(f"{_WHAT} (the project {_where(standing)})", words))
     except TerpError as error:
         # The answer counts for this call all the same.
-        call.tell(readable(f"{error.message} {error.remedy}".rstrip()))
+        call.note(readable(f"{error.message} {error.remedy}".rstrip()))
     return standing.state == "yes"
 
 

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from terp_cli.server.connections import known
 from terp_cli.server.failures import RequestRefused, body_of
 from terp_cli.server.limits import ServerLimits
-from terp_cli.server.token import Token
+from terp_cli.server.token import ServerToken
 
 _PORT_OF_HTTP = 80
 
@@ -96,7 +96,7 @@ class Access:
         app: ASGIApp,
         *,
         names: HostNames,
-        token: Token,
+        token: ServerToken,
         limits: ServerLimits,
         public: Collection[str] = (),
         elsewhere: Callable[[Scope], bool] = nowhere,

@@ -17,7 +17,7 @@ from terp_cli.server.native.turns import answers_router, turns_router
 from terp_cli.server.page.document import PUBLIC, page_router
 from terp_cli.server.request_log import Line, RequestLog
 from terp_cli.server.sessions import Sessions
-from terp_cli.server.token import Token
+from terp_cli.server.token import ServerToken
 
 if TYPE_CHECKING:
     from terp_cli.server.compat.compat import Compat
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def application(
     sessions: Sessions,
-    token: Token,
+    token: ServerToken,
     names: HostNames,
     limits: ServerLimits,
     *,

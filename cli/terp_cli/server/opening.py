@@ -21,7 +21,7 @@ from terp.store.reading import read_header
 from terp_cli.repl.prefetch import prefetch_adapters
 from terp_cli.server.failures import RequestRefused
 from terp_cli.server.session_request import SessionRequest, settings_for
-from terp_cli.server.token import TOKEN_VARIABLE, Token
+from terp_cli.server.token import TOKEN_VARIABLE, ServerToken
 from terp_cli.server.workspaces import Workspaces
 
 
@@ -88,7 +88,7 @@ class SettingsOpener:
         of_profile: Callable[[str], Settings],
         workspaces: Workspaces,
         environ: Mapping[str, str],
-        token: Token,
+        token: ServerToken,
         api_key: str = "",
     ) -> None:
         self._started = started

@@ -19,7 +19,7 @@ from terp.kernels.sandbox.tier import is_confined
 from terp.models.adapters.discovery import keyed_models
 from terp.secrets.known_secrets import Secrets
 from terp.settings import Settings
-from terp_cli.fronts.call import Call
+from terp_cli.fronts.invocation import Invocation
 from terp_cli.server.access import OwnNames, is_loopback
 from terp_cli.server.application import application
 from terp_cli.server.compat.compat import address_of, compat_of, opened_by, stateful_of
@@ -30,7 +30,7 @@ from terp_cli.server.openai.routes import Embedder
 from terp_cli.server.opening import SettingsOpener
 from terp_cli.server.request_log import JsonLines, lines_to
 from terp_cli.server.sessions import Sessions
-from terp_cli.server.token import TOKEN_VARIABLE, Token, token_of, written
+from terp_cli.server.token import TOKEN_VARIABLE, ServerToken, token_of, written
 from terp_cli.server.workspaces import Workspaces
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _BACKLOG = 512
 _OF_A_SESSION = 40
 
 
-def serve(call: Call) -> int:
+def serve(call: Invocation) -> int:
     """Serve until a signal ends it; the exit code."""
     settings = call.settings()
     token, is_new = token_of(call.environ)
@@ -59,7 +59,9 @@ def serve(call: Call) -> int:
         return asyncio.run(_served(call, settings, token, names, taken))
 
 
-async def _served(call: Call, settings: Settings, token: Token, names: OwnNames, taken: socket.socket) -> int:
+async def _served(
+    call: Invocation, settings: Settings, token: ServerToken, names: OwnNames, taken: socket.socket
+) -> int:
     limits = ServerLimits(sessions=call.options.max_sessions, idle_s=call.options.idle_timeout)
     allow_descriptors(limits.connections + _OF_A_SESSION * limits.sessions)
     workspaces = Workspaces(call.cwd, call.places)
@@ -84,7 +86,7 @@ async def _served(call: Call, settings: Settings, token: Token, names: OwnNames,
     )
     # It takes a fifth of a second, in which nothing else would be answered.
     app.openapi()
-    server = Server(app, limits)
+    server = HttpServer(app, limits)
 
     async def end() -> None:
         await sessions.aclose()
@@ -96,7 +98,7 @@ async def _served(call: Call, settings: Settings, token: Token, names: OwnNames,
     return 0
 
 
-class Server(uvicorn.Server):
+class HttpServer(uvicorn.Server):
     """uvicorn with the limits of this server, whose signals are terp's own."""
 
     def __init__(self, app: "FastAPI", limits: ServerLimits) -> None:
@@ -157,7 +159,12 @@ def listening(host: str, port: int, *, remote: bool) -> Iterator[socket.socket]:
 
 
 def _announce(
-    call: Call, settings: Settings, names: OwnNames, token: Token, file: Path | None, confined: str
+    call: Invocation,
+    settings: Settings,
+    names: OwnNames,
+    token: ServerToken,
+    file: Path | None,
+    confined: str,
 ) -> None:
     """Say, in a line each, where the server is, its token and model, what confines code, and what is open."""
     host = f"[{names.host}]" if ":" in names.host else names.host
@@ -198,12 +205,12 @@ def _logging(lines: logging.Handler) -> Iterator[None]:
         log.removeHandler(lines)
 
 
-def _scrubber(call: Call, settings: Settings, token: Token) -> "Scrubber":
+def _scrubber(call: Invocation, settings: Settings, token: ServerToken) -> "Scrubber":
     environ = {**call.environ, TOKEN_VARIABLE: token.reveal()}
     return Secrets(environ, settings, call.options.api_key).scrubber()
 
 
-def _writer(call: Call) -> Callable[[str], None]:
+def _writer(call: Invocation) -> Callable[[str], None]:
     def write(text: str) -> None:
         call.notes.write(text)
         call.notes.flush()

@@ -20,7 +20,7 @@ _SHORTEST = 22
 _MAKE = "python3 -c 'import secrets; print(secrets.token_urlsafe(32))'"
 
 
-class Token:
+class ServerToken:
     """Compared in the same time whatever it is compared with; not shown by `repr`."""
 
     def __init__(self, text: str) -> None:
@@ -52,7 +52,7 @@ class Token:
         return self._text
 
 
-def token_of(environ: Mapping[str, str]) -> tuple[Token, bool]:
+def token_of(environ: Mapping[str, str]) -> tuple[ServerToken, bool]:
     """The token in `TERP_SERVER_TOKEN`, else a new one; and whether it is new.
 
     Raises:
@@ -60,17 +60,17 @@ def token_of(environ: Mapping[str, str]) -> tuple[Token, bool]:
     """
     given = environ.get(TOKEN_VARIABLE, "")
     if not given:
-        return Token(secrets.token_urlsafe(32)), True
+        return ServerToken(secrets.token_urlsafe(32)), True
     if len(given) < _SHORTEST or not all("!" <= letter <= "~" for letter in given):
         problem = (
             f"{TOKEN_VARIABLE} must have {_SHORTEST} characters or more, and no spaces. To make one: {_MAKE}"
         )
         raise SettingsError([problem])
-    return Token(given), False
+    return ServerToken(given), False
 
 
 @contextmanager
-def written(token: Token, folder: Path, port: int) -> Iterator[Path]:
+def written(token: ServerToken, folder: Path, port: int) -> Iterator[Path]:
     """The file with the token, which its owner alone can read, while the server of this port lives."""
     path = make_private(folder) / f"server-{port}.token"
     # What a server that was killed has left, or a link that somebody has put there, is not written through.

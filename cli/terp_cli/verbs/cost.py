@@ -7,7 +7,7 @@ from terp.errors import SettingsError, TerpError
 from terp.events.wire import VERSION
 from terp.session.cost.ledger import Entry, Ledger, tallies
 from terp.session.cost.tally import Tally, tally_of
-from terp_cli.fronts.call import Call
+from terp_cli.fronts.invocation import Invocation
 from terp_cli.fronts.json import usage_json, write_json
 from terp_cli.repl.commands.status import HEAD, cells
 from terp_cli.terminal.sanitise import one_line
@@ -15,7 +15,7 @@ from terp_cli.terminal.sanitise import one_line
 _MONTH = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
 
 
-def cost(call: Call) -> int:
+def cost(call: Invocation) -> int:
     """Do what the words after `terp cost` say; the exit code."""
     try:
         return _VERBS[call.line.argument](call, Ledger(call.places.usage), call.line.arguments)
@@ -25,17 +25,17 @@ def cost(call: Call) -> int:
         raise TerpError(f"What was spent cannot be read: {error.strerror} ({error.filename}).") from error
 
 
-def _month(call: Call, ledger: Ledger, more: Sequence[str]) -> int:
+def _month(call: Invocation, ledger: Ledger, more: Sequence[str]) -> int:
     entries = _entries(ledger, [_wanted(ledger, more)])
     return _written(call, entries, ("profile", "model"), lambda entry: (entry.profile, entry.used.model))
 
 
-def _days(call: Call, ledger: Ledger, more: Sequence[str]) -> int:
+def _days(call: Invocation, ledger: Ledger, more: Sequence[str]) -> int:
     entries = _entries(ledger, [_wanted(ledger, more)])
     return _written(call, entries, ("day", "profile"), lambda entry: (entry.day, entry.profile))
 
 
-def _all(call: Call, ledger: Ledger, _: Sequence[str]) -> int:
+def _all(call: Invocation, ledger: Ledger, _: Sequence[str]) -> int:
     entries = _entries(ledger, ledger.months())
     return _written(call, entries, ("month", "profile"), lambda entry: (entry.day[:7], entry.profile))
 
@@ -52,7 +52,7 @@ def _entries(ledger: Ledger, months: Sequence[str]) -> list[Entry]:
 
 
 def _written(
-    call: Call, entries: Sequence[Entry], names: Sequence[str], key: Callable[[Entry], tuple[str, ...]]
+    call: Invocation, entries: Sequence[Entry], names: Sequence[str], key: Callable[[Entry], tuple[str, ...]]
 ) -> int:
     """Write a row for each key, and their sum; the exit code."""
     rows, total = tallies(entries, key), tally_of(entry.used for entry in entries)
@@ -61,14 +61,14 @@ def _written(
         write_json(call.out, {"version": VERSION, "rows": found, "total": usage_json(total)})
         return 0
     if not entries:
-        call.tell("nothing was asked of a model in that time.")
+        call.note("nothing was asked of a model in that time.")
         return 0
     _write_table(call, names, rows, total)
     return 0
 
 
 def _write_table(
-    call: Call, names: Sequence[str], rows: Mapping[tuple[str, ...], Tally], total: Tally
+    call: Invocation, names: Sequence[str], rows: Mapping[tuple[str, ...], Tally], total: Tally
 ) -> None:
     lines = [(*names, *HEAD), *((*map(one_line, row), *cells(used)) for row, used in rows.items())]
     if len(rows) > 1:
@@ -79,7 +79,7 @@ def _write_table(
         call.out.write("  ".join(padded).rstrip() + "\n")
 
 
-_VERBS: Mapping[str, Callable[[Call, Ledger, Sequence[str]], int]] = {
+_VERBS: Mapping[str, Callable[[Invocation, Ledger, Sequence[str]], int]] = {
     "month": _month,
     "days": _days,
     "all": _all,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from terp.errors import SettingsError
 from terp.secrets.keys import StoredKeys, key_providers, stored_keys, variables_of
 from terp.settings.profile_file import short_path
-from terp_cli.fronts.call import STDIN, Call
+from terp_cli.fronts.invocation import STDIN, Invocation
 from terp_cli.line.subcommands import lacking
 from terp_cli.terminal import tty
 from terp_cli.terminal.sanitise import one_line
@@ -14,7 +14,7 @@ from terp_cli.terminal.sanitise import one_line
 _LONGEST = 8_192
 
 
-def keys(call: Call) -> int:
+def keys(call: Invocation) -> int:
     """Do what the words after `terp keys` say; the exit code."""
     verb, more = call.line.argument, call.line.arguments
     if problem := lacking("keys", verb, more):
@@ -25,7 +25,7 @@ def keys(call: Call) -> int:
     return _VERBS[verb](call, stored_keys(call.places), more)
 
 
-def _list(call: Call, kept: StoredKeys, _: Sequence[str]) -> int:
+def _list(call: Invocation, kept: StoredKeys, _: Sequence[str]) -> int:
     places = kept.places()
     found = {
         **{
@@ -37,28 +37,28 @@ def _list(call: Call, kept: StoredKeys, _: Sequence[str]) -> int:
     for name in sorted(found):
         call.out.write(f"{one_line(name):12}  {one_line(found[name])}\n")
     if not found:
-        call.tell("no key is kept, and none is in the environment; terp keys set PROVIDER keeps one.")
+        call.note("no key is kept, and none is in the environment; terp keys set PROVIDER keeps one.")
     return 0
 
 
-def _variable(call: Call, provider: str) -> str:
+def _variable(call: Invocation, provider: str) -> str:
     """The variable of this environment that has the key, which counts before what is kept."""
     return next((name for name in variables_of(provider) if call.environ.get(name, "").strip()), "")
 
 
-def _set(call: Call, kept: StoredKeys, more: Sequence[str]) -> int:
+def _set(call: Invocation, kept: StoredKeys, more: Sequence[str]) -> int:
     provider = _known(more[0])
     where = kept.set(provider, _asked(call, provider))
-    call.tell(f"the key of {provider} is in {where}.")
+    call.note(f"the key of {provider} is in {where}.")
     if variable := _variable(call, provider):
-        call.tell(f"{variable} is set, and counts before it.")
+        call.note(f"{variable} is set, and counts before it.")
     return 0
 
 
-def _delete(call: Call, kept: StoredKeys, more: Sequence[str]) -> int:
+def _delete(call: Invocation, kept: StoredKeys, more: Sequence[str]) -> int:
     if not kept.delete(more[0]):
         raise SettingsError([f"no key of '{one_line(more[0])}' is kept."])
-    call.tell(f"the key of {more[0]} is forgotten.")
+    call.note(f"the key of {more[0]} is forgotten.")
     return 0
 
 
@@ -73,7 +73,7 @@ def _known(provider: str) -> str:
     return provider
 
 
-def _asked(call: Call, provider: str) -> str:
+def _asked(call: Invocation, provider: str) -> str:
     """The key: typed without being shown, or the first line of stdin."""
     if sys.stdin is None:
         raise SettingsError(["there is no stdin to read the key from."])
@@ -96,7 +96,7 @@ def _checked(line: str) -> str:
     return key
 
 
-_VERBS: Mapping[str, Callable[[Call, StoredKeys, Sequence[str]], int]] = {
+_VERBS: Mapping[str, Callable[[Invocation, StoredKeys, Sequence[str]], int]] = {
     "list": _list,
     "set": _set,
     "delete": _delete,

@@ -20,7 +20,7 @@ from terp.settings.schema import NAME as SCHEMA
 from terp.settings.schema import profile_schema
 from terp.settings.setting import table
 from terp.text.paths import typed_path
-from terp_cli.fronts.call import Call
+from terp_cli.fronts.invocation import Invocation
 from terp_cli.line.subcommands import lacking
 from terp_cli.repl.commands.rows import counted
 from terp_cli.repl.commands.status import shown
@@ -30,7 +30,7 @@ _WIDTH = 80
 _NAMES = re.compile(r"[A-Za-z0-9][\w.-]*")
 
 
-def profiles(call: Call) -> int:
+def profiles(call: Invocation) -> int:
     """Do what the words after `terp profiles` say; the exit code."""
     verb, more = call.line.argument, call.line.arguments
     if problem := lacking("profiles", verb, more):
@@ -38,7 +38,7 @@ def profiles(call: Call) -> int:
     return _VERBS[verb](call, Profiles(call.places.profiles), more)
 
 
-def _list(call: Call, profiles: Profiles, _: Sequence[str]) -> int:
+def _list(call: Invocation, profiles: Profiles, _: Sequence[str]) -> int:
     entries = list(profiles.listed())
     width = max(len(entry.name) for entry in entries)
     for entry in entries:
@@ -50,7 +50,7 @@ def _list(call: Call, profiles: Profiles, _: Sequence[str]) -> int:
     return 0
 
 
-def _show(call: Call, profiles: Profiles, more: Sequence[str]) -> int:
+def _show(call: Invocation, profiles: Profiles, more: Sequence[str]) -> int:
     files = profiles.chain(more[0])
     settings = _combined(files)
     call.out.write(f"{one_line(files[0].description)}\n" if files[0].description else "")
@@ -66,35 +66,35 @@ def _show(call: Call, profiles: Profiles, more: Sequence[str]) -> int:
     return 0
 
 
-def _diff(call: Call, profiles: Profiles, more: Sequence[str]) -> int:
+def _diff(call: Invocation, profiles: Profiles, more: Sequence[str]) -> int:
     first, second = more[0], [*more[1:], "default"][0]
     one, other = (_combined(profiles.chain(name)) for name in (first, second))
     values = [(name, shown(getattr(one, name)), shown(getattr(other, name))) for name in table(Settings)]
     rows = [(name, left, f"{right} in {second}") for name, left, right in values if left != right]
     _write_columns(call, rows)
     if not rows:
-        call.tell(f"{first} and {second} set the same.")
+        call.note(f"{first} and {second} set the same.")
     return 0
 
 
-def _path(call: Call, profiles: Profiles, more: Sequence[str]) -> int:
+def _path(call: Invocation, profiles: Profiles, more: Sequence[str]) -> int:
     path = profiles.chain(more[0])[0].path if more else profiles.own
     call.out.write(f"{one_line(str(path)) if call.out.isatty() else path}\n")
     return 0
 
 
-def _validate(call: Call, profiles: Profiles, more: Sequence[str]) -> int:
+def _validate(call: Invocation, profiles: Profiles, more: Sequence[str]) -> int:
     files = [file for name in more for file in profiles.chain(name)] if more else list(_all(call, profiles))
     problems = [problem for file in files for problem in (*file.problems, *file.refused)]
     for file in () if more else files:
         problems += _of_base(profiles, file)
     if problems:
         raise SettingsError(list(dict.fromkeys(problems)))
-    call.tell(f"{counted(len(files), 'file')} without a mistake.")
+    call.note(f"{counted(len(files), 'file')} without a mistake.")
     return 0
 
 
-def _all(call: Call, profiles: Profiles) -> Iterator[ProfileFile]:
+def _all(call: Invocation, profiles: Profiles) -> Iterator[ProfileFile]:
     """Every file of the person's, and those of the project, which are only looked at here."""
     yield from (read_profile(entry.path) for entry in profiles.listed() if not entry.shipped)
     if call.places.config_file.is_file():
@@ -114,7 +114,7 @@ def _of_base(profiles: Profiles, file: ProfileFile) -> Iterator[str]:
         yield from error.problems
 
 
-def _new(call: Call, profiles: Profiles, more: Sequence[str]) -> int:
+def _new(call: Invocation, profiles: Profiles, more: Sequence[str]) -> int:
     path = _own_file(profiles, more[0])
     if path.exists():
         raise SettingsError([f"{short_path(path)} is there already; terp profiles edit {more[0]} opens it."])
@@ -123,7 +123,7 @@ def _new(call: Call, profiles: Profiles, more: Sequence[str]) -> int:
     return 0
 
 
-def _edit(call: Call, profiles: Profiles, more: Sequence[str]) -> int:
+def _edit(call: Invocation, profiles: Profiles, more: Sequence[str]) -> int:
     path = _own_file(profiles, more[0]) if more else call.places.config_file
     base_key = "extends" if more else "profile"
     if not path.exists():
@@ -141,7 +141,7 @@ def _edit(call: Call, profiles: Profiles, more: Sequence[str]) -> int:
     return 0
 
 
-def _import(call: Call, profiles: Profiles, more: Sequence[str]) -> int:
+def _import(call: Invocation, profiles: Profiles, more: Sequence[str]) -> int:
     from terp.settings.foreign_profile import read_foreign_profile  # noqa: PLC0415  (once in a life)
 
     source = typed_path(more[0])
@@ -155,11 +155,11 @@ def _import(call: Call, profiles: Profiles, more: Sequence[str]) -> int:
     _write_new(path, _header(f"Imported from {source.name} of Open Interpreter.") + found.text)
     call.out.write(f"{one_line(str(path)) if call.out.isatty() else path}\n")
     for line in found.left_out:
-        call.tell(f"{short_path(source)}:{line}")
+        call.note(f"{short_path(source)}:{line}")
     if hidden:
-        call.tell(f"-p {path.stem} names this one now, and the shipped profile again once it is removed.")
+        call.note(f"-p {path.stem} names this one now, and the shipped profile again once it is removed.")
     if path.stem == "default":
-        call.tell("It counts with -p default, or always with 'profile: default' in config.yaml.")
+        call.note("It counts with -p default, or always with 'profile: default' in config.yaml.")
     return 0
 
 
@@ -209,7 +209,7 @@ def _combined(files: Sequence[ProfileFile]) -> Settings:
     return combine([file.given for file in files])
 
 
-def _write_columns(call: Call, rows: Sequence[tuple[str, str, str]]) -> None:
+def _write_columns(call: Invocation, rows: Sequence[tuple[str, str, str]]) -> None:
     first, second = (max((len(row[at]) for row in rows if _is_short(row[1])), default=0) for at in (0, 1))
     for name, value, origin in rows:
         if _is_short(value):
@@ -226,7 +226,7 @@ def _is_short(value: str) -> bool:
     return len(value) <= _WIDTH // 2 and "\n" not in value
 
 
-_VERBS: Mapping[str, Callable[[Call, Profiles, Sequence[str]], int]] = {
+_VERBS: Mapping[str, Callable[[Invocation, Profiles, Sequence[str]], int]] = {
     "list": _list,
     "show": _show,
     "new": _new,

@@ -25,7 +25,7 @@ from terp.store.catalogue import Catalogue
 from terp.store.places import Place, is_session, real_directory
 from terp.store.reading import read
 from terp.text.paths import typed_path
-from terp_cli.fronts.call import Call
+from terp_cli.fronts.invocation import Invocation
 from terp_cli.line.stopping import EXIT_CODES
 from terp_cli.repl.commands.rows import counted
 from terp_cli.repl.keeping import folder_of
@@ -54,7 +54,7 @@ class ReplaySource:
     observed: bool = False
 
 
-def replay(call: Call) -> int:
+def replay(call: Invocation) -> int:
     """Run the code again and compare, or list it; return the exit code: 1 when something differs.
 
     Raises:
@@ -70,12 +70,12 @@ def replay(call: Call) -> int:
             first, *more = cell.code.strip().splitlines() or [""]
             left = f"  (and {counted(len(more), 'line')} more)" if more else ""
             call.out.write(f"{number:3}  {cell.language:8} {one_line(first)}{left}\n")
-        call.tell("nothing was run; with --fresh this code runs in a new kernel and its output is compared.")
+        call.note("nothing was run; with --fresh this code runs in a new kernel and its output is compared.")
         return 0
     return asyncio.run(_Replay(call, settings, source, len(found)).run())
 
 
-def _source(call: Call) -> ReplaySource:
+def _source(call: Invocation) -> ReplaySource:
     named = call.line.argument
     path = typed_path(named)
     if path.is_file():
@@ -99,7 +99,7 @@ def _source(call: Call) -> ReplaySource:
 class _Replay:
     """Runs all of it and says what came of it."""
 
-    def __init__(self, call: Call, settings: Settings, source: ReplaySource, total: int) -> None:
+    def __init__(self, call: Invocation, settings: Settings, source: ReplaySource, total: int) -> None:
         self._call = call
         self._settings = settings
         self._source = source
@@ -107,7 +107,7 @@ class _Replay:
         self._rules = Rules(written_rules(settings))
         self._number = self._same = self._differ = self._left_out = 0
         # Nobody is asked: who wants to be goes on with the session (terp -r ID --rerun).
-        self._alone = SessionlessRunner(Nobody(), call.tell)
+        self._alone = SessionlessRunner(Nobody(), call.note)
 
     async def run(self) -> int:
         """Replay every conversation; the exit code."""
@@ -153,7 +153,7 @@ class _Replay:
         kernel = bench.kernels.get(cell.language)
         if why := self._why_not(cell, kernel.cwd):
             self._left_out += 1
-            self._call.tell(f"run {self._number} of {self._total} is left out: {why}.")
+            self._call.note(f"run {self._number} of {self._total} is left out: {why}.")
             return 0
         if cell.anew:
             await kernel.restart()

@@ -10,7 +10,7 @@ from terp.events.wire import VERSION
 from terp.opening.session import written_rules
 from terp.settings import Settings
 from terp.text.languages import means_language
-from terp_cli.fronts.call import Call
+from terp_cli.fronts.invocation import Invocation
 from terp_cli.fronts.json import write_json
 from terp_cli.line.subcommands import lacking
 from terp_cli.render.effects_line import effects_line
@@ -22,7 +22,7 @@ ALLOWED, ASKED, DENIED = 0, 1, 3
 """The exit codes of `terp rules test`."""
 
 
-def rules(call: Call) -> int:
+def rules(call: Invocation) -> int:
     """Do what the words after `terp rules` say; the exit code."""
     verb, more = call.line.argument, call.line.arguments
     if problem := lacking("rules", verb, more):
@@ -32,21 +32,21 @@ def rules(call: Call) -> int:
     return _VERBS[verb](call, call.settings(), more)
 
 
-def _list(call: Call, settings: Settings, _: Sequence[str]) -> int:
+def _list(call: Invocation, settings: Settings, _: Sequence[str]) -> int:
     rows = listed_rules(Rules(written_rules(settings)))
     if call.options.output_format != "text":
         found = [dict(zip(("verdict", "rule", "origin"), row, strict=True)) for row in rows]
         write_json(call.out, {"version": VERSION, "rules": found})
         return 0
     if not rows:
-        call.tell(NO_RULES)
+        call.note(NO_RULES)
     call.out.writelines(
         f"{verdict:5}  {one_line(text)}  ({one_line(origin)})\n" for verdict, text, origin in rows
     )
     return 0
 
 
-def _test(call: Call, settings: Settings, more: Sequence[str]) -> int:
+def _test(call: Invocation, settings: Settings, more: Sequence[str]) -> int:
     code = read_code("-") if more[0] == "-" else more[0]
     language = _language(call, settings)
     effects = effects_of(language, code, {}, str(call.cwd))
@@ -63,7 +63,7 @@ def _test(call: Call, settings: Settings, more: Sequence[str]) -> int:
     return {"allow": ALLOWED, "ask": ASKED, "deny": DENIED}[decision]
 
 
-def _language(call: Call, settings: Settings) -> str:
+def _language(call: Invocation, settings: Settings) -> str:
     """The language of the code.
 
     Raises:
@@ -107,4 +107,4 @@ def _as_json(part: Ruled) -> Mapping[str, str]:
     }
 
 
-_VERBS: Mapping[str, Callable[[Call, Settings, Sequence[str]], int]] = {"list": _list, "test": _test}
+_VERBS: Mapping[str, Callable[[Invocation, Settings, Sequence[str]], int]] = {"list": _list, "test": _test}

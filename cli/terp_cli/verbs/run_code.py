@@ -27,7 +27,7 @@ from terp.events.outputs import (
     ToolWorking,
 )
 from terp.kernels.environments.readiness import Readiness
-from terp.models.tool import Call as CodeCall
+from terp.models.tool import Call
 from terp.opening.workbench import Workbench, open_bench
 from terp.person import AutoRun, Nobody, Person
 from terp.person.questions import Questions
@@ -39,7 +39,7 @@ from terp.store.places import Place
 from terp.text.interrupts import Interrupted, Interrupts
 from terp.text.languages import language_of, means_language
 from terp.text.plain import without_escapes
-from terp_cli.fronts.call import STDIN, Call
+from terp_cli.fronts.invocation import STDIN, Invocation
 from terp_cli.line.stdin import TypedLines
 from terp_cli.line.stopping import EXIT_CODES
 from terp_cli.render.run_text import displayed_file
@@ -184,7 +184,7 @@ def _exit_code(error: Error) -> int | None:
 _UNASKED = "--auto-install known or always installs without a question."
 
 
-def run_script(call: Call) -> int:
+def run_script(call: Invocation) -> int:
     """Run the code that the call names; the exit code.
 
     Raises:
@@ -198,7 +198,7 @@ def run_script(call: Call) -> int:
     artifacts = Artifacts(folder, scrubber=call.secrets.scrubber)
 
     async def run() -> int:
-        alone = SessionlessRunner(AutoRun(person) if settings.auto_run else person, call.tell)
+        alone = SessionlessRunner(AutoRun(person) if settings.auto_run else person, call.note)
         # The code is the person's own: only where they ask for a sandbox does it run in one.
         bench = await open_bench(
             settings,
@@ -222,11 +222,11 @@ def run_script(call: Call) -> int:
     return asyncio.run(run())
 
 
-def equip(call: Call, alone: "SessionlessRunner", bench: "Workbench | GatewayBench") -> None:
+def equip(call: Invocation, alone: "SessionlessRunner", bench: "Workbench | GatewayBench") -> None:
     """Give code that runs without a session what comes before it, and what it may call."""
     notices = (bench.told, bench.kernels.confinement.warning) if isinstance(bench, Workbench) else ()
     for line in (*filter(None, notices), *bench.toolbox.problems):
-        call.tell(line)
+        call.note(line)
     if isinstance(bench, Workbench) and "python" not in bench.kernels.attached:
         for preparation in bench.pythons(alone.voice), bench.packages(alone.voice):
             alone.readiness.add(preparation)
@@ -267,7 +267,7 @@ class SessionlessRunner:
         Raises:
             TerpError: there is no kernel to run it.
         """
-        call = CodeCall("run", kernel.language, code)
+        call = Call("run", kernel.language, code)
         try:
             ready = await self._interrupts.guard(self.readiness.before(call, kernel))
             ended = await run.run(kernel, code, timeout_s=timeout_s)

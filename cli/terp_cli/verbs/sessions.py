@@ -20,7 +20,7 @@ from terp.store.places import real_directory
 from terp.store.reading import read
 from terp.store.saved_messages import MessagesUnreadable, from_json
 from terp.text.paths import typed_path
-from terp_cli.fronts.call import Call
+from terp_cli.fronts.invocation import Invocation
 from terp_cli.fronts.json import write_json
 from terp_cli.fronts.plain import PlainFront
 from terp_cli.line.subcommands import lacking
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _MEGABYTE = 1_000_000
 
 
-def sessions(call: Call) -> int:
+def sessions(call: Invocation) -> int:
     """Do what the words after `terp sessions` say; the exit code."""
     verb, more = call.line.argument, call.line.arguments
     if problem := lacking("sessions", verb, more):
@@ -43,7 +43,7 @@ def sessions(call: Call) -> int:
     return _VERBS[verb](call, Catalogue(call.places.sessions, call.places.work), more)
 
 
-def _list(call: Call, catalogue: Catalogue, _: Sequence[str]) -> int:
+def _list(call: Invocation, catalogue: Catalogue, _: Sequence[str]) -> int:
     entries = catalogue.listed(_where(call))
     if _as_json(call):
         return _write(call, {"sessions": [_facts(entry) for entry in entries]})
@@ -51,11 +51,11 @@ def _list(call: Call, catalogue: Catalogue, _: Sequence[str]) -> int:
         call.out.write(f"{row(entry, with_directory=call.options.all)}\n")
     if not entries:
         others = "." if call.options.all else " of this directory; --all lists those of others."
-        call.tell(f"there are no sessions{others}")
+        call.note(f"there are no sessions{others}")
     return 0
 
 
-def _show(call: Call, catalogue: Catalogue, more: Sequence[str]) -> int:
+def _show(call: Invocation, catalogue: Catalogue, more: Sequence[str]) -> int:
     folder = catalogue.find(more[0], real_directory(call.cwd))
     stored = read(folder)
     [entry] = [entry for entry in catalogue.listed(stored.header.cwd) if entry.folder == folder]
@@ -70,11 +70,11 @@ def _show(call: Call, catalogue: Catalogue, more: Sequence[str]) -> int:
             call.out.write(f"\n> {readable(record.event.prompt)}\n\n")
         front.take(record.event)
     for notice in stored.notices:
-        call.tell(one_line(notice))
+        call.note(one_line(notice))
     return 0
 
 
-def _search(call: Call, catalogue: Catalogue, more: Sequence[str]) -> int:
+def _search(call: Invocation, catalogue: Catalogue, more: Sequence[str]) -> int:
     found = list(catalogue.search(more, _where(call)))
     if _as_json(call):
         return _write(call, {"sessions": [{**_facts(one.entry), "line": one.line} for one in found]})
@@ -82,11 +82,11 @@ def _search(call: Call, catalogue: Catalogue, more: Sequence[str]) -> int:
         call.out.write(f"{row(one.entry, with_directory=call.options.all)}\n    {one_line(one.line)}\n")
     if not found:
         here = "no session of this directory has all these words; --all also searches other directories."
-        call.tell("no session has all these words." if call.options.all else here)
+        call.note("no session has all these words." if call.options.all else here)
     return 0
 
 
-def _remove(call: Call, catalogue: Catalogue, more: Sequence[str]) -> int:
+def _remove(call: Invocation, catalogue: Catalogue, more: Sequence[str]) -> int:
     removed: list[str] = []
     problems: list[SessionError] = []
     for name in more:
@@ -105,10 +105,10 @@ def _remove(call: Call, catalogue: Catalogue, more: Sequence[str]) -> int:
     return 0
 
 
-def _prune(call: Call, catalogue: Catalogue, _: Sequence[str]) -> int:
+def _prune(call: Invocation, catalogue: Catalogue, _: Sequence[str]) -> int:
     quota = call.settings().session_quota_mb
     if not quota:
-        call.tell("session_quota_mb is 0: sessions may take any room, and none was removed.")
+        call.note("session_quota_mb is 0: sessions may take any room, and none was removed.")
         return 0
     pruned = catalogue.prune(quota * _MEGABYTE)
     if _as_json(call):
@@ -122,11 +122,11 @@ def _prune(call: Call, catalogue: Catalogue, _: Sequence[str]) -> int:
     return 0
 
 
-def _where(call: Call) -> str:
+def _where(call: Invocation) -> str:
     return "" if call.options.all else real_directory(call.cwd)
 
 
-def _as_json(call: Call) -> bool:
+def _as_json(call: Invocation) -> bool:
     return call.options.output_format != "text"
 
 
@@ -145,12 +145,12 @@ def _facts(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _write(call: Call, facts: Mapping[str, Any]) -> int:
+def _write(call: Invocation, facts: Mapping[str, Any]) -> int:
     write_json(call.out, {"version": VERSION, **facts})
     return 0
 
 
-def _import(call: Call, _: Catalogue, more: Sequence[str]) -> int:
+def _import(call: Invocation, _: Catalogue, more: Sequence[str]) -> int:
     folder, messages = imported(call, typed_path(more[0]))
     if _as_json(call):
         return _write(call, {"imported": folder.name, "messages": messages})
@@ -158,7 +158,7 @@ def _import(call: Call, _: Catalogue, more: Sequence[str]) -> int:
     return 0
 
 
-_VERBS: Mapping[str, Callable[[Call, Catalogue, Sequence[str]], int]] = {
+_VERBS: Mapping[str, Callable[[Invocation, Catalogue, Sequence[str]], int]] = {
     "list": _list,
     "show": _show,
     "search": _search,
@@ -168,7 +168,7 @@ _VERBS: Mapping[str, Callable[[Call, Catalogue, Sequence[str]], int]] = {
 }
 
 
-def export_session(call: Call) -> int:
+def export_session(call: Invocation) -> int:
     """Write the session that was named, or the last one of this directory; the exit code."""
     catalogue, here = Catalogue(call.places.sessions), real_directory(call.cwd)
     named = call.line.arguments
@@ -187,7 +187,7 @@ def export_session(call: Call) -> int:
     return 0
 
 
-def imported(call: Call, source: Path) -> tuple[Path, int]:
+def imported(call: Invocation, source: Path) -> tuple[Path, int]:
     """The folder of the new session, and how many messages it has.
 
     Raises:

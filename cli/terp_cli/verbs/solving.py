@@ -41,7 +41,7 @@ from terp.settings import Settings
 from terp.store.places import Place
 from terp.text.interrupts import Interrupted, Interrupts
 from terp.text.paths import typed_path
-from terp_cli.fronts.call import STDIN, Call
+from terp_cli.fronts.invocation import STDIN, Invocation
 from terp_cli.fronts.json import usage_json, write_json
 from terp_cli.line.stdin import TypedLines
 from terp_cli.line.stopping import EXIT_CODES
@@ -74,7 +74,7 @@ class SolveFront(Protocol):
         """All is over; `shown` is whether the answer was shown, or there is none."""
 
 
-def front_of(call: Call, session: Session, facts: Mapping[str, str]) -> SolveFront:
+def front_of(call: Invocation, session: Session, facts: Mapping[str, str]) -> SolveFront:
     """Return the front end for the call's output format."""
     if call.options.output_format == "text":
         return TextFront(call, session)
@@ -84,7 +84,7 @@ def front_of(call: Call, session: Session, facts: Mapping[str, str]) -> SolveFro
 class TextFront:
     """The solution on stdout, with a report as comments below it; all else on stderr."""
 
-    def __init__(self, call: Call, session: Session) -> None:
+    def __init__(self, call: Invocation, session: Session) -> None:
         self._call = call
         self._session = session
         dims = call.notes.isatty() and not (call.environ.get("NO_COLOR") or call.options.plain)
@@ -107,10 +107,10 @@ class TextFront:
                 self._close()
             case Noticed(text=text, remedy=remedy):
                 self._close()
-                self._call.tell(with_remedy(text, remedy))
+                self._call.note(with_remedy(text, remedy))
             case ModelRetrying(reason=reason):
                 self._close()
-                self._call.tell(reason)
+                self._call.note(reason)
 
     def answer(self, state: State) -> None:
         """The solution, and what is known of it as comments."""
@@ -195,7 +195,7 @@ class JsonFront:
         write_json(self._out, {**redacted(result, self._scrubber()), **self._facts})
 
 
-def solve_problem(call: Call) -> int:
+def solve_problem(call: Invocation) -> int:
     """Solve the problem that the call names, or go on with that of a session; the exit code."""
     # Who is asked here types lines, which the terminal edits as it always does.
     call.typed_ahead.hand_over()
@@ -218,7 +218,7 @@ def solve_problem(call: Call) -> int:
             place.keeper.close()
 
 
-def problem_of(call: Call) -> Problem:
+def problem_of(call: Invocation) -> Problem:
     """The problem that a call names.
 
     Raises:
@@ -242,7 +242,7 @@ def problem_of(call: Call) -> Problem:
 
 
 async def _solved(
-    call: Call, settings: Settings, place: Place, state: State, resumed: Resuming | None
+    call: Invocation, settings: Settings, place: Place, state: State, resumed: Resuming | None
 ) -> int:
     cwd = resumed.cwd if resumed else call.cwd
     session = await build_session(
@@ -273,7 +273,7 @@ async def _solved(
 
 
 async def _outcome(
-    call: Call, context: SolveContext, state: State, reviewer: Reviewer, folder: Path
+    call: Invocation, context: SolveContext, state: State, reviewer: Reviewer, folder: Path
 ) -> Outcome:
     failed = False
 
@@ -283,13 +283,13 @@ async def _outcome(
             write_state(folder, state, context.session.equipment.scrubber)
         except OSError as error:
             if not failed:
-                call.tell(f"the state cannot be kept: {error.strerror} ({folder}); it goes on in memory.")
+                call.note(f"the state cannot be kept: {error.strerror} ({folder}); it goes on in memory.")
             failed = True
 
     return await solve(context, state, reviewer, keep)
 
 
-def _ended(call: Call, front: SolveFront, outcome: Outcome, folder: Path, *, shown: bool) -> int:
+def _ended(call: Invocation, front: SolveFront, outcome: Outcome, folder: Path, *, shown: bool) -> int:
     state = outcome.state
     if outcome.reason == "done":
         passed = state.passed
@@ -299,8 +299,8 @@ def _ended(call: Call, front: SolveFront, outcome: Outcome, folder: Path, *, sho
     # A partial solution is shown with its results.
     front.finish(state, reason, outcome.error, outcome.remedy, shown=shown or not state.code)
     if outcome.error:
-        call.tell(with_remedy(outcome.error, outcome.remedy))
-    call.tell(f"go on with: terp solve -r {folder.name}")
+        call.note(with_remedy(outcome.error, outcome.remedy))
+    call.note(f"go on with: terp solve -r {folder.name}")
     return EXIT_CODES[reason] if call.stopping.code is None else call.stopping.code
 
 
@@ -312,7 +312,7 @@ def checker_of(session: Session, settings: Settings) -> Checker:
     return Checker(session.kernels, settings.solve_timeout_s, limits)
 
 
-def _asks(call: Call) -> bool:
+def _asks(call: Invocation) -> bool:
     """Return True if a user at the terminal can review an answer."""
     return call.source == "terminal" and call.options.output_format == "text" and call.notes.isatty()
 

@@ -9,21 +9,21 @@ from terp.errors import SettingsError
 from terp.events.wire import VERSION
 from terp.settings.project.decisions import Decisions
 from terp.settings.project.standing import Standing, standing_of
-from terp_cli.fronts.call import Call
+from terp_cli.fronts.invocation import Invocation
 from terp_cli.fronts.json import write_json
 from terp_cli.repl.trusting import ask, decide, difference, project_report, shown_files, state_of
 from terp_cli.terminal.sanitise import one_line
 
 
-def trust(call: Call) -> int:
+def trust(call: Invocation) -> int:
     """Do what the words after `terp trust` say; the exit code."""
     verb, more = call.line.argument, call.line.arguments
     if problem := Decisions(call.places.trust).problem:
-        call.tell(problem)
+        call.note(problem)
     return _VERBS[verb](call, more)
 
 
-def _ask(call: Call, more: Sequence[str]) -> int:
+def _ask(call: Invocation, more: Sequence[str]) -> int:
     standing = _standing(call, more)
     auto_run = call.line.given.get("auto_run")
     if auto_run is not None and auto_run.value:
@@ -31,7 +31,7 @@ def _ask(call: Call, more: Sequence[str]) -> int:
     if standing.state != "open" or not call.talks:
         _write(call, standing, with_files=False)
         if standing.state == "open":
-            call.tell("nobody is there to ask; terp trust yes trusts it as it is now.")
+            call.note("nobody is there to ask; terp trust yes trusts it as it is now.")
         return 0
     from terp_cli.repl.terminal_ui import TerminalUI  # noqa: PLC0415  (for a question alone)
 
@@ -45,7 +45,7 @@ def _ask(call: Call, more: Sequence[str]) -> int:
     return 0
 
 
-def _show(call: Call, more: Sequence[str]) -> int:
+def _show(call: Invocation, more: Sequence[str]) -> int:
     standing = _standing(call, more)
     if call.options.output_format != "text":
         return _as_json(call, standing)
@@ -53,15 +53,15 @@ def _show(call: Call, more: Sequence[str]) -> int:
     return 0
 
 
-def _yes(call: Call, more: Sequence[str]) -> int:
+def _yes(call: Invocation, more: Sequence[str]) -> int:
     return _decided(call, _standing(call, more), yes=True)
 
 
-def _no(call: Call, more: Sequence[str]) -> int:
+def _no(call: Invocation, more: Sequence[str]) -> int:
     return _decided(call, _standing(call, more), yes=False)
 
 
-def _decided(call: Call, standing: Standing, *, yes: bool) -> int:
+def _decided(call: Invocation, standing: Standing, *, yes: bool) -> int:
     if standing.state != "nothing":
         _write_difference(call, standing)
         decide(standing, yes=yes, keep=True)
@@ -69,17 +69,17 @@ def _decided(call: Call, standing: Standing, *, yes: bool) -> int:
     return 0
 
 
-def _list(call: Call, _: Sequence[str]) -> int:
+def _list(call: Invocation, _: Sequence[str]) -> int:
     decisions = Decisions(call.places.trust).listed()
     latest = {one.root: one for one in decisions}
     for root, one in sorted(latest.items()):
         call.out.write(f"{one.answer:3}  {one_line(root)}\n")
     if not latest:
-        call.tell("there are no decisions about projects.")
+        call.note("there are no decisions about projects.")
     return 0
 
 
-def _remove(call: Call, more: Sequence[str]) -> int:
+def _remove(call: Invocation, more: Sequence[str]) -> int:
     decisions = Decisions(call.places.trust)
     for name in more or [""]:
         # The folder may be gone by now.
@@ -90,11 +90,11 @@ def _remove(call: Call, more: Sequence[str]) -> int:
     return 0
 
 
-def _root(call: Call) -> str:
+def _root(call: Invocation) -> str:
     return os.path.realpath(call.standing.survey.root)
 
 
-def _standing(call: Call, more: Sequence[str]) -> Standing:
+def _standing(call: Invocation, more: Sequence[str]) -> Standing:
     if not more:
         return call.standing
     folder = Path(call.cwd, Path(more[0]).expanduser())
@@ -103,7 +103,7 @@ def _standing(call: Call, more: Sequence[str]) -> Standing:
     return standing_of(folder, call.environ, call.places)
 
 
-def _write(call: Call, standing: Standing, *, with_files: bool) -> None:
+def _write(call: Invocation, standing: Standing, *, with_files: bool) -> None:
     if standing.state != "nothing":
         _write_difference(call, standing)
         if with_files:
@@ -111,11 +111,11 @@ def _write(call: Call, standing: Standing, *, with_files: bool) -> None:
     call.out.write(f"{state_of(standing)}\n")
 
 
-def _write_difference(call: Call, standing: Standing) -> None:
+def _write_difference(call: Invocation, standing: Standing) -> None:
     call.out.writelines(f"{line}\n" for line in project_report(standing, difference(call, standing)))
 
 
-def _as_json(call: Call, standing: Standing) -> int:
+def _as_json(call: Invocation, standing: Standing) -> int:
     found = difference(call, standing)
     parts = standing.survey.parts
     facts = {
@@ -131,7 +131,7 @@ def _as_json(call: Call, standing: Standing) -> int:
     return 0
 
 
-_VERBS: Mapping[str, Callable[[Call, Sequence[str]], int]] = {
+_VERBS: Mapping[str, Callable[[Invocation, Sequence[str]], int]] = {
     "ask": _ask,
     "show": _show,
     "yes": _yes,

@@ -30,10 +30,10 @@ from terp_cli.server.failures import RequestRefused
 from terp_cli.server.limits import ServerLimits
 from terp_cli.server.openai import routes as openai
 from terp_cli.server.opening import OpenedSession, ProfileOffered, SessionOffer
-from terp_cli.server.serving import Server
+from terp_cli.server.serving import HttpServer
 from terp_cli.server.session_request import SessionRequest, settings_for
 from terp_cli.server.sessions import Sessions
-from terp_cli.server.token import TOKEN_VARIABLE, Token
+from terp_cli.server.token import TOKEN_VARIABLE, ServerToken
 from terp_cli.server.workspaces import Workspaces
 
 TOKEN = "a-token-of-tests-0123456789"
@@ -136,7 +136,7 @@ def workspaces(folder: Path) -> Workspaces:
 
 
 def openai_router(sessions: Sessions) -> APIRouter:
-    return openai.router(sessions, model="scripted/model", sign=Token(TOKEN).signature)
+    return openai.router(sessions, model="scripted/model", sign=ServerToken(TOKEN).signature)
 
 
 @asynccontextmanager
@@ -160,12 +160,14 @@ async def serving(
         listening.listen()
         port = listening.getsockname()[1]
         spoken = compat(sessions) if compat else None
-        app = application(sessions, Token(TOKEN), OwnNames(host, port), limits, log=log.append, compat=spoken)
+        app = application(
+            sessions, ServerToken(TOKEN), OwnNames(host, port), limits, log=log.append, compat=spoken
+        )
         if spoken is None:
             app.include_router(also(sessions))
         else:
             app.include_router(openai.router(sessions, model="scripted/model", stateful=stateful_of(spoken)))
-        server = Server(app, limits)
+        server = HttpServer(app, limits)
         running = asyncio.create_task(server.serve(sockets=[listening]))
         headers = {"Authorization": f"Bearer {TOKEN}"}
         async with plain_client(f"http://127.0.0.1:{port}", headers=headers, timeout=60) as client:

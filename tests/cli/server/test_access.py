@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from terp_cli.server.token import Token
+from terp_cli.server.token import ServerToken
 from tests.cli.server.attacks.raw import Request, exchanged
 from tests.cli.server.serving import BYTES, TOKEN, Running, serving
 
@@ -50,5 +50,5 @@ async def test_the_page_is_public_and_nothing_beside_it(tmp_path: Path) -> None:
 
 
 def test_the_token_is_not_shown_by_accident() -> None:
-    token = Token(TOKEN)
+    token = ServerToken(TOKEN)
     assert TOKEN not in f"{token} {token!r} {vars(token).keys()}"

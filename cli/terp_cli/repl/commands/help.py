@@ -5,7 +5,7 @@ from pathlib import Path
 
 import terp_cli
 from terp_cli.repl.commands.context import CommandContext
-from terp_cli.repl.commands.table import GROUPS, Command, Commands
+from terp_cli.repl.commands.table import GROUPS, Commands, SlashCommand
 
 FORMS = (
     ("!COMMAND", "run a shell command without the model, which reads the output; %% COMMAND is the same"),
@@ -48,7 +48,7 @@ def overview(commands: Commands) -> Iterator[str]:
     yield "%NAME is the same as /NAME. /help NAME shows more about one."
 
 
-def about(command: Command) -> Iterator[str]:
+def about(command: SlashCommand) -> Iterator[str]:
     """All about one command."""
     yield f"{command.usage}  {command.does}"
     if command.more:
@@ -76,7 +76,7 @@ def place() -> Path:
     return Path(terp_cli.__file__).parents[2] / "docs" / "commands.md"
 
 
-def _entry(command: Command) -> str:
+def _entry(command: SlashCommand) -> str:
     also = f" (also {', '.join(f'`/{alias}`' for alias in command.aliases)})" if command.aliases else ""
     text = f"**`{command.usage}`**{also}: {command.does}."
     return f"{text} {command.more}".rstrip()

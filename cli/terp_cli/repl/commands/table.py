@@ -17,7 +17,7 @@ GROUPS: tuple[Group, ...] = ("Conversation", "Code", "Session", "terp")
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class SlashCommand:
     """One command: what it is called, in which forms, and what it does.
 
     `argument` is how `/help` shows what may follow the name; `more` is what `/help NAME` adds. One that only
@@ -83,7 +83,7 @@ class UnknownCommand(Misused):
 class Commands:
     """Looks commands up by what was typed."""
 
-    def __init__(self, table: Sequence[Command]) -> None:
+    def __init__(self, table: Sequence[SlashCommand]) -> None:
         self.table = tuple(table)
         self._names = {name: command for command in table for name in (command.name, *command.aliases)}
 
@@ -103,7 +103,7 @@ class Commands:
             return bare
         return line[1:] if line.startswith("//") and cls.are_in(line[1:]) else line
 
-    def named(self, name: str) -> Command:
+    def named(self, name: str) -> SlashCommand:
         """The command of this name, with or without its slash.
 
         Raises:

@@ -9,7 +9,7 @@ from terp.errors import SettingsError
 from terp.opening.changing import Change, change_settings
 from terp.session.session import Session
 from terp.settings import Settings
-from terp_cli.fronts.call import Call
+from terp_cli.fronts.invocation import Invocation
 from terp_cli.server.access import is_loopback
 from terp_cli.server.bodies import type_of
 from terp_cli.server.compat.client_settings import ClientSettings
@@ -23,7 +23,7 @@ from terp_cli.server.compat.variables import PORT, Variables
 from terp_cli.server.openai.threads import Stateful
 from terp_cli.server.served import Served
 from terp_cli.server.sessions import Sessions
-from terp_cli.server.token import Token
+from terp_cli.server.token import ServerToken
 
 
 class Compat:
@@ -39,7 +39,7 @@ class Compat:
         started: Settings,
         changing: Changing,
         variables: Variables,
-        token: Token,
+        token: ServerToken,
         *,
         alone: Callable[[], bool],
         unsafe: bool,
@@ -96,7 +96,7 @@ _HOST, _PORT = "127.0.0.1", 8000
 _MOST = 65_535
 
 
-def address_of(call: Call) -> tuple[str, int]:
+def address_of(call: Invocation) -> tuple[str, int]:
     """Where the server is to listen: flags first, then with `--compat` the protocol's own variables.
 
     Raises:
@@ -112,7 +112,9 @@ def address_of(call: Call) -> tuple[str, int]:
     return host or _HOST, _PORT if port is None else port
 
 
-def compat_of(call: Call, settings: Settings, sessions: Sessions, token: Token, host: str) -> Compat | None:
+def compat_of(
+    call: Invocation, settings: Settings, sessions: Sessions, token: ServerToken, host: str
+) -> Compat | None:
     """The protocol, if it is to be served."""
     if not call.options.compat:
         return None
@@ -131,7 +133,7 @@ def compat_of(call: Call, settings: Settings, sessions: Sessions, token: Token, 
     return compat
 
 
-def changing_of(call: Call) -> Changing:
+def changing_of(call: Invocation) -> Changing:
     """Return the function that changes the settings of a session, with the keys of this call."""
 
     async def changing(session: Session, before: Settings, after: Settings) -> None:
@@ -141,7 +143,7 @@ def changing_of(call: Call) -> Changing:
     return changing
 
 
-def opened_by(call: Call, host: str, port: int, *, unasked: bool) -> Iterator[str]:
+def opened_by(call: Invocation, host: str, port: int, *, unasked: bool) -> Iterator[str]:
     """Yield a line for each interface that is open, and its clients."""
     if not call.options.compat:
         yield "open: /v1, the native interface and OpenAI's; no compatibility mode"

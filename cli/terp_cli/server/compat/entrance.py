@@ -7,7 +7,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from terp_cli.server.access import values
 from terp_cli.server.compat.variables import Variables
-from terp_cli.server.token import Token
+from terp_cli.server.token import ServerToken
 
 _NATIVE = ("/v1", "/metrics", "/openapi.json")
 _REFUSED = b'{"detail":"Authentication failed"}'
@@ -21,7 +21,7 @@ class Entrance:
     `authenticate` can be replaced by what decides about keys otherwise.
     """
 
-    def __init__(self, variables: Variables, token: Token, alone: Callable[[], bool]) -> None:
+    def __init__(self, variables: Variables, token: ServerToken, alone: Callable[[], bool]) -> None:
         self.authenticate: Callable[[str], bool] = self._is_key
         self._variables = variables
         self._token = token

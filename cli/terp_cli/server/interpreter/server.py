@@ -20,11 +20,10 @@ from terp_cli.server.compat.variables import Variables
 from terp_cli.server.limits import ServerLimits
 from terp_cli.server.openai import routes as openai
 from terp_cli.server.opening import OpenedSession, SessionOffer, SettingsOpener
-from terp_cli.server.serving import Server as Serving
-from terp_cli.server.serving import listening
+from terp_cli.server.serving import HttpServer, listening
 from terp_cli.server.session_request import SessionRequest
 from terp_cli.server.sessions import Sessions
-from terp_cli.server.token import Token
+from terp_cli.server.token import ServerToken
 from terp_cli.server.workspaces import Workspaces
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ class LateOpener:
         self,
         workspaces: Workspaces,
         environ: Mapping[str, str],
-        token: Token,
+        token: ServerToken,
         settings: Callable[[], Settings],
         key: Callable[[], str],
     ) -> None:
@@ -98,7 +97,7 @@ class InterpreterServer:
     """`app` is the FastAPI application. `host` and `port` can be set until it runs."""
 
     def __init__(
-        self, compat: Compat, sessions: Sessions, names: LateNames, token: Token, limits: ServerLimits
+        self, compat: Compat, sessions: Sessions, names: LateNames, token: ServerToken, limits: ServerLimits
     ) -> None:
         self.app = application(sessions, token, names, limits, compat=compat)
         self.app.include_router(openai.router(sessions, stateful=stateful_of(compat)))
@@ -107,7 +106,7 @@ class InterpreterServer:
         self._names = names
         self._token = token
         self._limits = limits
-        self._running: Serving | None = None
+        self._running: HttpServer | None = None
         self.listens = threading.Event()
         """Set while `run` takes connections, for programs that call it in a thread."""
 
@@ -168,7 +167,7 @@ class InterpreterServer:
         self.port = int(taken.getsockname()[1])
         self._say_where()
         self.listens.set()
-        self._running = Serving(self.app, self._limits)
+        self._running = HttpServer(self.app, self._limits)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             # In another thread than the main one signals are left to that.

@@ -17,7 +17,7 @@ from terp_cli.server.openai import routes as openai
 from terp_cli.server.opening import SettingsOpener
 from terp_cli.server.session_request import OF_CLIENTS
 from terp_cli.server.sessions import Sessions
-from terp_cli.server.token import Token
+from terp_cli.server.token import ServerToken
 from terp_cli.server.workspaces import Workspaces
 
 _PART = re.compile(r"(<!-- made: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -77,7 +77,7 @@ def document() -> Mapping[str, Any]:
     """The OpenAPI document of the server, which does not depend on what is served."""
     # No session is ever opened for it.
     limits, workspaces = ServerLimits(), Workspaces(Path(), find_places({}))
-    token = Token("")
+    token = ServerToken("")
     opener = SettingsOpener(Settings(), lambda _: Settings(), workspaces, {}, token)
     sessions = Sessions(opener, workspaces, limits)
     app = application(sessions, token, OwnNames("127.0.0.1", 80), limits)

@@ -15,8 +15,8 @@ from terp.models.recording.models import ReplayModel
 from terp.person import AutoRun, Choice, Consent, Decline, Person, Run
 from terp.session.reply import reply_of
 from terp.session.session import Session
-from terp_cli.fronts.call import Call
 from terp_cli.fronts.front_end import FrontEnd
+from terp_cli.fronts.invocation import Invocation
 from terp_cli.fronts.oneshot import OneShotPrompt, one_shot
 from terp_cli.line.stopping import Stopping
 from terp_cli.repl.keeping import folder_of
@@ -28,7 +28,7 @@ from terp_cli.verbs.demo import FAREWELL, INTRODUCTION, PROMPT, RECORDING, lacki
 _PACE_S = 0.012
 
 
-def demo(call: Call) -> int:
+def demo(call: Invocation) -> int:
     """Play the tour (`terp demo`); return the exit code.
 
     Raises:

@@ -6,7 +6,7 @@ import pytest
 from terp_cli.prompt.interface import typed_code
 from terp_cli.repl.commands.every import TABLE, all_commands
 from terp_cli.repl.commands.help import about, overview, page, place
-from terp_cli.repl.commands.table import GROUPS, Command, Commands, Misused, function
+from terp_cli.repl.commands.table import GROUPS, Commands, Misused, SlashCommand, function
 from tests.cli.repl.commands.talking import Noted
 
 MAGICS = (
@@ -31,7 +31,7 @@ def test_no_two_commands_share_a_name() -> None:
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
-def test_what_a_row_names_is_there(row: Command) -> None:
+def test_what_a_row_names_is_there(row: SlashCommand) -> None:
     names = list(inspect.signature(function(row.calls)).parameters.values())
     assert (inspect.iscoroutinefunction(function(row.calls)), len(names)) == (True, 2)
     assert not row.completes or callable(function(row.completes))
@@ -112,7 +112,9 @@ def test_what_keeps_a_message_from_being_a_command_is_no_part_of_it(line: str, m
 
 
 @pytest.mark.parametrize("row", [row for row in TABLE if not row.argument], ids=lambda row: row.name)
-async def test_a_command_that_takes_nothing_refuses_what_follows_it(row: Command, tmp_path: Path) -> None:
+async def test_a_command_that_takes_nothing_refuses_what_follows_it(
+    row: SlashCommand, tmp_path: Path
+) -> None:
     talk = Noted(tmp_path, prompts=["one", "two"])
     with pytest.raises(Misused) as refused:
         await talk.does(f"/{row.name} 3")

@@ -19,7 +19,7 @@ from terp.settings import Settings
 from terp_cli.server.compat.compat import Compat
 from terp_cli.server.compat.variables import Variables
 from terp_cli.server.sessions import Sessions
-from terp_cli.server.token import Token
+from terp_cli.server.token import ServerToken
 from tests.cli.server.serving import BYTES, TOKEN, Running, serving
 
 """Paths of pages that hold nothing of a session: to GET them takes no token."""
@@ -138,7 +138,13 @@ def compat(
     def made(sessions: Sessions) -> Compat:
         settings, variables = Settings(auto_run=auto_run), Variables(environ)
         return Compat(
-            sessions, settings, changing, variables, Token(TOKEN), alone=lambda: alone, unsafe=kind == UNSAFE
+            sessions,
+            settings,
+            changing,
+            variables,
+            ServerToken(TOKEN),
+            alone=lambda: alone,
+            unsafe=kind == UNSAFE,
         )
 
     return None if kind == OWN else made

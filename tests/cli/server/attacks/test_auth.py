@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from terp_cli.server.page.document import PUBLIC
-from terp_cli.server.token import Token
+from terp_cli.server.token import ServerToken
 from tests.cli.server.attacks.raw import Request, exchanged, upgrade
 from tests.cli.server.attacks.target import BOTH, OWN, SOCKET, Attacked, Route, attacked, routes
 from tests.cli.server.serving import TOKEN
@@ -119,7 +119,7 @@ async def test_a_refusal_tells_nothing_of_what_is_there(tmp_path: Path) -> None:
 
 
 def test_a_token_is_compared_whole() -> None:
-    token, whole = Token(TOKEN), TOKEN.encode()
+    token, whole = ServerToken(TOKEN), TOKEN.encode()
     near = [b"", whole[:-1], whole + b"\n", b" " + whole, whole + b"\0", whole.swapcase(), whole * 2]
     assert [given for given in near if token.matches(given)] == []
     assert token.matches(whole)

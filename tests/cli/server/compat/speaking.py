@@ -22,9 +22,9 @@ from terp_cli.server.compat.compat import Compat, stateful_of
 from terp_cli.server.compat.variables import Variables
 from terp_cli.server.limits import ServerLimits
 from terp_cli.server.openai import routes as openai
-from terp_cli.server.serving import Server
+from terp_cli.server.serving import HttpServer
 from terp_cli.server.sessions import Sessions
-from terp_cli.server.token import Token
+from terp_cli.server.token import ServerToken
 from tests.cli.server.serving import TOKEN, FakeOpener, plain_client, workspaces
 
 Frame = dict[str, Any]
@@ -134,7 +134,7 @@ async def speaking(
     async def changing(_: Session, before: Settings, after: Settings) -> None:
         changes.append((before, after))
 
-    variables, token = Variables(environ or {}), Token(TOKEN)
+    variables, token = Variables(environ or {}), ServerToken(TOKEN)
     settings = Settings(auto_run=auto_run)
     compat = Compat(sessions, settings, changing, variables, token, alone=lambda: alone, unsafe=unsafe)
     with socket.socket() as listening:
@@ -143,7 +143,7 @@ async def speaking(
         port = listening.getsockname()[1]
         app = application(sessions, token, OwnNames("127.0.0.1", port), limits, compat=compat)
         app.include_router(openai.router(sessions, stateful=stateful_of(compat)))
-        server = Server(app, limits)
+        server = HttpServer(app, limits)
         running = asyncio.create_task(server.serve(sockets=[listening]))
         base = f"http://127.0.0.1:{port}"
         async with plain_client(base, timeout=20) as http:

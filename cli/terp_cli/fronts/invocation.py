@@ -37,7 +37,7 @@ _KEY_IN_ARGUMENTS = (
 )
 
 
-class Call:
+class Invocation:
     """A call of the program, with its settings, its project and its streams."""
 
     def __init__(self, line: CommandLine, environ: Mapping[str, str]) -> None:
@@ -58,11 +58,11 @@ class Call:
         self.above: Callable[[str], None] | None = None
         """Function that writes a line above an open prompt, else None."""
         for notice in line.notices:
-            self.tell(notice)
+            self.note(notice)
         if self.options.api_key:
-            self.tell(_KEY_IN_ARGUMENTS)
+            self.note(_KEY_IN_ARGUMENTS)
 
-    def tell(self, text: str) -> None:
+    def note(self, text: str) -> None:
         """Write a line about the call; -q hides it."""
         if not self.options.quiet:
             self.say(text)
@@ -139,7 +139,7 @@ class Call:
         of_project = self.project.problems if is_settled else self.project.notices
         for notice in (self.standing.problem, *of_project, *_counted(loaded.notices)):
             if notice:
-                self.tell(notice)
+                self.note(notice)
         return loaded.settings
 
     def loaded(self, flags: Layer, profile: str, project: Project | None) -> Loaded:
