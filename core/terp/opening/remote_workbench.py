@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from terp.errors import SettingsError
 from terp.kernels.environments.readiness import Readiness
-from terp.kernels.options import KernelOptions
+from terp.kernels.jupyter.launch import KernelOptions
 from terp.kernels.remote.claims import Claims
 from terp.kernels.remote.kernels import FileCarrier, GatewayKernels, Origin
 from terp.kernels.sandbox.confinement import confinement_of

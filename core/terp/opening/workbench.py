@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, cast
 from terp.errors import SettingsError
 from terp.kernels.environments.choosing import PythonChoice, WantedPython, found_program, wanted_python
 from terp.kernels.environments.missing import MissingPackages, Policy
-from terp.kernels.jupyter.launch import provisioner_of
+from terp.kernels.jupyter.launch import KernelOptions, provisioner_of
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.options import KernelOptions
 from terp.kernels.sandbox.confinement import confinement_of
 from terp.secrets.keys import with_keys
 from terp.session.artifacts import OUTPUTS

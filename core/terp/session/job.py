@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from terp.events.kernel import Kernel
-from terp.kernels.waiting import first_of
+from terp.kernels.jupyter.channels import first_of
 from terp.models.tool import Call
 from terp.session.runs import Observed
 from terp.text.interrupts import Interrupts

@@ -11,8 +11,8 @@ import pytest
 
 from terp.events.kernel import Kernel
 from terp.events.outputs import Error
+from terp.kernels.jupyter.launch import KernelOptions
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.options import KernelOptions
 from terp.kernels.runtimes.deno import deno_launch, find_deno
 from terp.kernels.runtimes.runtime import Machine
 from tests.core.kernels import conformance

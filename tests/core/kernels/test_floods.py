@@ -6,8 +6,8 @@ import pytest
 
 from terp.events.kernel import Kernel
 from terp.events.outputs import Omitted, RunEnded, RunItem, Text
+from terp.kernels.jupyter.launch import KernelOptions
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.options import KernelOptions
 from tests.core.kernels.running import PATIENCE_S, interrupted_at, ran
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from terp.errors import SettingsError
+from terp.kernels.jupyter.launch import KernelOptions
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.options import KernelOptions
 from terp.kernels.runtimes.deno import find_deno
 from terp.kernels.runtimes.runtime import Machine
 from terp.kernels.runtimes.table import best_runtimes

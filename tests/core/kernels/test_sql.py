@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from terp.events.outputs import Display, Error
+from terp.kernels.jupyter.launch import KernelOptions
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.options import KernelOptions
 from tests.core.kernels.running import ran
 
 pytest.importorskip("duckdb")

@@ -9,8 +9,8 @@ import pytest
 
 from terp.events.kernel import Kernel, Variable
 from terp.events.outputs import InputRequest
+from terp.kernels.jupyter.launch import KernelOptions
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.options import KernelOptions
 from terp.kernels.runtimes.runtime import Machine
 from terp.kernels.runtimes.shell import find_shell
 from tests.core.kernels.running import interrupted_at, ran, ran_with

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from terp.kernels.jupyter.launch import KernelOptions
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.options import KernelOptions
 from terp.settings import Settings
 from terp.settings.places import Places
 from terp.tools.files.reading import read_toolbox

@@ -9,8 +9,8 @@ import pytest
 
 from terp.events.kernel import Kernel
 from terp.events.outputs import BackCall, Display, Error
+from terp.kernels.jupyter.launch import KernelOptions
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.options import KernelOptions
 from terp.settings import Settings
 from terp.settings.places import Places
 from terp.tools.files.reading import read_toolbox

@@ -9,8 +9,8 @@ from typing import TextIO
 
 from terp.errors import TerpError
 from terp.events import CodeProposed, Event
+from terp.kernels.jupyter.launch import KernelOptions
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.options import KernelOptions
 from terp.models.recording.models import ReplayModel
 from terp.person import AutoRun, Choice, Consent, Decline, Person, Run
 from terp.session.reply import reply_of

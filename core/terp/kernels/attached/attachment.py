@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from terp.errors import KernelError, UnknownLanguage
 from terp.events.kernel import Kernel
 from terp.kernels.attached.connection_files import ConnectionFile
-from terp.kernels.jupyter.connection import Connection, Guest
+from terp.kernels.jupyter.channels import Connection, Guest
 from terp.kernels.jupyter.launch import bootstrap_code, farewell_code
 from terp.kernels.runtimes.runtime import Runtime
 from terp.text.importing import import_slow

@@ -14,11 +14,10 @@ from terp.errors import KernelStartFailed
 from terp.kernels.attached.attachment import KernelAttachment
 from terp.kernels.attached.connection_files import NEWEST, ConnectionFile, named, runtime_folder, written
 from terp.kernels.attached.kernel import beats, owner_of
-from terp.kernels.jupyter.channels import KernelReply, new_request
+from terp.kernels.jupyter.channels import KernelReply, first_of, new_request
 from terp.kernels.jupyter.sockets import Sockets, new_context
 from terp.kernels.runtimes.kernelspecs import find_specs
 from terp.kernels.runtimes.runtime import Machine
-from terp.kernels.waiting import first_of
 from terp.settings.profile_file import short_path
 
 # Most files are of kernels that have ended, and a new one is among the last that were written.

@@ -13,10 +13,8 @@ from jupyter_client.asynchronous.client import AsyncKernelClient
 from terp.errors import KernelStartFailed
 from terp.kernels.attached.attachment import KernelAttachment
 from terp.kernels.attached.connection_files import ConnectionFile
-from terp.kernels.jupyter.channels import Message, new_request
-from terp.kernels.jupyter.connection import Route
+from terp.kernels.jupyter.channels import Message, Route, first_of, new_request
 from terp.kernels.jupyter.sockets import Sockets, new_context
-from terp.kernels.waiting import first_of
 
 _BEAT_S = 1.0
 

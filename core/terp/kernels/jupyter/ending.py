@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from terp.events import KernelState
 from terp.events.outputs import FileChange, RunEnded, RunStatus, StoppedAt
+from terp.kernels.jupyter.channels import first_of, is_set_within
 from terp.kernels.jupyter.reports import changes_in, failed_in, more_in, stopped_in, stopped_in_stack
 from terp.kernels.jupyter.run import KernelRun
 from terp.kernels.jupyter.running import RunningKernel
-from terp.kernels.waiting import first_of, is_set_within
 
 # After the reply, this much silence means that no more output comes.
 _IDLE_GRACE_S = 4.0

@@ -13,8 +13,7 @@ from terp.errors import KernelBusy
 from terp.events import KernelState
 from terp.events.kernel import KernelListener, Variable, WrittenValue
 from terp.events.outputs import FileChange, Output, RunEnded, RunItem
-from terp.kernels.jupyter.channels import Message
-from terp.kernels.jupyter.connection import Connector
+from terp.kernels.jupyter.channels import Connector, Message, first_of, is_set_within
 from terp.kernels.jupyter.ending import RunStopper, fatal_end, ordinary_end, silent_end, until_settled
 from terp.kernels.jupyter.files import RunFiles
 from terp.kernels.jupyter.lives import Lives
@@ -22,7 +21,6 @@ from terp.kernels.jupyter.reports import shape_in
 from terp.kernels.jupyter.run import Backlog, KernelRun
 from terp.kernels.jupyter.running import RunningKernel
 from terp.kernels.jupyter.translation import RUN_MOMENT, RUN_NUMBER, Translator, report_of, wants_exit
-from terp.kernels.waiting import first_of, is_set_within
 from terp.text.plain import without_escapes
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import terp
 from terp.errors import SettingsError
-from terp.kernels.jupyter.connection import Connection
+from terp.kernels.jupyter.channels import Connection
 from terp.kernels.sandbox.tier import Confined, unconfined
 from terp.settings.interpreter import Interpreter
 from terp.text.importing import import_slow
@@ -25,18 +25,47 @@ runpy.run_module(module, run_name="__main__", alter_sys=True)
 """
 
 
+@dataclass(frozen=True)
+class Provisioner:
+    """An entry point of the group `jupyter_client.kernel_provisioners`, and what it is configured with."""
+
+    name: str
+    config: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class KernelOptions:
+    """Options for the start of kernels.
+
+    `python` is the interpreter for Python code ("": the active environment's, else terp's own), `shell` a
+    bash or zsh by name or path ("": bash, else the user's zsh), `env_pass` names variables that a kernel
+    gets besides the harmless ones, `prelude` is code that the Python kernel runs silently at each start;
+    `provisioner` starts the kernels of Python and of kernelspecs in place of terp. Of `languages` (none:
+    all that terp knows) those are offered that are on this machine. A run's output past `max_output_chars`
+    is counted and not kept. With `keep` kernels at a gateway outlive the session.
+    """
+
+    python: str = ""
+    shell: str = ""
+    env_pass: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    prelude: str = ""
+    provisioner: Provisioner | None = None
+    start_timeout_s: float = 60.0
+    max_output_chars: int = 64_000_000
+    keep: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """Implements `Connector` with a child process.
+    """Implements `Connector` with a command line, which has `{connection_file}` in it.
 
-    It is a command line with `{connection_file}` in it, a directory, an environment, and why this one.
-
-    `bootstrap` is code that the kernel runs silently before the first cell. `transport` is how messages
-    travel: sockets in a private directory, or ports of 127.0.0.1 for kernels that know nothing else.
-    `interrupt_by` is what stops the code: SIGINT to the kernel's process group, or a message. With
-    `results_lag` a result may come after the kernel has said that it is idle. A kernel that `keeps_unread`
-    drops no message because nobody has read it yet. It `needs` to read certain folders, wherever they lie;
-    `confined` is what holds it.
+    `why` is the reason for this kernel, for the user. `bootstrap` is code that the kernel runs silently
+    before the first cell. `transport` is "ipc" (sockets in a private directory), or "tcp" (ports of
+    127.0.0.1) for kernels that support nothing else. `interrupt_by` is "signal" (SIGINT to the process group)
+    or "message". With `results_lag` a result may arrive after the kernel's `idle` status. A kernel that
+    `keeps_unread` drops no unread messages. `needs` are folders that it must read, wherever they lie.
+    `confined` is its sandbox. A `provisioner` runs the command in place of terp, without a sandbox.
     """
 
     argv: Sequence[str]
@@ -52,6 +81,7 @@ class Launch:
     keeps_unread: bool = False
     needs: tuple[str, ...] = ()
     confined: Confined = field(default_factory=unconfined)
+    provisioner: Provisioner | None = None
 
     @property
     def tier(self) -> str:
@@ -64,7 +94,9 @@ class Launch:
 
     def load(self) -> Callable[[], Connection]:
         """Return a function that makes the connection."""
-        # Importing jupyter_client takes 100 ms, in which a front end wants to draw.
+        # Importing jupyter_client takes 100 ms, in which a front end can draw.
+        if self.provisioner is not None:
+            return partial(import_slow("terp.kernels.jupyter.provisioned").ProvisionedKernel, self)
         return partial(import_slow("terp.kernels.jupyter.process").KernelProcess, self)
 
 
@@ -172,65 +204,6 @@ def farewell_code(session: str) -> str:
 
 def _module(stem: str) -> str:
     return "terp_home" if stem == "__init__" else f"terp_home.{stem}"
-
-
-@dataclass(frozen=True)
-class Provisioner:
-    """An entry point of the group `jupyter_client.kernel_provisioners`, and what it is configured with."""
-
-    name: str
-    config: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class ProvisionedConnector:
-    """Implements `Connector` with a command that a provisioner runs, wherever it does that.
-
-    It is no process of ours, so nothing of ours confines it.
-    """
-
-    launch: Launch
-    provisioner: Provisioner
-
-    @property
-    def cwd(self) -> str:
-        """The working directory passed to the provisioner."""
-        return self.launch.cwd
-
-    @property
-    def guest(self) -> None:
-        """None: the kernel is started for terp."""
-
-    @property
-    def tier(self) -> str:
-        """Always "none": no sandbox is known."""
-        return "none"
-
-    @property
-    def why(self) -> str:
-        """The reason for this kernel, and the provisioner that starts it."""
-        return f"{self.launch.why}, started by the kernel provisioner {self.provisioner.name}"
-
-    @property
-    def bootstrap(self) -> str:
-        """As for the command."""
-        return self.launch.bootstrap
-
-    @property
-    def start_timeout_s(self) -> float:
-        """As for the command."""
-        return self.launch.start_timeout_s
-
-    @property
-    def results_lag(self) -> bool:
-        """As for the command."""
-        return self.launch.results_lag
-
-    def load(self) -> Callable[[], Connection]:
-        """Return a function that makes the connection."""
-        return partial(
-            import_slow("terp.kernels.jupyter.provisioned").ProvisionedKernel, self.launch, self.provisioner
-        )
 
 
 def provisioner_of(name: str, config: Mapping[str, Any]) -> Provisioner | None:

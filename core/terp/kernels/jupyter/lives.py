@@ -6,8 +6,7 @@ from collections.abc import Awaitable, Callable
 from terp.errors import KernelKilled, KernelStartFailed
 from terp.events import KernelState
 from terp.events.kernel import KernelListener
-from terp.kernels.jupyter.channels import Message
-from terp.kernels.jupyter.connection import Connector
+from terp.kernels.jupyter.channels import Connector, Message
 from terp.kernels.jupyter.files import RunFiles
 from terp.kernels.jupyter.running import RunningKernel
 from terp.kernels.sandbox.tier import NONE, is_confined

@@ -9,11 +9,10 @@ from pathlib import Path
 from terp.errors import SettingsError, UnknownLanguage
 from terp.events.kernel import Kernel, KernelListener, KnownLanguage, remedy_for
 from terp.kernels.attached.attachment import AttachedLanguage, KernelAttachment, row_of
-from terp.kernels.jupyter.connection import Connector
+from terp.kernels.jupyter.channels import Connector
 from terp.kernels.jupyter.files import FileWatch, LocalFiles, NoFiles, RunFiles
 from terp.kernels.jupyter.kernel import JupyterKernel, Listeners
-from terp.kernels.jupyter.launch import Launch, ProvisionedConnector
-from terp.kernels.options import KernelOptions
+from terp.kernels.jupyter.launch import KernelOptions, Launch
 from terp.kernels.runtimes import python as python_runtime
 from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.kernels.runtimes.table import best_runtimes
@@ -149,29 +148,35 @@ class LocalKernels:
         await self._part_with(language)
         self._attached.pop(language, None)
 
-    def jupyter(self, language: str, connector: Callable[[str], Connector]) -> JupyterKernel:
-        """A kernel with what these kernels have in common: one process of this machine is confined here."""
+    def jupyter(self, language: str, launch: Callable[[str], Launch]) -> JupyterKernel:
+        """Return a kernel that `launch` starts, given a token for its service calls; in the sandbox."""
 
-        def confined(token: str) -> Connector:
-            made = connector(token)
-            if isinstance(made, Launch):
-                if self.confinement.wanted:
-                    self.confinement.temporary = self._temporary.made()
-                needed = (*made.needs, *needed_around(self.cwd, self.environ, self.python))
-                return replace(made, confined=self.confinement.now(needed, language))
-            self.confinement.check_elsewhere(made.why)
-            return made
+        def confined(token: str) -> Launch:
+            made = launch(token)
+            if made.provisioner is not None:
+                self.confinement.check_elsewhere(made.why)
+                return made
+            if self.confinement.wanted:
+                self.confinement.temporary = self._temporary.made()
+            needed = (*made.needs, *needed_around(self.cwd, self.environ, self.python))
+            return replace(made, confined=self.confinement.now(needed, language))
 
         kernel = self._jupyter(language, self.cwd, confined, self._files(self.cwd))
         kernel.next_tier = lambda: self.confinement.what
         return kernel
 
     def provisioned(self, language: str, launch: Callable[[str], Launch]) -> JupyterKernel:
-        """As `jupyter`, but started by the kernel provisioner that the user has named, if they have."""
+        """Return a kernel as `jupyter` does; the user's kernel provisioner, if configured, starts it."""
         provisioner = self.options.provisioner
         if provisioner is None:
             return self.jupyter(language, launch)
-        kernel = self.jupyter(language, lambda token: ProvisionedConnector(launch(token), provisioner))
+
+        def by_provisioner(token: str) -> Launch:
+            made = launch(token)
+            why = f"{made.why}, started by the kernel provisioner {provisioner.name}"
+            return replace(made, why=why, provisioner=provisioner)
+
+        kernel = self.jupyter(language, by_provisioner)
         kernel.next_tier = lambda: NONE
         return kernel
 

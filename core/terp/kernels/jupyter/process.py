@@ -7,75 +7,21 @@ import socket
 import subprocess
 import time
 import uuid
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
 from terp.errors import KernelKilled, KernelStartFailed
-from terp.kernels.jupyter.channels import new_request
-from terp.kernels.jupyter.connection import Route
-from terp.kernels.jupyter.ending import end_of
+from terp.kernels.jupyter.channels import Route
 from terp.kernels.jupyter.launch import Launch
 from terp.kernels.jupyter.orphans import MARK, end_marked, supervised
-from terp.kernels.jupyter.rundir import RunDir
-from terp.kernels.jupyter.sockets import Sockets, new_context
+from terp.kernels.jupyter.sockets import Pace, StartedKernel
 from terp.kernels.sandbox.tier import ProcessCommand
-
-
-@dataclass(frozen=True)
-class Pace:
-    """Poll intervals in seconds, normally and while the end is awaited, and the time limit for the end."""
-
-    poll_s: float
-    quick_poll_s: float
-    farewell_s: float
-
-
-class Watch:
-    """Polls the exit code of a process until there is one; `gone` then describes the end."""
-
-    def __init__(
-        self, poll: Callable[[], Awaitable[int | None]], gone: asyncio.Future[str], pace: Pace
-    ) -> None:
-        self._poll = poll
-        self._gone = gone
-        self._pace = pace
-        self._task: asyncio.Task[None] | None = None
-
-    def begin(self) -> None:
-        """Start to poll."""
-        self._task = asyncio.create_task(self._ask())
-
-    async def until_gone(self) -> None:
-        """Wait for the end of the process, at most `farewell_s`."""
-        deadline = time.monotonic() + self._pace.farewell_s
-        while not await self._look() and time.monotonic() < deadline:  # noqa: ASYNC110
-            await asyncio.sleep(self._pace.quick_poll_s)
-
-    async def end(self) -> None:
-        """Stop to poll. Harmless when repeated."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait({self._task})
-
-    async def _ask(self) -> None:
-        while not await self._look():  # noqa: ASYNC110
-            await asyncio.sleep(self._pace.poll_s)
-
-    async def _look(self) -> bool:
-        """Return True if the process is gone."""
-        code = await self._poll()
-        if code is not None and not self._gone.done():
-            self._gone.set_result(end_of(code))
-        return code is not None
 
 
 class GroupProvisioner(LocalProvisioner):
@@ -184,54 +130,26 @@ class GroupProvisioner(LocalProvisioner):
 
 
 _PACE = Pace(poll_s=0.1, quick_poll_s=0.01, farewell_s=1.0)
-# How long a kernel that is about to be killed may take to write its stack: one that can takes milliseconds,
-# on a busy machine some hundred.
+# Time limit for the stack of a kernel that is about to be killed: usually it takes milliseconds, on a busy
+# machine some hundred.
 _STACK_S = 1.0
 
 
-class KernelProcess:
+class KernelProcess(StartedKernel):
     """Implements `Connection` with a child process, over sockets in a private directory."""
 
     def __init__(self, launch: Launch) -> None:
-        self._launch = launch
-        self._dir = RunDir()
-        self._context = new_context(keeps_unread=launch.keeps_unread)
+        super().__init__(launch, _PACE)
         self._mark = uuid.uuid4().hex
         self._provisioner: GroupProvisioner | None = None
-        self._sockets: Sockets | None = None
-        self._closed = self._killed = False
-        self._last_words = ""
-        self.gone: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self._watch = Watch(self._exit_code, self.gone, _PACE)
-        self.may_live = False
-
-    @property
-    def connection_file(self) -> str:
-        """The file in the private directory."""
-        return str(self._dir.connection_file)
+        self._killed = False
 
     async def open(self, route: Route) -> None:
         """Start the process."""
-        manager = await self._spawn()
-        client = manager.client(context=self._context)
-        assert isinstance(client, AsyncKernelClient)
-        self._sockets = Sockets(client, route)
-        self._watch.begin()
-
-    def send(self, channel: str, message: dict[str, Any]) -> None:
-        """Send a message."""
-        assert self._sockets is not None
-        self._sockets.send(channel, message)
-
-    async def interrupt(self) -> None:
-        """Send SIGINT to the kernel and its children, or the message that a kernel wants instead."""
-        if self._launch.interrupt_by == "message":
-            self.send("control", new_request("interrupt_request"))
-        elif self._provisioner is not None:
-            await self._provisioner.send_signal(signal.SIGINT)
+        self._connect(await self._spawn(), route)
 
     async def stack(self) -> str:
-        """The stack of the code, also in C code, without values."""
+        """Return the stack of the code, also in C code, without values."""
         if self._provisioner is not None:
             self._provisioner.signal_kernel(signal.SIGUSR1)
         deadline = time.monotonic() + _STACK_S
@@ -240,7 +158,7 @@ class KernelProcess:
         return stack
 
     async def kill(self) -> None:
-        """End the process and its group at once."""
+        """Kill the process and its group."""
         if self._provisioner is None or self._provisioner.process is None:
             return
         if self._provisioner.pid is None:
@@ -248,35 +166,8 @@ class KernelProcess:
         await self._provisioner.send_signal(signal.SIGKILL)
         await self._watch.until_gone()
 
-    async def close(self) -> None:
-        """Ask the process to end, end it if it does not, and remove its traces."""
-        if self._closed:
-            return
-        self._closed = True
-        if self._sockets is not None and not self.gone.done():
-            self.send("control", new_request("shutdown_request", {"restart": False}))
-            await self._watch.until_gone()
-        # Also after a farewell: what the kernel left running ends with it.
-        await self.kill()
-        if self._provisioner is not None:
-            self._provisioner.let_go()
-            await asyncio.to_thread(self._provisioner.end_rest)
-        # Somebody may have killed the supervisor before.
-        await asyncio.to_thread(end_marked, self._mark)
-        await self._watch.end()
-        if self._sockets is not None:
-            await self._sockets.close()
-        self._context.destroy(linger=0)
-        self.last_words()
-        self._dir.close()
-
-    def last_words(self) -> str:
-        """The end of the log."""
-        self._last_words = self._last_words or self._dir.log_tail()
-        return self._last_words
-
     def not_up(self, seconds: float) -> KernelStartFailed:
-        """Why the kernel did not come up."""
+        """Return the error for a kernel that did not come up."""
         python = self._launch.argv[0]
         if not self.gone.done():
             return KernelStartFailed(
@@ -288,13 +179,24 @@ class KernelProcess:
                 f"{python} has no ipykernel, which runs the code.",
                 f"Install it with `{python} -m pip install ipykernel`, or choose another with --python.",
             )
-        words = self.last_words()
-        quoted = f" Its last words:\n{words}" if words else ""
         failed = KernelKilled if self._killed else KernelStartFailed
         return failed(
-            f"The kernel did not come up. {self.gone.result()}{quoted}",
+            f"The kernel did not come up. {self.gone.result()}{self._quoted_log()}",
             "Run `terp doctor` to check its environment.",
         )
+
+    async def _signal_interrupt(self) -> None:
+        if self._provisioner is not None:
+            await self._provisioner.send_signal(signal.SIGINT)
+
+    async def _end(self) -> None:
+        # Also after an orderly end: what the kernel left running ends with it.
+        await self.kill()
+        if self._provisioner is not None:
+            self._provisioner.let_go()
+            await asyncio.to_thread(self._provisioner.end_rest)
+        # The supervisor, which ends the children, may have been killed before.
+        await asyncio.to_thread(end_marked, self._mark)
 
     async def _spawn(self) -> AsyncKernelManager:
         spec = KernelSpec(argv=list(self._launch.argv), language=self._launch.language)

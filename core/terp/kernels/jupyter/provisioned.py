@@ -1,6 +1,5 @@
 """A kernel that a kernel provisioner of Jupyter starts, signals and ends."""
 
-import asyncio
 import signal
 import sys
 import uuid
@@ -8,125 +7,79 @@ from collections.abc import Mapping
 from importlib.metadata import entry_points
 from typing import Any
 
-from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.provisioning.provisioner_base import KernelProvisionerBase
 
 from terp.errors import KernelStartFailed
-from terp.kernels.jupyter.channels import new_request
-from terp.kernels.jupyter.connection import Route
+from terp.kernels.jupyter.channels import Route
 from terp.kernels.jupyter.launch import Launch, Provisioner
-from terp.kernels.jupyter.process import Pace, Watch
-from terp.kernels.jupyter.rundir import RunDir
-from terp.kernels.jupyter.sockets import Sockets, new_context
+from terp.kernels.jupyter.sockets import Pace, StartedKernel
 
 GROUP = "jupyter_client.kernel_provisioners"
 # A provisioner may have to ask another machine.
 _PACE = Pace(poll_s=0.5, quick_poll_s=0.05, farewell_s=5.0)
 
 
-class ProvisionedKernel:
-    """Implements `Connection` with Jupyter's manager and the provisioner that the user named."""
+class ProvisionedKernel(StartedKernel):
+    """Implements `Connection` with Jupyter's manager and the provisioner that the launch names."""
 
-    def __init__(self, launch: Launch, provisioner: Provisioner) -> None:
-        self._launch = launch
-        self._named = provisioner
-        self._dir = RunDir()
-        self._context = new_context(keeps_unread=launch.keeps_unread)
+    def __init__(self, launch: Launch) -> None:
+        super().__init__(launch, _PACE)
+        assert launch.provisioner is not None
+        self._named = launch.provisioner
         self._manager: AsyncKernelManager | None = None
         self._provisioner: KernelProvisionerBase | None = None
-        self._sockets: Sockets | None = None
-        self._closed = False
-        self._last_words = ""
-        self.gone: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self._watch = Watch(self._exit_code, self.gone, _PACE)
-        self.may_live = False
-
-    @property
-    def connection_file(self) -> str:
-        """The file in the private directory, if the provisioner has kept to it."""
-        return str(self._dir.connection_file) if self._dir.connection_file.exists() else ""
 
     async def open(self, route: Route) -> None:
-        """Have the kernel started, and connect to where the provisioner says it is."""
+        """Have the provisioner start the kernel, and connect to the address that it returns."""
         manager = self._managed()
         try:
             with self._dir.log.open("ab") as log:
                 await manager.start_kernel(
                     cwd=self._launch.cwd, env=dict(self._launch.environment), stdout=log, stderr=log
                 )
-        except Exception as error:  # whatever somebody else's provisioner raises
-            words = self.last_words()
-            quoted = f" Its last words:\n{words}" if words else ""
+        except Exception as error:  # a provisioner of another package may raise anything
+            words = self._quoted_log()
             raise KernelStartFailed(
-                f"The kernel provisioner '{self._named.name}' has started no kernel: {error}{quoted}",
+                f"The kernel provisioner '{self._named.name}' has started no kernel: {error}{words}",
                 "Its documentation lists the settings of kernel_provisioner_config.",
             ) from error
-        client = manager.client(context=self._context)
-        assert isinstance(client, AsyncKernelClient)
-        self._sockets = Sockets(client, route)
-        self._watch.begin()
-
-    def send(self, channel: str, message: dict[str, Any]) -> None:
-        """Send a message."""
-        assert self._sockets is not None
-        self._sockets.send(channel, message)
-
-    async def interrupt(self) -> None:
-        """Have the provisioner send SIGINT, or send the message that the kernel wants instead."""
-        if self._launch.interrupt_by == "message":
-            self.send("control", new_request("interrupt_request"))
-        elif self._provisioner is not None:
-            await self._provisioner.send_signal(signal.SIGINT)
+        self._connect(manager, route)
 
     async def stack(self) -> str:
-        """Return "": the provisioner may know no other signals."""
+        """Return "": the provisioner may support no other signals."""
         return ""
 
     async def kill(self) -> None:
-        """Have the kernel ended at once."""
+        """Have the provisioner kill the kernel."""
         if self._provisioner is not None and self._provisioner.has_process:
             await self._provisioner.kill()
             await self._watch.until_gone()
 
-    async def close(self) -> None:
-        """Ask the kernel to end, have it ended if it does not, and remove the traces."""
-        if self._closed:
-            return
-        self._closed = True
-        if self._sockets is not None and not self.gone.done():
-            self.send("control", new_request("shutdown_request", {"restart": False}))
-            await self._watch.until_gone()
-        await self.kill()
-        await self._watch.end()
-        if self._sockets is not None:
-            await self._sockets.close()
-        if self._manager is not None:
-            await self._manager.cleanup_resources()
-        self._context.destroy(linger=0)
-        self.last_words()
-        self._dir.close()
-        if not self.gone.done():
-            self.gone.set_result("The kernel was ended.")
-
-    def last_words(self) -> str:
-        """The end of the log, where the kernel is on this machine."""
-        self._last_words = self._last_words or self._dir.log_tail()
-        return self._last_words
-
     def not_up(self, seconds: float) -> KernelStartFailed:
-        """Why the kernel did not answer."""
-        name, words = self._named.name, self.last_words()
-        quoted = f" Its last words:\n{words}" if words else ""
+        """Return the error for a kernel that did not answer."""
+        name, words = self._named.name, self._quoted_log()
         if self.gone.done():
             return KernelStartFailed(
-                f"The kernel of the provisioner '{name}' did not come up. {self.gone.result()}{quoted}"
+                f"The kernel of the provisioner '{name}' did not come up. {self.gone.result()}{words}"
             )
         return KernelStartFailed(
-            f"The kernel of the provisioner '{name}' did not answer within {seconds:.0f} s.{quoted}",
+            f"The kernel of the provisioner '{name}' did not answer within {seconds:.0f} s.{words}",
             "Its machine may not be reachable from here.",
         )
+
+    async def _signal_interrupt(self) -> None:
+        if self._provisioner is not None:
+            await self._provisioner.send_signal(signal.SIGINT)
+
+    async def _end(self) -> None:
+        await self.kill()
+        await self._watch.end()
+        if self._manager is not None:
+            await self._manager.cleanup_resources()
+        if not self.gone.done():
+            self.gone.set_result("The kernel was ended.")
 
     def _managed(self) -> AsyncKernelManager:
         kind = found_class(self._named.name)
@@ -156,7 +109,7 @@ class ProvisionedKernel:
 
 
 def found_class(name: str) -> type[KernelProvisionerBase]:
-    """The class of an installed provisioner.
+    """Return the class of an installed provisioner.
 
     Raises:
         KernelStartFailed: there is none of that name, or it cannot be loaded.
@@ -169,7 +122,7 @@ def found_class(name: str) -> type[KernelProvisionerBase]:
         )
     try:
         kind: type[KernelProvisionerBase] = installed[name].load()
-    except Exception as error:  # whatever the modules of somebody else raise when they are imported
+    except Exception as error:  # modules of another package may raise anything
         raise KernelStartFailed(
             f"The kernel provisioner '{name}' cannot be loaded: {type(error).__name__}: {error}",
             "Install what it needs, or repair the package that brings it.",
@@ -178,7 +131,7 @@ def found_class(name: str) -> type[KernelProvisionerBase]:
 
 
 def _checked(named: Provisioner, kind: type[KernelProvisionerBase]) -> Mapping[str, Any]:
-    """The configuration; a misspelt setting would be dropped without a word."""
+    """Return the configuration, or raise for a misspelt setting, which Jupyter would ignore."""
     own = set(kind.class_traits(config=True))
     unknown = [name for name in named.config if name not in kind.class_traits()]
     if unknown and kind.__init__ is KernelProvisionerBase.__init__:

@@ -7,10 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from terp.errors import KernelStartFailed
-from terp.kernels.jupyter.channels import CommAnswer, Dispatcher, KernelReply, Message, Recipient, new_request
-from terp.kernels.jupyter.connection import Connection, Connector
+from terp.kernels.jupyter.channels import (
+    CommAnswer,
+    Connection,
+    Connector,
+    Dispatcher,
+    KernelReply,
+    Message,
+    Recipient,
+    first_of,
+    is_set_within,
+    new_request,
+)
 from terp.kernels.jupyter.translation import COMM_TARGET, is_dropped
-from terp.kernels.waiting import first_of, is_set_within
 
 # How long a subscription to iopub is given to show up before the probe is sent again.
 _PROBE_S = 0.25

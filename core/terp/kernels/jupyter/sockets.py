@@ -1,14 +1,20 @@
-"""The sockets to a kernel of this machine: messages over ZeroMQ."""
+"""Connections over ZeroMQ: the sockets to a kernel, and the base class of kernels that terp has started."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
 from typing import Any
 
 import zmq.asyncio
 from jupyter_client.asynchronous.client import AsyncKernelClient
+from jupyter_client.manager import AsyncKernelManager
 
-from terp.kernels.jupyter.channels import Message, give_way, read
-from terp.kernels.jupyter.connection import Route
+from terp.kernels.jupyter.channels import Message, Route, give_way, new_request, read
+from terp.kernels.jupyter.ending import end_of
+from terp.kernels.jupyter.launch import Launch
+from terp.kernels.jupyter.rundir import RunDir
 
 _CHANNELS = ("shell", "iopub", "stdin", "control")
 # Messages that wait here before those after them wait in the kernel. One has up to 500 000 characters.
@@ -67,3 +73,129 @@ class Sockets:
     def _socket(self, channel: str) -> zmq.asyncio.Socket:
         socket: zmq.asyncio.Socket = getattr(self._client, f"{channel}_channel").socket
         return socket
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Poll intervals in seconds, normally and while the end is awaited, and the time limit for the end."""
+
+    poll_s: float
+    quick_poll_s: float
+    farewell_s: float
+
+
+class Watch:
+    """Polls the exit code of a process until there is one; `gone` then describes the end."""
+
+    def __init__(
+        self, poll: Callable[[], Awaitable[int | None]], gone: asyncio.Future[str], pace: Pace
+    ) -> None:
+        self._poll = poll
+        self._gone = gone
+        self._pace = pace
+        self._task: asyncio.Task[None] | None = None
+
+    def begin(self) -> None:
+        """Start polling."""
+        self._task = asyncio.create_task(self._ask())
+
+    async def until_gone(self) -> None:
+        """Wait for the end of the process, at most `farewell_s`."""
+        deadline = time.monotonic() + self._pace.farewell_s
+        while not await self._look() and time.monotonic() < deadline:  # noqa: ASYNC110
+            await asyncio.sleep(self._pace.quick_poll_s)
+
+    async def end(self) -> None:
+        """Stop polling. Harmless when repeated."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait({self._task})
+
+    async def _ask(self) -> None:
+        while not await self._look():  # noqa: ASYNC110
+            await asyncio.sleep(self._pace.poll_s)
+
+    async def _look(self) -> bool:
+        """Return True if the process is gone."""
+        code = await self._poll()
+        if code is not None and not self._gone.done():
+            self._gone.set_result(end_of(code))
+        return code is not None
+
+
+class StartedKernel(ABC):
+    """Implements most of `Connection` for a kernel that terp has started or had started, with a `manager`.
+
+    Its connection file and its log are in a private directory.
+    """
+
+    def __init__(self, launch: Launch, pace: Pace) -> None:
+        self._launch = launch
+        self._dir = RunDir()
+        self._context = new_context(keeps_unread=launch.keeps_unread)
+        self._sockets: Sockets | None = None
+        self._closed = False
+        self._last_words = ""
+        self.gone: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._watch = Watch(self._exit_code, self.gone, pace)
+        self.may_live = False
+
+    @property
+    def connection_file(self) -> str:
+        """The file in the private directory; "" if there is none."""
+        return str(self._dir.connection_file) if self._dir.connection_file.exists() else ""
+
+    def send(self, channel: str, message: dict[str, Any]) -> None:
+        """Send a message."""
+        assert self._sockets is not None
+        self._sockets.send(channel, message)
+
+    async def interrupt(self) -> None:
+        """Send SIGINT to the kernel, or the message that it expects instead."""
+        if self._launch.interrupt_by == "message":
+            self.send("control", new_request("interrupt_request"))
+        else:
+            await self._signal_interrupt()
+
+    async def close(self) -> None:
+        """Request the kernel's end, kill it if it does not end, and remove its directory."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._sockets is not None and not self.gone.done():
+            self.send("control", new_request("shutdown_request", {"restart": False}))
+            await self._watch.until_gone()
+        await self._end()
+        await self._watch.end()
+        if self._sockets is not None:
+            await self._sockets.close()
+        self._context.destroy(linger=0)
+        self.last_words()
+        self._dir.close()
+
+    def last_words(self) -> str:
+        """Return the end of the log."""
+        self._last_words = self._last_words or self._dir.log_tail()
+        return self._last_words
+
+    def _quoted_log(self) -> str:
+        words = self.last_words()
+        return f" Its last words:\n{words}" if words else ""
+
+    def _connect(self, manager: AsyncKernelManager, route: Route) -> None:
+        client = manager.client(context=self._context)
+        assert isinstance(client, AsyncKernelClient)
+        self._sockets = Sockets(client, route)
+        self._watch.begin()
+
+    @abstractmethod
+    async def _signal_interrupt(self) -> None:
+        """Send SIGINT to the kernel."""
+
+    @abstractmethod
+    async def _end(self) -> None:
+        """Kill the kernel if it still runs, and remove what is left of it."""
+
+    @abstractmethod
+    async def _exit_code(self) -> int | None:
+        """Return the exit code, negative for a signal; None while the kernel runs."""

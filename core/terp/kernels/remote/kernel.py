@@ -6,12 +6,10 @@ from contextlib import suppress
 from typing import Any
 
 from terp.errors import GatewayUnavailable, KernelStartFailed
-from terp.kernels.jupyter.channels import Message, new_request
-from terp.kernels.jupyter.connection import Route
+from terp.kernels.jupyter.channels import Message, Route, is_set_within, new_request
 from terp.kernels.remote.claims import Claims
 from terp.kernels.remote.rest import GatewayApi
 from terp.kernels.remote.wire import Wire
-from terp.kernels.waiting import is_set_within
 
 # How often the gateway is asked whether the kernel lives, while something is waited for and otherwise:
 # the websocket of a kernel that was ended over REST stays open and silent.

@@ -20,10 +20,9 @@ from terp.events.kernel import Kernel, KernelListener, KnownLanguage
 from terp.events.messages import Attachment
 from terp.events.outputs import Error
 from terp.kernels.attached.attachment import KernelAttachment
-from terp.kernels.jupyter.connection import Connection, Guest
+from terp.kernels.jupyter.channels import Connection, Guest
 from terp.kernels.jupyter.kernel import JupyterKernel, Listeners
-from terp.kernels.jupyter.launch import bootstrap_code
-from terp.kernels.options import KernelOptions
+from terp.kernels.jupyter.launch import KernelOptions, bootstrap_code
 from terp.kernels.remote.claims import Claims
 from terp.kernels.remote.files import RemoteFiles, given
 from terp.models.tool import Call

@@ -20,8 +20,7 @@ from websockets.protocol import State
 from websockets.typing import Subprotocol
 
 from terp.errors import GatewayRefused, GatewayUnavailable, KernelStartFailed
-from terp.kernels.jupyter.channels import Message, give_way
-from terp.kernels.jupyter.connection import Route
+from terp.kernels.jupyter.channels import Message, Route, give_way
 from terp.kernels.remote.rest import refused, unreachable
 from terp.settings.gateway import Gateway
 

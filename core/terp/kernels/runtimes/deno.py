@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from terp.events.kernel import Kernel
 from terp.events.outputs import Error, RunItem
-from terp.kernels.jupyter.launch import Launch
-from terp.kernels.options import KernelOptions
+from terp.kernels.jupyter.launch import KernelOptions, Launch
 from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.secrets.environment import kernel_environment
 from terp.text.plain import without_escapes

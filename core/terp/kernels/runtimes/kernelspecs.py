@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from terp.kernels.jupyter.launch import Launch
-from terp.kernels.options import KernelOptions
+from terp.kernels.jupyter.launch import KernelOptions, Launch
 from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.secrets.environment import kernel_environment
 from terp.text.languages import language_of

@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from terp.kernels.jupyter.launch import Launch, host_argv
-from terp.kernels.options import KernelOptions
+from terp.kernels.jupyter.launch import KernelOptions, Launch, host_argv
 from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.secrets.environment import kernel_environment
 

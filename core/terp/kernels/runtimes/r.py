@@ -6,8 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from terp.kernels.jupyter.launch import Launch
-from terp.kernels.options import KernelOptions
+from terp.kernels.jupyter.launch import KernelOptions, Launch
 from terp.kernels.runtimes.kernelspecs import Spec, find_specs, spec_launch
 from terp.kernels.runtimes.programs import driver_launch
 from terp.kernels.runtimes.runtime import Machine, Runtime

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from terp.kernels.attached.kernel import AttachedKernel
-from terp.kernels.jupyter.connection import Connection
+from terp.kernels.jupyter.channels import Connection
 from terp.kernels.jupyter.process import KernelProcess
 from terp.kernels.jupyter.provisioned import ProvisionedKernel
 from terp.kernels.remote.kernel import GatewayKernel

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from terp.errors import KernelKilled
+from terp.kernels.jupyter.launch import KernelOptions
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.options import KernelOptions
 from terp.kernels.sandbox.confinement import Confinement, SandboxOptions
 from terp.kernels.sandbox.tier import Unconfined
 from tests.core.kernels.running import Listener, ran

@@ -11,9 +11,9 @@ import pytest
 from terp.errors import KernelStartFailed, UnknownLanguage
 from terp.events.kernel import Kernel, Kernels
 from terp.events.outputs import Error
+from terp.kernels.jupyter.launch import KernelOptions
 from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.jupyter.rundir import RunDir, sweep
-from terp.kernels.options import KernelOptions
 from tests.core.kernels.running import PATIENCE_S, Listener, ran
 
 ROOT = Path(__file__).parents[4]
@@ -173,7 +173,7 @@ held = Farewell()
 STARTS_AND_WAITS = """
 import asyncio, sys
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.options import KernelOptions
+from terp.kernels.jupyter.launch import KernelOptions
 from terp.events.outputs import Text
 
 async def main():

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from terp.errors import KernelStartFailed, NoSandbox, SettingsError
-from terp.kernels.jupyter.launch import Provisioner, provisioner_of
+from terp.kernels.jupyter.launch import KernelOptions, Provisioner, provisioner_of
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.options import KernelOptions
 from terp.kernels.sandbox.confinement import SandboxOptions
 from tests.core.kernels.running import Listener, interrupted_at, ran
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from terp.kernels.options import KernelOptions
+from terp.kernels.jupyter.launch import KernelOptions
 from terp.kernels.remote.claims import Claims
 from terp.kernels.remote.kernels import GatewayKernels, Origin
 from tests.core.kernels.remote.servers import Server

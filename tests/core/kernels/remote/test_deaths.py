@@ -10,7 +10,7 @@ import pytest
 
 from terp.errors import KernelStartFailed
 from terp.events.outputs import RunItem, Text
-from terp.kernels.options import KernelOptions
+from terp.kernels.jupyter.launch import KernelOptions
 from terp.kernels.remote.kernels import GatewayKernels
 from tests.core.kernels.remote.connecting import connected
 from tests.core.kernels.remote.servers import Server

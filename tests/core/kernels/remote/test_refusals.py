@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from terp.errors import GatewayRefused, GatewayUnavailable, KernelStartFailed, SettingsError, UnknownLanguage
-from terp.kernels.options import KernelOptions
+from terp.kernels.jupyter.launch import KernelOptions
 from terp.kernels.remote.claims import Claims
 from terp.kernels.remote.kernels import GatewayKernels, Origin
 from terp.kernels.remote.rest import GatewayApi, refused, unreachable

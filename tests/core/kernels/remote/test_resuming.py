@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import terp
-from terp.kernels.options import KernelOptions
+from terp.kernels.jupyter.launch import KernelOptions
 from tests.core.kernels.remote.connecting import connected
 from tests.core.kernels.remote.servers import TOKEN, Server
 from tests.core.kernels.running import Listener, ran

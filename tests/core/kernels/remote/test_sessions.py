@@ -10,8 +10,8 @@ import pytest
 
 from terp.events import wire
 from terp.events.kernel import Kernels
+from terp.kernels.jupyter.launch import KernelOptions
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.options import KernelOptions
 from terp.person import AutoRun
 from terp.session.session import Session
 from terp.testing import Scripted, ScriptedModel, call, collect

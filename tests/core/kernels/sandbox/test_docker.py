@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from terp.errors import KernelStartFailed
+from terp.kernels.jupyter.launch import KernelOptions
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.options import KernelOptions
 from terp.kernels.sandbox.confinement import Confinement, SandboxOptions
 from terp.kernels.sandbox.docker import find_docker
 from terp.kernels.sandbox.policy import ResourceLimits

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from terp.kernels.jupyter.launch import KernelOptions
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.options import KernelOptions
 from terp.session.context.briefing import Briefing
 from terp.settings import Settings
 from terp.settings.interpreter import present_packages

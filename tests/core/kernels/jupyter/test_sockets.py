@@ -3,7 +3,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from terp.kernels.jupyter.process import Pace, Watch
+from terp.kernels.jupyter.sockets import Pace, Watch
 
 QUICK = Pace(poll_s=0.001, quick_poll_s=0.001, farewell_s=10.0)
 IMPATIENT = Pace(poll_s=0.001, quick_poll_s=0.001, farewell_s=0.01)
