@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 
 from terp.errors import TerpError
+from terp.settings.installation import install_extra
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.line import streams
 from terp_cli.line.command_line import CommandLine
@@ -77,7 +78,7 @@ def command(name: str) -> Callable[[Invocation], int]:
         if (missing.name or "").partition(".")[0] not in _SERVER_PACKAGES:
             raise
         raise TerpError(
-            "the server needs packages that are not installed: pip install 'terp[server]'"
+            f"the server needs packages that are not installed: {install_extra('server')}"
         ) from missing
     return found
 

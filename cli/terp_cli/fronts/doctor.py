@@ -22,6 +22,7 @@ from terp.secrets.environment import find_python
 from terp.secrets.keys import stored_keys
 from terp.settings import Settings
 from terp.settings.gateway import gateway_of
+from terp.settings.installation import install_command
 from terp.settings.places import Places
 from terp.settings.project.standing import standing_of
 from terp.settings.providers import PROVIDERS
@@ -138,12 +139,10 @@ def _packages(_: Diagnosis) -> Iterator[Finding]:
     if present := [f"{name} {version}" for name, version in versions.items() if version]:
         yield Finding("packages", "ok", ", ".join(present))
     for name in (name for name, version in versions.items() if not version):
-        yield Finding(
-            "packages", "wrong", f"{name} is not installed.", f"{sys.executable} -m pip install {name}"
-        )
+        yield Finding("packages", "wrong", f"{name} is not installed.", install_command(name))
     if versions["litellm"].startswith(_BROKEN_LITELLM):
         text = f"litellm {versions['litellm']} cannot pass tools to a model."
-        yield Finding("packages", "wrong", text, f"{sys.executable} -m pip install 'litellm<1.106'")
+        yield Finding("packages", "wrong", text, install_command("litellm<1.106"))
 
 
 def _attached(diagnosis: Diagnosis) -> Iterator[Finding]:

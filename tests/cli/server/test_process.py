@@ -13,6 +13,7 @@ import httpx
 import psutil
 import pytest
 
+from terp.settings.installation import install_extra
 from tests.cli.running import Terp, to
 from tests.loopback import Call, Loopback
 
@@ -200,5 +201,5 @@ def test_without_its_packages_the_command_to_install_them_is_said(terp: Terp, tm
     result = terp("--server", PYTHONPATH=paths)
     assert (result.code, result.notes) == (
         1,
-        "terp: the server needs packages that are not installed: pip install 'terp[server]'\n",
+        f"terp: the server needs packages that are not installed: {install_extra('server')}\n",
     )

@@ -6,6 +6,8 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from terp.settings.installation import install_extra
+
 if TYPE_CHECKING:
     from PIL.Image import Image
 
@@ -69,7 +71,7 @@ def opened(data: bytes) -> "Image":
     try:
         from PIL import Image  # noqa: PLC0415  (most sessions draw no picture)
     except ImportError as error:
-        raise NotDrawable("To draw it here, install Pillow: pip install 'terp[images]'") from error
+        raise NotDrawable(f"To draw it here, install Pillow: {install_extra('images')}") from error
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")

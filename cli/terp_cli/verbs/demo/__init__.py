@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
+from terp.settings.installation import install_extra
+
 RECORDING = Path(__file__).parent / "demo.jsonl"
 PROMPT = "Which measurements in iris.csv tell the species apart, and how well? Draw it."
 INTRODUCTION = """\
@@ -20,7 +22,7 @@ def lacking() -> str:
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if not missing:
         return ""
-    return f'terp demo needs {" and ".join(missing)}: pip install "terp[demo]"'
+    return f"terp demo needs {' and '.join(missing)}: {install_extra('demo')}"
 
 
 def new_folder(parent: Path) -> Path:

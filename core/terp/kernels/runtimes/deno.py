@@ -13,6 +13,7 @@ from terp.events.outputs import Error, RunItem
 from terp.kernels.jupyter.launch import KernelOptions, Launch
 from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.secrets.environment import kernel_environment
+from terp.settings.installation import install_extra
 from terp.text.plain import without_escapes
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ _SET = {
 
 def runtime() -> Runtime:
     """The row of deno."""
-    remedy = "pip install deno, in the environment of terp."
+    remedy = install_extra("javascript")
     return Runtime(("javascript", "typescript"), find_deno, remedy, _make, tells_variables=False)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from terp.errors import TerpError
+from terp.settings.installation import install_extra
 from terp.settings.mcp_servers import McpServer
 from terp.tools.mcp.functions import is_wrapped
 
@@ -92,7 +93,6 @@ def _contents(one: "mcp.TextResourceContents | mcp.BlobResourceContents") -> dic
     return {**held, "mime": one.mime_type or "", "uri": one.uri}
 
 
-INSTALL = "pip install 'terp[mcp]'"
 _LONGEST = 300
 
 
@@ -102,7 +102,7 @@ class ServerDown(TerpError):
 
 def no_library() -> ServerDown:
     """Return the error for a missing MCP library."""
-    return ServerDown(f"MCP servers need the library mcp, which is not installed: {INSTALL}")
+    return ServerDown(f"MCP servers need the library mcp, which is not installed: {install_extra('mcp')}")
 
 
 def why(error: BaseException, server: McpServer) -> str:

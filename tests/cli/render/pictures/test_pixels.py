@@ -6,6 +6,7 @@ import sys
 import pytest
 from PIL import Image
 
+from terp.settings.installation import install_extra
 from terp_cli.render.pictures.escapes import blocks, sixel
 from terp_cli.render.pictures.raster import CellSize, NotDrawable, extent, opened, shrunk
 from tests.cli.render.pictures.made import BLUE, RED, encoded, picture, png
@@ -117,7 +118,7 @@ def test_a_picture_of_too_many_pixels_is_not_opened() -> None:
 def test_without_pillow_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     data = png(2, 2)
     monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(NotDrawable, match=r"install Pillow: pip install 'terp\[images\]'"):
+    with pytest.raises(NotDrawable, match=re.escape(f"install Pillow: {install_extra('images')}")):
         opened(data)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from terp.errors import TerpError
+from terp.settings.installation import install_extra
 from terp.settings.mcp_servers import McpServer
 from tests.core.tools.mcp.serving import HERE, TIME, Room, program, script
 
@@ -173,5 +174,5 @@ def test_without_the_library_one_line_says_how_to_get_it(tmp_path: Path) -> None
     code = WITHOUT.format(path=sys.path, folder=str(tmp_path))
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == (
-        "MCP servers need the library mcp, which is not installed: pip install 'terp[mcp]'\n"
+        f"MCP servers need the library mcp, which is not installed: {install_extra('mcp')}\n"
     )
