@@ -15,7 +15,7 @@ from tests.core.kernels.running import Listener
 
 def program_of(driver: str) -> str:
     """The program that a driver needs, or ""."""
-    programs = next((row.programs for row in DRIVEN if row.driver == driver), ("Rscript",))
+    programs = next((row.programs for row in DRIVEN if row.name == driver), ("Rscript",))
     return Machine(os.environ).which(*programs)
 
 

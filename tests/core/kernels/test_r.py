@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.runtimes.r import irkernel_launch, r_environment, runtimes
+from terp.kernels.runtimes.programs import irkernel_launch, r_environment, r_runtimes
 from terp.kernels.runtimes.runtime import Machine
 from tests.core.kernels import conformance
 from tests.core.kernels.running import ran
 
-IRKERNEL = runtimes()[0]
+IRKERNEL = r_runtimes()[0]
 
 
 def program(folder: Path, name: str) -> None:
@@ -29,7 +29,7 @@ def test_irkernel_is_found_among_the_packages_of_a_person(tmp_path: Path) -> Non
 
 
 def test_without_r_there_is_no_irkernel(tmp_path: Path) -> None:
-    assert [row.find(Machine({"PATH": str(tmp_path)})) for row in runtimes()] == ["", ""]
+    assert [row.find(Machine({"PATH": str(tmp_path)})) for row in r_runtimes()] == ["", ""]
 
 
 def test_start_files_are_those_of_the_person_and_not_of_the_directory() -> None:

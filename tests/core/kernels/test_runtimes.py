@@ -9,10 +9,9 @@ import pytest
 
 from terp.errors import SettingsError
 from terp.kernels.jupyter.launch import KernelOptions
-from terp.kernels.jupyter.local import LocalKernels
+from terp.kernels.jupyter.local import LocalKernels, best_runtimes
 from terp.kernels.runtimes.deno import find_deno
 from terp.kernels.runtimes.runtime import Machine
-from terp.kernels.runtimes.table import best_runtimes
 
 
 def test_python_comes_first_and_is_always_there() -> None:

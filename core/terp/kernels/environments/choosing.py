@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol
 from terp.errors import KernelStartFailed
 from terp.events.kernel import Kernel
 from terp.events.outputs import Error
-from terp.kernels.environments.shims import pip_shims
+from terp.kernels.environments.installing import Installer, InstallFailed, linked_overlay, pip_shims
 from terp.models.tool import Call
 from terp.person import Choice, Option
 from terp.person.voice import Voice
@@ -258,9 +258,6 @@ class PythonChoice:
 
     async def _with_kernel(self, wanted: WantedPython) -> Interpreter:
         """Return `wanted` with ipykernel beside or in it, or terp's own Python instead."""
-        # Imports the package `packaging`, which most sessions do not need.
-        from terp.kernels.environments.overlay import linked_overlay  # noqa: PLC0415
-
         if version_of(wanted.path) == version_of(own_interpreter().path):
             try:
                 overlay = await asyncio.to_thread(linked_overlay, self._overlays)
@@ -284,8 +281,6 @@ class PythonChoice:
                 return self._own(wanted, "It has no ipykernel. Nobody answered what to do about it.")
 
     async def _install(self, python: str, target: str = "") -> None:
-        from terp.kernels.environments.installing import Installer, InstallFailed  # noqa: PLC0415  (see `_with_kernel`)
-
         try:
             async with self._voice.working("Installing ipykernel"):
                 await Installer(python, self._environ, target).install(["ipykernel"])

@@ -1,77 +1,31 @@
-"""Modules that code imports, and the distributions that hold them.
+"""The distributions that contain modules: tables of known ones, and wheels in local folders.
 
-A name that merely happens to be on PyPI is never guessed: anybody can register one, and installing runs it.
+A name that merely exists on PyPI is never used: anybody can register one, and installing runs its code.
 """
 
 import ast
 import re
-import sys
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
-# Modules whose distribution has another name, from the metadata on PyPI.
-_OTHERWISE = {
-    "Bio": "biopython",
-    "Crypto": "pycryptodome",
-    "IPython": "ipython",
-    "OpenSSL": "pyopenssl",
-    "PIL": "pillow",
-    "PyPDF2": "pypdf2",
-    "attr": "attrs",
-    "bs4": "beautifulsoup4",
-    "cairo": "pycairo",
-    "cpuinfo": "py-cpuinfo",
-    "cv2": "opencv-python-headless",
-    "dateutil": "python-dateutil",
-    "discord": "discord-py",
-    "dns": "dnspython",
-    "docx": "python-docx",
-    "dotenv": "python-dotenv",
-    "faiss": "faiss-cpu",
-    "fitz": "pymupdf",
-    "flask_cors": "flask-cors",
-    "git": "gitpython",
-    "github": "pygithub",
-    "googleapiclient": "google-api-python-client",
-    "jose": "python-jose",
-    "jwt": "pyjwt",
-    "kafka": "kafka-python",
-    "ldap": "python-ldap",
-    "lightning": "lightning",
-    "magic": "python-magic",
-    "mpl_toolkits": "matplotlib",
-    "mysql": "mysql-connector-python",
-    "MySQLdb": "mysqlclient",
-    "multipart": "python-multipart",
-    "nacl": "pynacl",
-    "osgeo": "gdal",
-    "pptx": "python-pptx",
-    "psycopg2": "psycopg2-binary",
-    "pylab": "matplotlib",
-    "pythoncom": "pywin32",
-    "rest_framework": "djangorestframework",
-    "ruamel": "ruamel-yaml",
-    "sentence_transformers": "sentence-transformers",
-    "serial": "pyserial",
-    "skimage": "scikit-image",
-    "sklearn": "scikit-learn",
-    "slugify": "python-slugify",
-    "socks": "pysocks",
-    "speech_recognition": "speechrecognition",
-    "talib": "ta-lib",
-    "telegram": "python-telegram-bot",
-    "tlz": "toolz",
-    "usb": "pyusb",
-    "websocket": "websocket-client",
-    "wx": "wxpython",
-    "yaml": "pyyaml",
-    "zmq": "pyzmq",
-    "umap": "umap-learn",
-    "Levenshtein": "levenshtein",
-    "Xlib": "python-xlib",
-}
+# Modules whose distribution has another name, from the metadata on PyPI: `MODULE=DISTRIBUTION`.
+_OTHERWISE = """
+    Bio=biopython Crypto=pycryptodome IPython=ipython OpenSSL=pyopenssl PIL=pillow PyPDF2=pypdf2
+    attr=attrs bs4=beautifulsoup4 cairo=pycairo cpuinfo=py-cpuinfo cv2=opencv-python-headless
+    dateutil=python-dateutil discord=discord-py dns=dnspython docx=python-docx dotenv=python-dotenv
+    faiss=faiss-cpu fitz=pymupdf flask_cors=flask-cors git=gitpython github=pygithub
+    googleapiclient=google-api-python-client jose=python-jose jwt=pyjwt kafka=kafka-python
+    ldap=python-ldap lightning=lightning magic=python-magic mpl_toolkits=matplotlib
+    mysql=mysql-connector-python MySQLdb=mysqlclient multipart=python-multipart nacl=pynacl osgeo=gdal
+    pptx=python-pptx psycopg2=psycopg2-binary pylab=matplotlib pythoncom=pywin32
+    rest_framework=djangorestframework ruamel=ruamel-yaml sentence_transformers=sentence-transformers
+    serial=pyserial skimage=scikit-image sklearn=scikit-learn slugify=python-slugify socks=pysocks
+    speech_recognition=speechrecognition talib=ta-lib telegram=python-telegram-bot tlz=toolz usb=pyusb
+    websocket=websocket-client wx=wxpython yaml=pyyaml zmq=pyzmq umap=umap-learn Levenshtein=levenshtein
+    Xlib=python-xlib
+"""
 
 # Widely used modules with the same name as their distribution.
 _ALIKE = """
@@ -93,12 +47,16 @@ _ALIKE = """
 
 def known_distribution(module: str) -> str:
     """Return the distribution that holds a top-level module; "" if unknown."""
-    return _OTHERWISE.get(module) or (normal(module) if module in _ALIKE.split() else "")
+    return _renamed().get(module) or (normal(module) if module in _ALIKE.split() else "")
 
 
 def is_known(distribution: str) -> bool:
     """Return True if a distribution, by its normalized name, is in the tables above."""
-    return distribution in (*_OTHERWISE.values(), *map(normal, _ALIKE.split()))
+    return distribution in (*_renamed().values(), *map(normal, _ALIKE.split()))
+
+
+def _renamed() -> dict[str, str]:
+    return dict(pair.split("=") for pair in _OTHERWISE.split())
 
 
 def normal(name: str) -> str:
@@ -142,9 +100,6 @@ def _top_level(wheel: Path) -> Iterator[str]:
             yield top.removesuffix(".py")
 
 
-_MAY_FAIL = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
-
-
 def imported(tree: ast.AST) -> Iterator[str]:
     """Yield the top-level modules that code imports, in order, including the standard library."""
     for node in ast.walk(tree):
@@ -153,22 +108,3 @@ def imported(tree: ast.AST) -> Iterator[str]:
                 yield from (alias.name.partition(".")[0] for alias in names)
             case ast.ImportFrom(module=str(module), level=0):
                 yield module.partition(".")[0]
-
-
-def needed(tree: ast.AST) -> tuple[str, ...]:
-    """Return the modules that code needs: not the standard library, not imports whose failure it catches."""
-    spared = {name for block in _forgiving(tree) for statement in block.body for name in imported(statement)}
-    found = dict.fromkeys(imported(tree))
-    return tuple(name for name in found if name not in sys.stdlib_module_names and name not in spared)
-
-
-def _forgiving(tree: ast.AST) -> Iterator[ast.Try]:
-    """Yield the `try` statements that catch a failed import."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Try) and any(_catches(handler.type) for handler in node.handlers):
-            yield node
-
-
-def _catches(caught: ast.expr | None) -> bool:
-    parts = caught.elts if isinstance(caught, ast.Tuple) else [caught]
-    return any(part is None or (isinstance(part, ast.Name) and part.id in _MAY_FAIL) for part in parts)

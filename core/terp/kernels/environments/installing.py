@@ -1,19 +1,28 @@
-"""Install packages into a Python with uv or pip, run by terp outside the sandbox."""
+"""Installing with uv or pip outside the sandbox, a `pip` for code, and overlays with ipykernel."""
 
 import asyncio
+import hashlib
 import os
 import shlex
 import shutil
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from terp.errors import TerpError
 from terp.kernels.jupyter.orphans import lifeline, supervised
-from terp.settings.interpreter import has_module
+from terp.settings.interpreter import Interpreter, has_module, site_packages
+from terp.settings.places import make_private
 from terp.text.plain import without_escapes
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
+
+    from packaging.requirements import Requirement
 
 _SAID_LINES = 4
 # Options of pip that say where packages come from; uv has the same, and `index` and `default-index`.
@@ -190,3 +199,129 @@ def _reason(output: str) -> str:
     lines = [line.strip() for line in without_escapes(output).splitlines() if line.strip()]
     errors = [line for line in lines if line.lower().startswith(("error", "×", "╰"))]
     return " ".join((errors or lines)[-_SAID_LINES:]) or "the installer failed without a message."
+
+
+_SHIMS = ("pip", "pip3")
+_SHIM = """\
+#!/bin/sh
+[ "$1" = install ] || exec {command} "$@"
+if ( : > {probe} && rm {probe} ) 2>/dev/null; then
+    export PIP_TARGET={packages}
+    exec {command} "$@"{into}
+fi
+PIP_FIND_LINKS= PYTHONPATH={packages} {command} "$@"{into} {offline} 2>/dev/null && exit
+echo "pip: code cannot install packages in the sandbox. terp installs, before the code runs, what the code" \
+    "imports or names to pip, as far as the user allows it." >&2
+exit 1
+"""
+
+
+def pip_shims(interpreter: Interpreter, environ: Mapping[str, str], folder: Path) -> str:
+    """Return a folder below `folder` with `pip` and `pip3` for the code; "" if there is no installer.
+
+    They install into the folder that the code imports from. In a sandbox they cannot install, and succeed
+    only for packages that terp installed before the code ran.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    command = _command(interpreter, environ)
+    if not command:
+        return ""
+    is_uv, packages = command[1] != "-m", shlex.quote(interpreter.packages)
+    into = f" --python {shlex.quote(interpreter.path)}" if is_uv else ""
+    if is_uv and interpreter.packages:
+        into += f" --target {packages}"
+    script = _SHIM.format(
+        command=shlex.join(command),
+        # In a sandbox root cannot write there either.
+        probe=shlex.quote(f"{interpreter.packages or site_packages(interpreter.path)[0]}/.terp-probe"),
+        packages=packages,
+        into=into,
+        offline="--offline" if is_uv else "--no-index",
+    )
+    place = make_private(folder / hashlib.sha256(script.encode()).hexdigest()[:12])
+    for name in _SHIMS:
+        if not (place / name).exists():
+            (place / name).write_text(script, encoding="utf-8")
+            (place / name).chmod(0o700)
+    return str(place)
+
+
+def _command(interpreter: Interpreter, environ: Mapping[str, str]) -> list[str]:
+    try:
+        # uv supports only some of pip's options.
+        return installing_program(interpreter.path, environ, rather_pip=True)
+    except InstallFailed:
+        return []
+
+
+_KERNEL = "ipykernel"
+
+
+def linked_overlay(folder: Path) -> str:
+    """Return a folder below `folder` with links to terp's own ipykernel and its dependencies.
+
+    It adds ipykernel to an environment of the same Python version without changing it. It is made once for
+    each state of terp's environment.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    parts = _closure(_KERNEL)
+    state = "\n".join(sorted(f"{part.name}=={part.version} {part.locate_file('')}" for part in parts))
+    name = f"py{sys.version_info[0]}.{sys.version_info[1]}-{hashlib.sha256(state.encode()).hexdigest()[:12]}"
+    overlay = folder / name
+    if not overlay.is_dir():
+        make_private(folder)
+        beside = Path(tempfile.mkdtemp(prefix=f"{name}.", dir=folder))
+        for part in parts:
+            _link(part, beside)
+        try:
+            beside.rename(overlay)
+        except OSError:
+            # Another process was faster.
+            shutil.rmtree(beside)
+            if not overlay.is_dir():
+                raise
+    return str(overlay)
+
+
+def _closure(name: str) -> "list[Distribution]":
+    from importlib import metadata  # noqa: PLC0415  (with `packaging` 17 ms, and few sessions need it)
+
+    found: dict[str, Distribution] = {}
+    open_names = [name]
+    while open_names:
+        name = open_names.pop().lower().replace("_", "-")
+        if name in found:
+            continue
+        try:
+            found[name] = metadata.distribution(name)
+        except metadata.PackageNotFoundError:
+            continue
+        open_names += [wanted.name for wanted in _requirements(found[name])]
+    return list(found.values())
+
+
+def _requirements(part: "Distribution") -> "list[Requirement]":
+    from packaging.requirements import InvalidRequirement, Requirement  # noqa: PLC0415  (see `_closure`)
+
+    wanted = []
+    for text in part.requires or ():
+        try:
+            requirement = Requirement(text)
+        except InvalidRequirement:
+            continue
+        if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+            wanted.append(requirement)
+    return wanted
+
+
+def _link(part: "Distribution", overlay: Path) -> None:
+    """Link a distribution's top-level files and packages into the overlay."""
+    tops = {file.parts[0] for file in part.files or () if file.parts[0] not in ("..", "__pycache__")}
+    for top in tops:
+        source = Path(str(part.locate_file(top)))
+        if source.exists() and not (overlay / top).exists():
+            (overlay / top).symlink_to(source)

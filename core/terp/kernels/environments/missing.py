@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import ModuleType
 from typing import Literal
 
 from terp.events.kernel import Kernel
@@ -109,20 +110,15 @@ class MissingPackages:
     def _suspects(self, code: str, language: str) -> list[str]:
         if language != "python" or "import" not in code:
             return []
-        from terp.analysis.effects.cells import python_in  # noqa: PLC0415  (imports terp.analysis)
-        from terp.kernels.environments.distributions import needed  # noqa: PLC0415
-
-        tree, path = python_in(code), self._interpreter().path
-        modules = needed(tree) if tree else ()
+        path = self._interpreter().path
+        modules = _code_needs().imported_by(code)
         return [name for name in modules if name not in self._tried and not has_module(path, name)]
 
     async def _install_named(self, call: Call, kernel: Kernel) -> list[str]:
         """Install the packages that pip commands name, where the sandbox prevents pip itself."""
         if "pip" not in call.code:
             return []
-        from terp.kernels.environments.pip_lines import named_by_pip  # noqa: PLC0415  (see `_suspects`)
-
-        named = named_by_pip(call.code, kernel.language, kernel.cwd)
+        named = _code_needs().named_by_pip(call.code, kernel.language, kernel.cwd)
         missing = [one for one in named if one not in self._tried and not self._has(one)]
         older = [one for one, upgrades in named.items() if upgrades and self._has(one)]
         if missing or older:
@@ -227,6 +223,13 @@ class MissingPackages:
     def _installer(self) -> Installer:
         interpreter = self._interpreter()
         return Installer(interpreter.path, self._environ, interpreter.packages)
+
+
+def _code_needs() -> ModuleType:
+    # It imports terp.analysis: 12 ms of the start.
+    from terp.kernels.environments import code_needs  # noqa: PLC0415
+
+    return code_needs
 
 
 def _name_of(requirement: str) -> str:

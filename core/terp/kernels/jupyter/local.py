@@ -13,9 +13,8 @@ from terp.kernels.jupyter.channels import Connector
 from terp.kernels.jupyter.files import FileWatch, LocalFiles, NoFiles, RunFiles
 from terp.kernels.jupyter.kernel import JupyterKernel, Listeners
 from terp.kernels.jupyter.launch import KernelOptions, Launch
-from terp.kernels.runtimes import python as python_runtime
+from terp.kernels.runtimes import deno, kernelspecs, pages, programs, python, shell
 from terp.kernels.runtimes.runtime import Machine, Runtime
-from terp.kernels.runtimes.table import best_runtimes
 from terp.kernels.sandbox.confinement import Confinement, SandboxOptions
 from terp.kernels.sandbox.temporary import OwnTemporary
 from terp.kernels.sandbox.tier import NONE
@@ -25,6 +24,36 @@ from terp.settings.pythons import needed_around
 from terp.text.languages import language_of
 
 _INSIDE_PYTHON = ("sql",)
+
+
+def best_runtimes(machine: Machine) -> Mapping[str, tuple[Runtime, str]]:
+    """Return the table of languages: for each name the best row, and the program that runs it here or "".
+
+    In the order in which they are offered; the first is the default.
+    """
+    best: dict[str, tuple[Runtime, str]] = {}
+    for row, found in _all_runtimes(machine):
+        for name in row.names:
+            if name not in best or (found and not best[name][1]):
+                best[name] = (row, found)
+    return best
+
+
+def _all_runtimes(machine: Machine) -> Sequence[tuple[Runtime, str]]:
+    """Return every way to run a language, installed or not; of two with one name the better one first."""
+    ours = (
+        python.runtime(),
+        shell.runtime(),
+        python.sql_runtime(),
+        deno.runtime(),
+        *programs.driven_runtimes(),
+        *programs.r_runtimes(),
+        *programs.compiled_runtimes(),
+        *pages.runtimes(),
+    )
+    rows = [(row, row.find(machine)) for row in ours]
+    taken = [name for row, found in rows if found for name in row.names]
+    return [*rows, *((row, row.find(machine)) for row in kernelspecs.runtimes(machine, taken))]
 
 
 class LocalKernels:
@@ -219,7 +248,7 @@ class LocalKernels:
 
     def python_kernel(self) -> Kernel:
         """The kernel of languages that run inside Python, also where Python itself is not offered."""
-        return self._kernel(python_runtime.runtime())
+        return self._kernel(python.runtime())
 
     def _language_of(self, attachment: KernelAttachment) -> str:
         settled = "_here" in self.__dict__

@@ -19,11 +19,11 @@ from terp.text.plain import without_escapes
 if TYPE_CHECKING:
     from terp.kernels.jupyter.local import LocalKernels
 
-# What the kernel says of code that it cannot read, and no more.
+# The only message of the kernel for code that it cannot parse.
 _UNREADABLE = Error("Error", "Execution failed")
 _EXPLAIN_S = 5.0
 _SET = {
-    # Values and errors come with colours otherwise, which end up in what the model reads.
+    # Otherwise values and errors contain colours, which the model would read.
     "NO_COLOR": "1",
     "DENO_NO_UPDATE_CHECK": "1",
     "DENO_NO_PROMPT": "1",
@@ -31,13 +31,13 @@ _SET = {
 
 
 def runtime() -> Runtime:
-    """The row of deno."""
+    """Return the row of deno."""
     remedy = install_extra("javascript")
     return Runtime(("javascript", "typescript"), find_deno, remedy, _make, tells_variables=False)
 
 
 def find_deno(machine: Machine) -> str:
-    """The user's deno, or that of terp's own environment; none where it cannot open ports."""
+    """Return the user's deno, or the one in terp's environment; "" without network: it needs ports."""
     if not machine.network:
         return ""
     own = Path(sys.executable).with_name("deno")
@@ -47,7 +47,7 @@ def find_deno(machine: Machine) -> str:
 def deno_launch(
     deno: str, cwd: str, environ: Mapping[str, str], options: KernelOptions | None = None
 ) -> Launch:
-    """The launch of deno's kernel."""
+    """Return the launch of deno's kernel."""
     options = options or KernelOptions()
     return Launch(
         argv=(deno, "jupyter", "--quiet", "--kernel", "--conn", "{connection_file}"),
@@ -56,10 +56,10 @@ def deno_launch(
         language="typescript",
         why=deno,
         start_timeout_s=options.start_timeout_s,
-        # It does not know other sockets, and SIGINT ends it.
+        # It supports no other sockets, and SIGINT ends it.
         transport="tcp",
         interrupt_by="message",
-        # Measured under load: 5 of 90.
+        # Measured under load: 5 of 90 results come late.
         results_lag=True,
     )
 
@@ -74,7 +74,7 @@ def _make(kernels: "LocalKernels") -> Kernel:
 
 
 class DenoKernel:
-    """Implements `Kernel` with deno's, whose errors of syntax are put into words."""
+    """Implements `Kernel` with deno's, and completes its messages about syntax errors."""
 
     language = "javascript"
 
@@ -88,7 +88,7 @@ class DenoKernel:
     async def execute(
         self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0, moment: int = 0
     ) -> AsyncGenerator[RunItem, None]:
-        """Run `code`; yield what happens."""
+        """Run `code`; yield its events."""
         run = self._kernel.execute(code, run_id=run_id, number=number, timeout_s=timeout_s)
         async with aclosing(run) as items:
             async for item in items:
@@ -96,7 +96,7 @@ class DenoKernel:
 
 
 async def syntax_error(deno: str, code: str) -> Error:
-    """The syntax error in `code`, as deno's formatter reports it: its parser is the kernel's."""
+    """Return the syntax error in `code` as deno's formatter reports it, which has the same parser."""
     argv = (deno, "fmt", "--no-config", "--ext=ts", "-")
     pipe = asyncio.subprocess.PIPE
     errors = b""

@@ -1,4 +1,4 @@
-"""Any other kernel that was installed for Jupyter: found by its kernelspec, without importing Jupyter."""
+"""Other kernels that are installed for Jupyter, found by their kernelspecs without importing Jupyter."""
 
 import json
 import os
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from terp.kernels.jupyter.kernel import JupyterKernel
     from terp.kernels.jupyter.local import LocalKernels
 
-# Known not to open sockets in a directory, by the last part of the program's path.
+# Programs, by file name, that cannot use sockets in a directory.
 _ONLY_TCP = ("deno", "tslab", "ijskernel", "ijsnotebook")
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A kernelspec: the name of its folder, its language in lower case, and how it is started."""
+    """A kernelspec: the name of its folder, its language in lower case, and its command line."""
 
     name: str
     language: str
@@ -34,9 +34,9 @@ class Spec:
 
 
 def runtimes(machine: Machine, taken: Sequence[str]) -> Sequence[Runtime]:
-    """One row for each kernelspec whose language is not `taken`: known to terp, and here.
+    """Return a row for each kernelspec whose language is not `taken` by a better row.
 
-    It goes by the name of its language; a second one for the same language by its own.
+    The row has the name of the language; a second one for the same language has the kernelspec's own name.
     """
     rows: list[Runtime] = []
     names = list(taken)
@@ -51,7 +51,7 @@ def runtimes(machine: Machine, taken: Sequence[str]) -> Sequence[Runtime]:
 
 
 def find_specs(machine: Machine) -> Sequence[Spec]:
-    """The kernelspecs of this person and this machine, those that win first; none of a project's own."""
+    """Return the kernelspecs of this user and this machine, in Jupyter's order; none of a project's."""
     specs: dict[str, Spec] = {}
     for folder in spec_folders(machine.environ):
         try:
@@ -66,7 +66,7 @@ def find_specs(machine: Machine) -> Sequence[Spec]:
 
 
 def spec_folders(environ: Mapping[str, str]) -> Iterator[Path]:
-    """Where Jupyter keeps kernelspecs; relative paths and environments that are not active are left out."""
+    """Yield Jupyter's folders of kernelspecs, without relative paths and inactive environments."""
     active = (environ.get(name, "") for name in ("VIRTUAL_ENV", "CONDA_PREFIX"))
     folders = (
         *environ.get("JUPYTER_PATH", "").split(os.pathsep),
@@ -79,7 +79,7 @@ def spec_folders(environ: Mapping[str, str]) -> Iterator[Path]:
 
 
 def own_data_folder(environ: Mapping[str, str]) -> str:
-    """Jupyter's data folder of this user."""
+    """Return the user's data folder of Jupyter."""
     home = Path(environ.get("HOME") or os.path.expanduser("~"))  # noqa: PTH111 - `Path.home` ignores `environ`
     user = home / "Library/Jupyter" if sys.platform == "darwin" else home / ".local/share/jupyter"
     data = environ.get("XDG_DATA_HOME", "")
@@ -89,7 +89,7 @@ def own_data_folder(environ: Mapping[str, str]) -> str:
 def spec_launch(
     spec: Spec, cwd: str, environ: Mapping[str, str], options: KernelOptions | None = None
 ) -> Launch:
-    """The launch of the kernel of a kernelspec."""
+    """Return the launch of the kernel of a kernelspec."""
     options = options or KernelOptions()
     program = Machine(environ).which(spec.argv[0]) or spec.argv[0]
     arguments = (part.replace("{resource_dir}", spec.folder) for part in spec.argv[1:])
@@ -107,7 +107,7 @@ def spec_launch(
 
 
 def _read(path: Path) -> Spec | None:
-    """The kernelspec in a folder; None when there is none, or one that starts a Python kernel."""
+    """Read the kernelspec in a folder; None if there is none, or one for Python."""
     try:
         content = json.loads((path / "kernel.json").read_text(encoding="utf-8"))
         argv = tuple(str(part) for part in content["argv"])
@@ -122,7 +122,7 @@ def _read(path: Path) -> Spec | None:
 
 
 def _filled(own: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
-    """A spec's variables with `${NAME}` replaced, as Jupyter does."""
+    """Return a spec's variables with `${NAME}` replaced, as Jupyter does."""
     filled = {}
     for name, value in own.items():
         for known, there in environment.items():

@@ -23,26 +23,26 @@ _IMPORTS_REACT = re.compile(r"^[ \t]*import\b[^;\n]*\bReact\b", re.MULTILINE)
 
 
 def html_page(code: str) -> Mapping[str, str]:
-    """A page as it is."""
+    """Return a page unchanged."""
     return {"text/html": code}
 
 
 def svg_picture(code: str) -> Mapping[str, str]:
-    """A drawing as it is."""
+    """Return a drawing unchanged."""
     return {"image/svg+xml": code}
 
 
 def mermaid_page(code: str) -> Mapping[str, str]:
-    """A page that draws a diagram, with a script from the network; its text reads as the diagram does."""
+    """Return a page that draws a diagram with a script from the network, and the diagram's source as text."""
     script = f"import mermaid from '{_MERMAID}'; mermaid.initialize({{startOnLoad: true}});"
     body = f'<pre class="mermaid">\n{html.escape(code, quote=False)}\n</pre>'
     return {"text/html": _page(body, f'<script type="module">{script}</script>'), "text/plain": code}
 
 
 def react_page(code: str) -> Mapping[str, str]:
-    """A page that shows the default export of a module, or the last component that it defines.
+    """Return a page that shows the default export of a module, or the last component that it defines.
 
-    React and the translator of JSX come from the network.
+    React and the compiler of JSX are loaded from the network.
     """
     module, shown = _without_export(code)
     lines = [
@@ -61,7 +61,7 @@ def react_page(code: str) -> Mapping[str, str]:
 
 
 def _without_export(code: str) -> tuple[str, str]:
-    """A module without its default export, and the name of the component to show."""
+    """Return a module without its default export, and the name of the component to show."""
     export = _EXPORT.search(code)
     if export is None:
         components = _COMPONENT.findall(code)
@@ -77,9 +77,9 @@ def _without_export(code: str) -> tuple[str, str]:
 
 @dataclass(slots=True)
 class PageKernel:
-    """Implements `Kernel` without a process: what it is given becomes a display, which the session saves.
+    """Implements `Kernel` without a process: code becomes a display, which the session saves.
 
-    `shown` makes the MIME bundle of it.
+    `shown` makes its MIME bundle.
     """
 
     language: str
@@ -93,13 +93,13 @@ class PageKernel:
     _count: int = 0
 
     async def start(self) -> None:
-        """There is nothing to start."""
+        """Start nothing: there is no process."""
         self.generation = max(1, self.generation)
 
     async def execute(
         self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0, moment: int = 0
     ) -> AsyncGenerator[RunItem, None]:
-        """Show the page."""
+        """Yield the page as a display."""
         await self.start()
         self._count += 1
         yield RunStarted(number or self._count)
@@ -107,10 +107,10 @@ class PageKernel:
         yield RunEnded("ok")
 
     async def type_in(self, text: str | None) -> None:
-        """A page asks nothing."""
+        """Do nothing: a page asks nothing."""
 
     async def answer(self, value: Any, error: str = "") -> None:
-        """A page calls nothing."""
+        """Do nothing: a page calls no service."""
 
     async def interrupt(self) -> None:
         """Do nothing: no code runs."""
@@ -119,31 +119,31 @@ class PageKernel:
         """Do nothing: a page has no state."""
 
     async def complete(self, code: str, cursor: int) -> Sequence[str]:
-        """Return no completions or help."""
+        """Return no completions."""
         return ()
 
     async def inspect(self, code: str, cursor: int) -> str:
-        """Return no completions or help."""
+        """Return no help."""
         return ""
 
     async def variables(self) -> Sequence[Variable]:
-        """None."""
+        """Return no variables."""
         return ()
 
     async def names(self) -> Mapping[str, str]:
-        """None."""
+        """Return no names."""
         return {}
 
     async def missing(self, modules: Sequence[str]) -> Sequence[str]:
-        """None."""
+        """Return no modules."""
         return ()
 
     async def value(self, name: str, keys: Sequence[Any], spec: str) -> WrittenValue:
-        """None."""
+        """Return no value: a page has no variables."""
         return WrittenValue(why="a page has no variables")
 
     async def aclose(self) -> None:
-        """There is nothing to end."""
+        """Do nothing: there is no process."""
 
 
 def _page(body: str, scripts: str) -> str:
@@ -159,7 +159,7 @@ _SHOWN: Mapping[str, Callable[[str], Mapping[str, str]]] = {
 
 
 def runtimes() -> Sequence[Runtime]:
-    """One row for each of them. Nothing has to be there for them: a browser shows what was saved."""
+    """Return a row for each. They need no program: a browser shows the saved file."""
     return [Runtime((language,), _here, "", _maker(language), keeps_state=False) for language in _SHOWN]
 
 

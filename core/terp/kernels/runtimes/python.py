@@ -28,7 +28,7 @@ _PIP = r"""
 
 
 def runtime() -> Runtime:
-    """The row of Python. It is always here: terp has one."""
+    """Return the row of Python, which is always installed: terp itself runs in one."""
     return Runtime(("python",), _find, "", _make)
 
 
@@ -38,7 +38,7 @@ def _find(machine: Machine) -> str:
 
 def _make(kernels: "LocalKernels") -> "JupyterKernel":
     def launch(token: str) -> Launch:
-        # As they are by then: they may change between two starts.
+        # Read now: they may change between two starts.
         options, interpreter = kernels.options, kernels.python
         return Launch(
             argv=python_argv(interpreter),
@@ -65,7 +65,7 @@ def _make(kernels: "LocalKernels") -> "JupyterKernel":
 
 
 def sql_runtime() -> Runtime:
-    """The row of SQL."""
+    """Return the row of SQL."""
     return Runtime(("sql",), _find_duckdb, "Install duckdb in the Python that runs the code.", _make_sql)
 
 
@@ -78,7 +78,7 @@ def _make_sql(kernels: "LocalKernels") -> Kernel:
 
 
 class SqlKernel:
-    """Implements `Kernel` with a Python kernel: a query runs there, all else is that kernel's own."""
+    """Implements `Kernel` with a Python kernel: a query is a cell there, the rest is passed on."""
 
     language = "sql"
 
@@ -89,11 +89,11 @@ class SqlKernel:
         return getattr(self._python, name)
 
     async def aclose(self) -> None:
-        """The Python kernel is ended by its owner."""
+        """Do nothing: the owner of the Python kernel ends it."""
 
     def execute(
         self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0, moment: int = 0
     ) -> AsyncGenerator[RunItem, None]:
-        """Run a query, or several."""
+        """Run one query or several."""
         query = f"__import__('terp_home.sql').sql.run({code!r})"
         return self._python.execute(query, run_id=run_id, number=number, timeout_s=timeout_s, moment=moment)

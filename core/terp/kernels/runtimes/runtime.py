@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """The input of a search: the environment variables, and the chosen Python and shell.
+    """The input of a search for programs: the environment, and the chosen Python and shell.
 
-    Without `network` the kernels have no ports, which some cannot do without.
+    Without `network` the kernels have no ports, which some need.
     """
 
     environ: Mapping[str, str]
@@ -23,7 +23,7 @@ class Machine:
     network: bool = True
 
     def which(self, *programs: str) -> str:
-        """The path of the first of these programs that is on the user's PATH, or ""."""
+        """Return the path of the first of these programs that is on the PATH; "" if none is."""
         path = self.environ.get("PATH", "")
         return next((found for program in programs if (found := shutil.which(program, path=path))), "")
 
@@ -32,10 +32,10 @@ class Machine:
 class Runtime:
     """One row of the table of languages.
 
-    `names` are what models are offered, the main name first; all of them mean the same kernel. `find` says
-    what would run it here ("/usr/bin/ruby"), or "" when nothing does, without starting a process; `remedy`
-    is how to get it. A runtime without `keeps_state` forgets everything between two runs; one that is not
-    `tested` was written from documentation; one without `tells_variables` does not list them.
+    `names` are offered to models, the main name first; all mean the same kernel. `find` returns the program
+    that would run it here ("/usr/bin/ruby") or "", without starting a process; `remedy` says how to install
+    it. A runtime without `keeps_state` forgets everything between two runs. One that is not `tested` was
+    written from documentation. One without `tells_variables` does not list variables.
     """
 
     names: tuple[str, ...]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from terp.kernels.jupyter.kernel import JupyterKernel
     from terp.kernels.jupyter.local import LocalKernels
 
-# Unless the user passes their own: nothing waits for keys on a screen that is not there.
+# Unless the user passes their own: no program waits for keys.
 _SET = {
     "MANPAGER": "cat",
     "SYSTEMD_PAGER": "cat",
@@ -23,19 +23,19 @@ _SET = {
     "GCM_INTERACTIVE": "never",
     "DEBIAN_FRONTEND": "noninteractive",
     "npm_config_yes": "true",
-    # What a program has printed is seen when it prints it.
+    # Output is shown when it is printed.
     "PYTHONUNBUFFERED": "1",
 }
 
 
 def runtime() -> Runtime:
-    """The row of the shell."""
+    """Return the row of the shell."""
     remedy = "Install bash, or name a bash or zsh with --shell."
     return Runtime(("shell",), find_shell, remedy, _make)
 
 
 def find_shell(machine: Machine) -> str:
-    """The shell that was chosen; else bash, or the user's zsh where there is no bash."""
+    """Return the configured shell; else bash, or the user's zsh if there is no bash."""
     if machine.shell:
         chosen = machine.which(str(typed_path(machine.shell)))
         return chosen if Path(chosen).name in ("bash", "zsh") else ""
@@ -50,13 +50,13 @@ def _own_zsh(environ: Mapping[str, str]) -> str:
 def shell_launch(
     program: str, cwd: str, environ: Mapping[str, str], options: KernelOptions | None = None
 ) -> Launch:
-    """The launch of the kernel of the shell `program`."""
+    """Return the launch of the kernel of the shell `program`."""
     options = options or KernelOptions()
     environment = _SET | kernel_environment(environ, options.env_pass)
     return Launch(
         argv=host_argv("shell", f"--ShellKernel.program={program}"),
         cwd=cwd,
-        # Colours and cursor movements are for a terminal that the cells do not have.
+        # Colours and cursor movements are for a terminal, which cells do not have.
         environment=environment | {"TERM": "dumb"},
         language="shell",
         why=program,
@@ -69,7 +69,7 @@ def _make(kernels: "LocalKernels") -> "JupyterKernel":
     def launch(_: str) -> Launch:
         program = find_shell(Machine(kernels.environ, shell=kernels.options.shell))
         made = shell_launch(program, kernels.cwd, kernels.environ, kernels.options)
-        # Its pip and python are those of the Python that runs the code.
+        # Its `pip` and `python` are those of the Python kernel.
         environment = python_environment(kernels.python, made.environment)
         return replace(made, environment=environment, needs=needed_by(kernels.python))
 

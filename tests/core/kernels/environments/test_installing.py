@@ -10,8 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from terp.kernels.environments.installing import Installer
-from terp.kernels.environments.shims import pip_shims
+from terp.kernels.environments.installing import Installer, pip_shims
 from terp.settings.interpreter import Interpreter
 
 

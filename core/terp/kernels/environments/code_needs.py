@@ -1,17 +1,43 @@
-"""Packages that commands such as `!pip install NAME` in code would install."""
+"""Packages that code needs: by its imports, and by commands such as `!pip install NAME` in it."""
 
+import ast
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from terp.analysis.effects.cells import commands_in
+from terp.analysis.effects.cells import commands_in, python_in
 from terp.analysis.effects.shell_words import NotRead, Script
+from terp.kernels.environments.distributions import imported
 
 _PIP = re.compile(r"(?:\S*/)?(?:pip3?|uv)")
 _PYTHON = re.compile(r"(?:\S*/)?python[\d.]*|\{sys\.executable\}|\$\{?\w+\}?")
 _UPGRADES = re.compile(r"--upgrade|-[a-zA-Z]*U[a-zA-Z]*")
 _REQUIREMENT = re.compile(r"\w[\w.-]*(?:\[[\w,.-]+\])?\s*(?:[<>=!~]=?\s*[\w.*]+[,\s]*)*")
+_MAY_FAIL = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
+
+
+def imported_by(code: str) -> tuple[str, ...]:
+    """Return the modules that Python code needs, without the standard library and optional imports."""
+    tree = python_in(code)
+    if not tree:
+        return ()
+    spared = {name for block in _forgiving(tree) for statement in block.body for name in imported(statement)}
+    found = dict.fromkeys(imported(tree))
+    return tuple(name for name in found if name not in sys.stdlib_module_names and name not in spared)
+
+
+def _forgiving(tree: ast.AST) -> Iterator[ast.Try]:
+    """Yield the `try` statements that catch a failed import."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Try) and any(_catches(handler.type) for handler in node.handlers):
+            yield node
+
+
+def _catches(caught: ast.expr | None) -> bool:
+    parts = caught.elts if isinstance(caught, ast.Tuple) else [caught]
+    return any(part is None or (isinstance(part, ast.Name) and part.id in _MAY_FAIL) for part in parts)
 
 
 def named_by_pip(code: str, language: str, cwd: str) -> dict[str, bool]:

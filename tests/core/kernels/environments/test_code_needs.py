@@ -1,10 +1,10 @@
-"""The packages that lines of pip name."""
+"""Packages that code needs: by its imports, and by its pip commands."""
 
 from pathlib import Path
 
 import pytest
 
-from terp.kernels.environments.pip_lines import named_by_pip
+from terp.kernels.environments.code_needs import imported_by, named_by_pip
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,22 @@ def test_a_file_of_requirements_names_them(tmp_path: Path) -> None:
         "six==1.16": False,
         "cowsay": False,
     }
+
+
+@pytest.mark.parametrize(
+    ("code", "modules"),
+    [
+        ("import numpy as np, pandas", ("numpy", "pandas")),
+        ("import os.path, sklearn.cluster", ("sklearn",)),
+        ("from PIL import Image", ("PIL",)),
+        ("from . import x\nfrom .y import z", ()),
+        ("def f():\n    import cv2", ("cv2",)),
+        ("try:\n    import ujson as json\nexcept ImportError:\n    import json", ()),
+        ("try:\n    import a\nexcept ValueError:\n    pass", ("a",)),
+        ("try:\n    import a\nexcept (OSError, ModuleNotFoundError):\n    import b", ("b",)),
+        ("%matplotlib inline\nimport numpy\n!ls", ("numpy",)),
+        ("import", ()),
+    ],
+)
+def test_modules_are_read_from_the_code(code: str, modules: tuple[str, ...]) -> None:
+    assert imported_by(code) == modules
