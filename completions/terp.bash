@@ -167,7 +167,7 @@ _terp() {
                     --json
                 )
             elif ((COMP_CWORD == 1)); then
-                words=(run solve attach demo doctor languages tools mcp profiles trust rules keys sessions cost replay export serve completions)
+                words=(run solve attach demo docs doctor languages tools mcp profiles trust rules keys sessions cost replay export serve completions)
             elif ((COMP_CWORD == 2)) && [[ $before == completions ]]; then
                 words=(bash zsh fish)
             elif ((COMP_CWORD == 2)) && [[ $before == sessions ]]; then
@@ -182,6 +182,8 @@ _terp() {
                 words=(month days all)
             elif ((COMP_CWORD == 2)) && [[ $before == keys ]]; then
                 words=(list set delete)
+            elif ((COMP_CWORD == 2)) && [[ $before == docs ]]; then
+                compopt +o default 2>/dev/null; words=(attach background clusters commands context costs index languages library mcp pipelines profiles prompt references replay rewind rules sandbox server sessions settings shell solve start stores tools trust until)
             elif ((COMP_CWORD == 2)) && [[ $before == export ]]; then
                 words=(ipynb py md html)
             elif [[ "${COMP_WORDS[1]} ${COMP_WORDS[2]}" == @(sessions' 'show|sessions' 'rm) ]] ||

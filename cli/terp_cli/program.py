@@ -16,6 +16,7 @@ COMMANDS: Mapping[str, str] = {
     "": "terp_cli.program:converse",
     "cost": "terp_cli.verbs.cost:cost",
     "demo": "terp_cli.verbs.demo.play:demo",
+    "docs": "terp_cli.verbs.docs:docs",
     "doctor": "terp_cli.fronts.doctor:doctor",
     "export": "terp_cli.verbs.sessions:export_session",
     "keys": "terp_cli.verbs.keys:keys",

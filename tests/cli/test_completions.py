@@ -91,7 +91,7 @@ def test_nothing_is_offered_for_free_text(shell: Shell, line: str) -> None:
 
 def test_subcommands_are_offered_first(shell: Shell) -> None:
     assert offers(shell, "terp ") >= {command.name for command in SUBCOMMANDS}
-    assert offers(shell, "terp do") == {"doctor"}
+    assert offers(shell, "terp do") == {"docs", "doctor"}
     assert offers(shell, "terp plot do") == set()
 
 
@@ -118,6 +118,10 @@ def test_profiles_are_offered_where_one_can_stand(shell: Shell, line: str) -> No
 
 def test_providers_are_offered_where_one_must_stand(shell: Shell) -> None:
     assert offers(shell, "terp keys set o") == {"openai", "openrouter"}
+
+
+def test_pages_are_offered_for_docs(shell: Shell) -> None:
+    assert offers(shell, "terp docs ") == {path.stem for path in Path("docs").glob("*.md")}
 
 
 def test_formats_and_then_sessions_are_offered_for_an_export(shell: Shell) -> None:

@@ -52,13 +52,19 @@ def _groups() -> Iterator[str]:
 
 def _line(row: Setting) -> str:
     short = [flag for flag in row.flags if not flag.startswith("--")]
-    flags = " ".join([", ".join([*short, long_names(row)[0]]), _value(row)]).rstrip()
-    about = wrap(row.about + _default(row), _WIDTH - _COLUMN)
+    flags = " ".join([", ".join([*short, long_names(row)[0]]), value_of(row)]).rstrip()
+    about = wrap(about_row(row), _WIDTH - _COLUMN)
     first = [flags] if len(flags) > _COLUMN - 4 else [f"{flags:{_COLUMN - 2}}{about.pop(0)}"]
     return "".join(f"{line}\n" for line in ["  " + first[0], *(" " * _COLUMN + line for line in about)])
 
 
-def _value(row: Setting) -> str:
+def about_row(row: Setting) -> str:
+    """Return the description of a setting, with its default in brackets."""
+    return row.about + _default(row)
+
+
+def value_of(row: Setting) -> str:
+    """Return the placeholder for the value of a flag; "" for a switch."""
     if row.kind == "switch":
         return ""
     if row.choices:

@@ -82,6 +82,7 @@ _WANTED = {
     "run": "it takes an existing file, or - for stdin",
     "attach": "it takes a notebook, a connection file or the name of a running kernel, and then a prompt",
     "demo": "it takes nothing",
+    "docs": "it takes the name of a page",
     "doctor": "it takes nothing",
     "languages": "it takes nothing",
     "tools": "it takes nothing",
@@ -111,6 +112,7 @@ SUBCOMMANDS = (
     Subcommand("solve", "DIR|FILE|-", "write a solution for a problem with tests"),
     Subcommand("attach", "[FILE] […]", "use a running kernel of Jupyter or VS Code"),
     Subcommand("demo", "", "a tour without key or network"),
+    Subcommand("docs", "[PAGE]", "list the pages of documentation, or show one"),
     Subcommand("doctor", "", "check the installation; name problems and remedies"),
     Subcommand("languages", "", "list languages, and how to install the missing ones"),
     Subcommand("tools", "", "list the functions that the model can call"),
@@ -134,7 +136,7 @@ def called_by(words: Sequence[str], *, in_language: bool) -> tuple[str, str]:
     `in_language`: the language of the code was given, so that any file may hold it.
     """
     match words:
-        case ["demo" | "doctor" | "languages" | "mcp" | "serve" | "solve" | "tools" as command]:
+        case ["demo" | "docs" | "doctor" | "languages" | "mcp" | "serve" | "solve" | "tools" as command]:
             return command, ""
         case [command, *rest] if command in VERBS and (not rest or _fits(command, rest[0], rest[1:])):
             return command, rest[0] if rest else next(iter(VERBS[command]))
@@ -152,7 +154,7 @@ def _is_for(command: str, argument: str, *, in_language: bool) -> bool:
             return argument in SHELLS
         case "run":
             return in_language or _names_code(argument)
-        case "replay":
+        case "docs" | "replay":
             return len(argument.split()) == 1
         case "solve":
             return _names_problem(argument)

@@ -1,6 +1,7 @@
 """Completion of the command line in bash, zsh and fish.
 
-`python -m terp_cli.generate.shells` writes completions/ from the tables of flags and subcommands.
+`python -m terp_cli.generate.shells` writes completions/ from the tables of flags and subcommands, and the
+names of profiles and pages.
 """
 
 from pathlib import Path

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from terp.secrets.keys import key_providers
 from terp_cli.generate.shells.entries import FlagEntry, ValueKind, verbs_with
 from terp_cli.line.subcommands import EXPORTS, SHELLS, SUBCOMMANDS, VERBS
+from terp_cli.verbs.docs import page_names
 
 _HEAD = """\
 # Completion of terp in bash. Written by python -m terp_cli.generate.shells from terp_cli.line: edit that.
@@ -68,6 +69,8 @@ def _arms(entries: Sequence[FlagEntry], profiles: Sequence[str]) -> Iterator[str
     for command, verbs in VERBS.items():
         yield f"    elif ((COMP_CWORD == 2)) && [[ $before == {command} ]]; then"
         yield f"        words=({' '.join(verbs)})"
+    yield "    elif ((COMP_CWORD == 2)) && [[ $before == docs ]]; then"
+    yield f"        {_NO_FILES}; words=({' '.join(page_names())})"
     yield "    elif ((COMP_CWORD == 2)) && [[ $before == export ]]; then"
     yield f"        words=({' '.join(EXPORTS)})"
     yield f"    elif [[ {_AFTER} == @({_after('session')}) ]] ||"

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from terp.secrets.keys import key_providers
 from terp_cli.generate.shells.entries import FlagEntry, verbs_with
 from terp_cli.line.subcommands import EXPORTS, SHELLS, SUBCOMMANDS, VERBS
+from terp_cli.verbs.docs import page_names
 
 _HEAD = """\
 # Completion of terp in fish. Written by python -m terp_cli.generate.shells from terp_cli.line: edit that.
@@ -63,6 +64,7 @@ def _subcommands() -> Iterator[str]:
     yield f"complete -c terp -n '__terp_after terp completions' -x -a '{' '.join(SHELLS)}'"
     for name, verbs in VERBS.items():
         yield f"complete -c terp -n '__terp_after terp {name}' -x -a '{' '.join(verbs)}'"
+    yield f"complete -c terp -n '__terp_after terp docs' -x -a '{' '.join(page_names())}'"
     yield f"complete -c terp -n '__terp_after terp export' -x -a '{' '.join(EXPORTS)}'"
     for format_ in EXPORTS:
         yield f"complete -c terp -n '__terp_after terp export {format_}' -x -a '(__terp_sessions)'"

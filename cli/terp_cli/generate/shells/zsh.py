@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from terp.secrets.keys import key_providers
 from terp_cli.generate.shells.entries import FlagEntry, verbs_with
 from terp_cli.line.subcommands import EXPORTS, SHELLS, SUBCOMMANDS, VERBS
+from terp_cli.verbs.docs import page_names
 
 _HEAD = """\
 #compdef terp
@@ -34,6 +35,8 @@ _terp_rest() {
     if ((CURRENT == 3)) && [[ $words[2] == completions ]]; then
         compadd @SHELLS@
 @VERBS@
+    elif ((CURRENT == 3)) && [[ $words[2] == docs ]]; then
+        compadd @PAGES@
     elif ((CURRENT == 3)) && [[ $words[2] == export ]]; then
         compadd @EXPORTS@
     elif [[ "$words[2] $words[3]" == (@WITH_SESSIONS@) || $words[2] == export ||
@@ -78,6 +81,7 @@ def script(entries: Sequence[FlagEntry], profiles: Sequence[str]) -> str:
         "@COMMANDS@": "\n".join(commands),
         "@SHELLS@": " ".join(SHELLS),
         "@VERBS@": "\n".join(_verbs()),
+        "@PAGES@": " ".join(page_names()),
         "@EXPORTS@": " ".join(EXPORTS),
         "@WITH_SESSIONS@": _after("session"),
         "@WITH_PROVIDERS@": _after("provider"),
