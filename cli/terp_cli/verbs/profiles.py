@@ -63,6 +63,8 @@ def _show(call: Invocation, profiles: Profiles, more: Sequence[str]) -> int:
         for name in settings.origins
     ]
     _write_columns(call, sorted(rows, key=lambda row: list(table(Settings)).index(row[0])))
+    if not rows:
+        call.note(f"{more[0]} sets nothing: every setting has its default. terp profiles edit {more[0]}")
     return 0
 
 

@@ -55,7 +55,7 @@ class ReplaySource:
 
 
 def replay(call: Invocation) -> int:
-    """Run the code again and compare, or list it; return the exit code: 1 when something differs.
+    """Run the code again and compare, or list it; return the exit code: 1 for a difference or no run.
 
     Raises:
         TerpError: there is no such session or recording, or no code in it that ran.
@@ -123,7 +123,7 @@ class _Replay:
         if not_reached := self._total - self._same - self._differ - self._left_out:
             parts.append(f"{not_reached} not reached")
         out.write(f"{', '.join(parts)}.\n")
-        return code or int(bool(self._differ))
+        return code or int(bool(self._differ) or not self._same)
 
     async def _conversation(self, conversation: Sequence[Cell]) -> int:
         call, project = self._call, self._call.project_around(self._source.cwd)

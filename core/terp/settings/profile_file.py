@@ -138,7 +138,7 @@ def _take(profile: ProfileFile, where: str, name: str, node: Any, base_key: str)
     rows[base_key] = Setting("another profile", name=base_key)
     row = rows.get(name)
     if row is None:
-        profile.problems.append(f"{where}: {_unknown(name, list(rows))}")
+        profile.problems.append(f"{where}: {_unknown(name, list(rows), base_key)}")
     elif name in profile.seen:
         profile.problems.append(f"{where}: '{name}' is set twice in this file.")
     else:
@@ -194,7 +194,9 @@ def _value(profile: ProfileFile, where: str, row: Setting, node: Any) -> Any:
     return group.value
 
 
-def _unknown(name: str, settable: list[str]) -> str:
+def _unknown(name: str, settable: list[str], base_key: str) -> str:
+    if name in ("profile", "extends"):
+        return f"'{name}' is called '{base_key}' in this file."
     if name in table(Settings):
         return f"'{name}' belongs to one call and cannot be set in a file; use {_long_flag(name)}."
     return unknown(name, settable, "terp --help lists them.")

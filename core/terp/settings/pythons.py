@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,11 +38,14 @@ def active_python(environ: Mapping[str, str]) -> tuple[str, str]:
 
 
 def project_python(cwd: str, environ: Mapping[str, str]) -> ProjectPython | None:
-    """The Python of the project that `cwd` is in: of its folders, or of Poetry's or Pipenv's own."""
+    """The Python of the project that `cwd` is in: of its folders, or of Poetry's or Pipenv's own.
+
+    None also if it is the one that terp itself runs in: its code runs already, so nothing is left to trust.
+    """
     for folder in upwards(Path(cwd), environ):
         for prefix in _environments(folder, environ):
             if path := _python_in(prefix):
-                return ProjectPython(path, str(folder))
+                return None if _is_own(prefix) else ProjectPython(path, str(folder))
     return None
 
 
@@ -86,6 +90,10 @@ def _cache(environ: Mapping[str, str], name: str) -> str:
 def _data(environ: Mapping[str, str], name: str) -> str:
     home = environ.get("HOME", "")
     return os.path.join(environ.get("XDG_DATA_HOME") or f"{home}/.local/share", name)  # noqa: PTH118
+
+
+def _is_own(prefix: Path) -> bool:
+    return os.path.realpath(prefix) == os.path.realpath(sys.prefix)
 
 
 def _python_in(prefix: Path) -> str:

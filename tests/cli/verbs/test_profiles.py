@@ -34,6 +34,13 @@ def test_a_profile_is_shown_with_all_that_it_stands_on(terp: Terp) -> None:
     assert result.out.splitlines()[1].endswith("~/home/profiles/work.yaml:3")
 
 
+def test_a_profile_that_sets_nothing_is_shown_as_such(terp: Terp) -> None:
+    own(terp, "work", "# extends: default\n")
+    assert terp("profiles", "show", "work").notes == (
+        "terp: work sets nothing: every setting has its default. terp profiles edit work\n"
+    )
+
+
 def test_two_profiles_are_told_apart(terp: Terp) -> None:
     own(terp, "work", "max_steps: 5\n")
     assert terp("profiles", "diff", "work") == Result(0, "max_steps  5  50 in default\n", "")
@@ -79,7 +86,7 @@ def test_every_mistake_of_every_file_is_told_at_once(terp: Terp) -> None:
     assert result.notes.splitlines() == [
         "terp: ~/home/profiles/a.yaml:1: unknown setting 'modle'. Did you mean 'model'?",
         "terp: ~/home/profiles/b.yaml:1: 'max_steps' is \"many\", must be a whole number, 0 or more.",
-        "terp: ~/home/config.yaml:1: unknown setting 'extends'. terp --help lists them.",
+        "terp: ~/home/config.yaml:1: 'extends' is called 'profile' in this file.",
         "terp: .terp/profile.yaml:1: 'auto_run' is not taken from a project; only you can set it, with "
         "--auto-run or in a file of your own.",
         "terp: ~/home/profiles/a.yaml:2: there is no profile 'nobody'. There are: a, b, careful, data, "

@@ -89,6 +89,13 @@ def test_what_a_rule_denies_is_left_out(kept: Kept) -> None:
     assert result.code == 1
 
 
+def test_a_replay_that_leaves_all_out_has_not_succeeded(terp: Terp) -> None:
+    terp.asked([Call(code="open('n.txt', 'w').write('41')"), "Done."], "-y", "write it")
+    (folder,) = (terp.home / "sessions").glob("2*")
+    result = terp("replay", folder.name, "--fresh", "--deny", "effects: writes")
+    assert (result.code, result.out) == (1, "0 of 1 runs printed the same as before, 1 left out.\n")
+
+
 def test_what_was_forgotten_between_is_forgotten_again(terp: Terp) -> None:
     session = session_in(terp)
     terp.asked([Call(code="print('n' in globals())"), "No."], "-y", "-c", "is n there?")

@@ -105,3 +105,19 @@ def test_on_a_terminal_it_asks_at_once(terp: Terp) -> None:
         shown += teletype.over()[0]
     assert "so nothing is taken from it" not in shown
     assert "is trusted as it is now." in " ".join(shown.split())
+
+
+def test_a_project_takes_a_shipped_profile_by_extends_and_is_told_so(terp: Terp) -> None:
+    settings = terp.cwd / ".terp/profile.yaml"
+    settings.write_text("profile: data\n")
+    assert ".terp/profile.yaml:1: 'profile' is called 'extends' in this file.\n" in terp("trust").out
+    settings.write_text("extends: data\n")
+    assert "max_output_chars: 16000 → 40000" in terp("trust").out
+
+
+def test_the_environment_of_terp_itself_needs_no_trust(terp: Terp) -> None:
+    (terp.cwd / ".terp/profile.yaml").unlink()
+    (terp.cwd / "AGENTS.md").unlink()
+    (terp.cwd / ".venv").symlink_to(sys.prefix)
+    result = terp.asked(["hello"], "hi")
+    assert (result.code, result.out, result.notes) == (0, "hello\n", "")

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import sys
 from pathlib import Path
 
 import pytest
@@ -99,3 +100,8 @@ def test_an_environments_folder_may_be_configured_in_place_of_its_python(tmp_pat
     wanted = wanted_python(str(tmp_path / "env"), {}, str(tmp_path))
     assert wanted is not None
     assert wanted.path == path
+
+
+def test_the_environment_that_terp_runs_in_belongs_to_no_project(tmp_path: Path, project: Path) -> None:
+    (project / ".venv").symlink_to(sys.prefix)
+    assert project_python(str(project), environ(tmp_path)) is None
