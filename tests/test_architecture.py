@@ -149,7 +149,7 @@ def test_a_session_is_put_together_in_few_places() -> None:
         ("opening/session.py", "Session"),
         ("opening/session.py", "build_session"),
         ("demo/play.py", "Session"),
-        ("repl/conversation.py", "build_session"),
+        ("repl/keeping.py", "build_session"),
         ("verbs/solving.py", "build_session"),
         ("server/opening.py", "build_session"),
     }
@@ -357,7 +357,7 @@ def test_building_the_help_loads_nothing_slow() -> None:
 def test_a_prompt_and_its_model_load_neither_httpx_nor_rich() -> None:
     opened = "open_model(ModelOptions('openai/gpt-4o'), environ={})"
     code = f"""
-import terp_cli.program, terp_cli.repl.session
+import terp_cli.program, terp_cli.repl.repl
 from terp.settings.model_options import ModelOptions
 from terp.models.adapters.adapters import open_model
 {opened}

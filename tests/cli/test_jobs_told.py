@@ -2,18 +2,24 @@
 
 import io
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from terp import events as on
+from terp.events.kernel import Kernel
 from terp.events.outputs import Text
+from terp.session.limits import Limits
+from terp.testing import EchoKernel, Scripted, ScriptedModel, call, collect
 from terp_cli.fronts.plain import PlainFront
 from terp_cli.fronts.spoken import SpokenFront
 from terp_cli.fronts.terminal import TerminalFront
 from terp_cli.prompt.toolbar import Toolbar
 from terp_cli.terminal.window import TerminalWindow, WindowFeatures
 from tests.cli.drawing import Clock, proposed
+from tests.cli.repl.commands.here import Training
 from tests.cli.screens import Watched
+from tests.core.sessions import open_session
 
 LEFT = on.JobChanged("c1", 1, "python", "background", 12.0)
 ENDED = on.JobChanged("c1", 1, "python", "ended", 41.0)
@@ -78,11 +84,35 @@ def test_aloud_the_job_is_said_after_the_answer() -> None:
     ]
 
 
+class Two(EchoKernel):
+    """Two kernels whose code runs until it is interrupted."""
+
+    languages = ("python", "shell")  # type: ignore[assignment]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._kernels = {language: Training() for language in self.languages}
+
+    def get(self, language: str) -> Kernel:
+        return self._kernels[language]
+
+    async def aclose(self) -> None:
+        for kernel in self._kernels.values():
+            await kernel.interrupt()
+
+
 @pytest.mark.parametrize(("jobs", "shown"), [(0, ""), (1, "1 job · "), (2, "2 jobs · ")])
-def test_the_toolbar_counts_jobs(jobs: int, shown: str) -> None:
-    bar = Toolbar(lambda: "m", lambda: "none", lambda: False, jobs=lambda: jobs)
+async def test_the_toolbar_counts_jobs(tmp_path: Path, jobs: int, shown: str) -> None:
+    limits = Limits(background_after_s=0.001)
+    replies: list[Scripted] = [call("a"), "done", call("b", "shell"), "done"]
+    session = open_session(tmp_path, ScriptedModel(*replies), Two(), limits=limits)
+    for _ in range(jobs):
+        await collect(session, "go")
+    bar = Toolbar()
     assert bar.note(LEFT)
-    assert bar.text() == f"m · {shown}no sandbox · /help"
+    assert bar.text(session).endswith(f" · {shown}no sandbox · /help")
+    assert ("job" in bar.text(session)) is bool(jobs)
+    await session.aclose()
 
 
 WINDOW = TerminalWindow(WindowFeatures(call="osc9"))

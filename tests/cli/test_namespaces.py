@@ -8,7 +8,7 @@ import pytest
 from terp.kernels.jupyter.local import LocalKernels
 from terp.session.context.namespaces import Namespaces
 from terp_cli.prompt.mentions import described
-from tests.cli.repl.commands.talking import Noted
+from tests.cli.repl.commands.here import Here
 from tests.core.kernels.running import ran
 
 
@@ -28,19 +28,13 @@ async def kernels(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Lo
     await kernels.aclose()
 
 
-def talk_with(kernels: LocalKernels, folder: Path) -> Noted:
-    talk = Noted(folder)
-    talk.session.kernels = kernels  # type: ignore[assignment]  # real ones
-    return talk
-
-
 async def test_kernels_that_were_not_started_are_left_alone(kernels: LocalKernels) -> None:
     assert [kernel.language for kernel in Namespaces(kernels).started] == ["python", "shell"]
 
 
 async def test_each_language_has_a_table_of_its_own(kernels: LocalKernels, tmp_path: Path) -> None:
-    talk = talk_with(kernels, tmp_path)
-    assert await talk.does("/vars") == [
+    here = Here(tmp_path, kernels=kernels)
+    assert await here.does("/vars") == [
         "python:",
         "name  type  shape      size  head",
         "x     int          28 bytes  41",
@@ -49,8 +43,8 @@ async def test_each_language_has_a_table_of_its_own(kernels: LocalKernels, tmp_p
         'word  str                "here"',
         'x     str                "there"',
     ]
-    assert await talk.does("/vars shell") == (await talk.does("/vars"))[4:]
-    assert await talk.does("/vars wor") == [
+    assert await here.does("/vars shell") == (await here.does("/vars"))[4:]
+    assert await here.does("/vars wor") == [
         "shell:",
         "name  type  shape  size  head",
         'word  str                "here"',
@@ -62,7 +56,7 @@ async def test_a_language_that_lists_no_variables_is_named(tmp_path: Path) -> No
     if "typescript" not in kernels.languages:
         pytest.skip("there is no deno")
     await ran(kernels.get("typescript"), "const a = 1")
-    assert await talk_with(kernels, tmp_path).does("/vars") == [
+    assert await Here(tmp_path, kernels=kernels).does("/vars") == [
         "The variables of javascript cannot be listed."
     ]
     await kernels.aclose()

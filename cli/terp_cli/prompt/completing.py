@@ -16,7 +16,7 @@ from prompt_toolkit.document import Document
 
 from terp.settings.project.bounded import Refused, read_bounded
 from terp.text.paths import typed_path
-from terp_cli.prompt.interface import Sources, Word
+from terp_cli.prompt.interface import PromptHost, Word
 from terp_cli.prompt.mentions import mention
 from terp_cli.terminal.sanitise import one_line
 
@@ -34,9 +34,9 @@ T = TypeVar("T")
 class LineCompleter(Completer):
     """Completer for the text before the cursor."""
 
-    def __init__(self, sources: Sources) -> None:
-        self._sources = sources
-        self._files = Files(sources.cwd())
+    def __init__(self, host: PromptHost) -> None:
+        self._host = host
+        self._files = Files(host.cwd)
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         """Return nothing: completions are only asynchronous."""
@@ -52,12 +52,12 @@ class LineCompleter(Completer):
             typed = len(at[1]) + 1
         elif before.startswith((">>>", "!")):
             language, code = ("shell", before[1:]) if before[0] == "!" else ("python", before[3:].lstrip())
-            for match in (await self._patiently(self._sources.code(language, code)))[:_MOST]:
+            for match in (await self._patiently(self._host.code(language, code)))[:_MOST]:
                 yield Completion(match, -_overlap(code, match))
             return
         elif before[:1] in ("/", "%") and "\n" not in before:
             name, gap, argument = before[1:].partition(" ")
-            commands = self._sources.commands()
+            commands = self._host.commands()
             words = await self._arguments(name, argument) if gap else _ranked(name, commands, in_order=True)
             typed = len(argument) if gap else len(name)
         else:
@@ -67,17 +67,17 @@ class LineCompleter(Completer):
 
     async def _arguments(self, name: str, typed: str) -> list[Word]:
         # The source may read files, while the next key is pressed.
-        return await asyncio.to_thread(lambda: _ranked(typed, self._sources.arguments(name, typed)))
+        return await asyncio.to_thread(lambda: _ranked(typed, self._host.arguments(name, typed)))
 
     async def _mentioned(self, typed: str) -> list[Word]:
         names, files = await asyncio.gather(
-            self._patiently(self._sources.names()), asyncio.to_thread(self._here().like, typed)
+            self._patiently(self._host.names()), asyncio.to_thread(self._here().like, typed)
         )
         variables = [(f"@{name}", about) for name, about in _ranked(typed, names)]
         return [*variables, *((mention(path), "") for path in files)]
 
     def _here(self) -> "Files":
-        folder = self._sources.cwd()
+        folder = self._host.cwd
         if folder != self._files.folder:
             self._files = Files(folder)
         return self._files

@@ -1,7 +1,7 @@
-"""The interface between prompts and a conversation: settings of the input line, messages, answers."""
+"""The interface between prompts and a conversation: the owner of the input line, messages, answers."""
 
 import re
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,22 +30,6 @@ Word = tuple[str, str]
 """A completion, and a description of it."""
 
 
-@dataclass(frozen=True)
-class Sources:
-    """The sources of completions.
-
-    `commands` returns the commands; `arguments` the arguments of a command, given its name and the text so
-    far. `names` returns the variables of the kernels with their types, `code` completes code of a language
-    at its end. `cwd` is the kernel's present directory.
-    """
-
-    commands: Callable[[], Iterable[Word]]
-    arguments: Callable[[str, str], Iterable[Word]]
-    names: Callable[[], Awaitable[Sequence[Word]]]
-    code: Callable[[str, str], Awaitable[Sequence[str]]]
-    cwd: Callable[[], Path]
-
-
 @dataclass(frozen=True, slots=True)
 class Typed:
     """An entered line; `pasted` if a part of it was not typed."""
@@ -54,49 +38,74 @@ class Typed:
     pasted: bool
 
 
-def _never() -> bool:
-    """Return False: no turn was interrupted."""
-    return False
+class PromptHost:
+    """The owner of an input line, by default of a session that is still being opened.
 
-
-def _waits(_: str) -> bool:
-    """Return False: every line waits for the end of the turn."""
-    return False
-
-
-def _always() -> bool:
-    """Return True: the user may leave."""
-    return True
-
-
-def _no_one() -> None:
-    """Do nothing."""
-
-
-@dataclass(frozen=True)
-class LineSettings:
-    """The conversation of an input line.
-
-    `busy` is True while a turn is running, which `interrupt` then stops; `one_more` is True if a Ctrl-C at
-    this moment still belongs to the turn that was interrupted. Esc Esc on an empty line calls `rewind`, a key
-    calls `typed`. `at_once` executes a line that need not wait for the end of the turn, and returns True if
-    it did; `may_leave` is True if the user may leave now. `history` is the file of entered lines, which
-    `without_secrets` redacts. `begins` is called right before the first key is read.
+    It takes the entered lines and the keys for a running turn, completes words, and writes the toolbar.
     """
 
-    history: Path
-    toolbar: Callable[[], str]
-    busy: Callable[[], bool]
-    interrupt: Callable[[], None]
-    one_more: Callable[[], bool] = _never
-    rewind: Callable[[], None] = _no_one
-    typed: Callable[[], None] = _no_one
-    at_once: Callable[[str], bool] = _waits
-    may_leave: Callable[[], bool] = _always
-    begins: Callable[[], None] = _no_one
-    sources: Sources | None = None
-    vi_mode: bool = False
-    without_secrets: Callable[[str], str] = str
+    completes = False
+    """True if words are completed on the line."""
+    busy = False
+    """True while a turn is running."""
+
+    def __init__(self, history: Path, *, vi_mode: bool = False) -> None:
+        """Take the file of entered lines, and the editing mode."""
+        self.history = history
+        self.vi_mode = vi_mode
+
+    @property
+    def cwd(self) -> Path:
+        """The directory of the files that are completed."""
+        return Path()
+
+    def toolbar(self) -> str:
+        """Return the last line of the screen."""
+        return ""
+
+    def begin(self) -> None:
+        """Prepare for the first key, which is read next."""
+
+    def typed(self) -> None:
+        """Handle a key."""
+
+    def interrupt(self) -> None:
+        """Interrupt the running turn."""
+
+    def is_repeated(self) -> bool:
+        """Return True if a Ctrl-C at this moment belongs to a turn that was interrupted."""
+        return False
+
+    def rewind(self) -> None:
+        """Handle Esc Esc on an empty line."""
+
+    def run_at_once(self, line: str) -> bool:
+        """Run a line now if it need not wait for the end of the turn; return True if it was run."""
+        return False
+
+    def may_leave(self) -> bool:
+        """Return True if the user may leave now."""
+        return True
+
+    def without_secrets(self, text: str) -> str:
+        """Return an entered line as it is written to the history."""
+        return text
+
+    def commands(self) -> Iterable[Word]:
+        """Return the commands."""
+        return ()
+
+    def arguments(self, name: str, begun: str) -> Iterable[Word]:
+        """Return the arguments of a command that begin with this text."""
+        return ()
+
+    async def names(self) -> Sequence[Word]:
+        """Return the variables of the kernels, with their types."""
+        return ()
+
+    async def code(self, language: str, code: str) -> Sequence[str]:
+        """Return completions at the end of `code`."""
+        return ()
 
 
 def goes_on(text: str) -> bool:
@@ -215,7 +224,7 @@ class PromptReader(Protocol):
     def width(self) -> int:
         """Cells of a row."""
 
-    def talking(self, talk: LineSettings) -> AbstractAsyncContextManager[None]:
+    def reading(self, host: PromptHost) -> AbstractAsyncContextManager[None]:
         """Read messages until the block is left, also while turns are running."""
 
     async def message(self) -> str:

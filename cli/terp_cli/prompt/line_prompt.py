@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import TextIO, TypeVar
 
-from terp_cli.prompt.interface import LEAVING, NOT_SENT, LineSettings, Typed, goes_on, margin, unmarked
+from terp_cli.prompt.interface import LEAVING, NOT_SENT, PromptHost, Typed, goes_on, margin, unmarked
 from terp_cli.terminal import tty
 from terp_cli.terminal.desktop import run_editor
 from terp_cli.terminal.sanitise import readable
@@ -33,7 +33,7 @@ class LinePrompt:
         self._paused = False
         self._leaving = False
         self._asking = asyncio.Lock()
-        self._talk: LineSettings | None = None
+        self._host: PromptHost | None = None
 
     @property
     def width(self) -> int:
@@ -41,15 +41,15 @@ class LinePrompt:
         return max(20, tty.size_of(self._out)[0])
 
     @asynccontextmanager
-    async def talking(self, talk: LineSettings) -> AsyncIterator[None]:
+    async def reading(self, host: PromptHost) -> AsyncIterator[None]:
         """Read messages until the block is left, also while turns are running."""
-        self._talk = talk
-        talk.begins()
+        self._host = host
+        host.begin()
         try:
             with self._reading():
                 yield
         finally:
-            self._talk = None
+            self._host = None
 
     async def message(self) -> str:
         """Return the next message, of several lines where a line is continued.
@@ -101,7 +101,7 @@ class LinePrompt:
         try:
             return await asyncio.to_thread(do)
         finally:
-            if self._talk is not None or self._asking.locked():
+            if self._host is not None or self._asking.locked():
                 loop.add_reader(self._descriptor, self._read)
 
     def say(self, text: str) -> None:
@@ -144,7 +144,7 @@ class LinePrompt:
             try:
                 return await self._next()
             except EOFError:
-                if self._talk is None or self._talk.may_leave():
+                if self._host is None or self._host.may_leave():
                     raise
 
     async def _next(self, *, answers: bool = False) -> str:
@@ -163,7 +163,7 @@ class LinePrompt:
     @contextmanager
     def _reading(self) -> Iterator[None]:
         loop = asyncio.get_running_loop()
-        begins = self._talk is None or not self._asking.locked()
+        begins = self._host is None or not self._asking.locked()
         if begins:
             loop.add_reader(self._descriptor, self._read)
         try:
@@ -191,7 +191,7 @@ class LinePrompt:
 
     def _done(self, line: str) -> bool:
         """Return True if a line was executed at once, and is no answer."""
-        return self._talk is not None and not self._asking.locked() and self._talk.at_once(line)
+        return self._host is not None and not self._asking.locked() and self._host.run_at_once(line)
 
     @contextmanager
     def _unseen(self, secret: bool) -> Iterator[None]:

@@ -32,7 +32,7 @@ from prompt_toolkit.widgets import SearchToolbar
 
 from terp_cli.prompt.completing import LineCompleter
 from terp_cli.prompt.console_code import INDENT, at_indent, indent_after, is_code, pasted_code
-from terp_cli.prompt.interface import LineSettings, goes_on, margin
+from terp_cli.prompt.interface import PromptHost, goes_on, margin
 from terp_cli.prompt.mentions import as_mentions
 
 _MENU_ROWS = 8
@@ -43,14 +43,14 @@ class MessageLine:
 
     def __init__(
         self,
-        talk: LineSettings,
+        host: PromptHost,
         *,
         entered: Callable[[str], None],
         take_back: Callable[[], str],
         leave: Callable[[], None],
         mark: str,
     ) -> None:
-        self._history = LockedHistory(talk.history)
+        self._history = LockedHistory(host.history)
         self.buffer = Buffer(
             history=self._history,
             auto_suggest=AutoSuggestFromHistory(),
@@ -61,7 +61,7 @@ class MessageLine:
             enable_history_search=False,
         )
         self.leaving = False
-        self.is_for(talk)
+        self.is_for(host)
         self._entered = entered
         self._take_back = take_back
         self._leave = leave
@@ -96,11 +96,11 @@ class MessageLine:
             ]
         )
 
-    def is_for(self, talk: LineSettings) -> None:
-        """Use the line, with its text, for this conversation from now on."""
-        self._talk = talk
-        self._history.without_secrets = talk.without_secrets
-        self.buffer.completer = LineCompleter(talk.sources) if talk.sources else DummyCompleter()
+    def is_for(self, host: PromptHost) -> None:
+        """Use the line, with its text, for this owner from now on."""
+        self._host = host
+        self._history.without_secrets = host.without_secrets
+        self.buffer.completer = LineCompleter(host) if host.completes else DummyCompleter()
 
     def put(self, text: str) -> None:
         """Put `text` on the line, with the cursor at its end."""
@@ -123,7 +123,7 @@ class MessageLine:
         return False
 
     def _busy(self) -> bool:
-        return self._talk.busy()
+        return self._host.busy
 
     def _typed(self, _: Buffer) -> None:
         self.leaving = False
@@ -222,7 +222,7 @@ class MessageLine:
 
         @bindings.add("c-c", filter=typing & ~busy)
         def _clear(_: KeyPressEvent) -> None:
-            if self._talk.one_more():
+            if self._host.is_repeated():
                 return
             if self.leaving and not self.buffer.text:
                 self._end()
@@ -236,7 +236,7 @@ class MessageLine:
 
         @bindings.add("escape", "escape", filter=empty & ~busy)
         def _rewind(_: KeyPressEvent) -> None:
-            self._talk.rewind()
+            self._host.rewind()
 
         return bindings
 
@@ -248,11 +248,11 @@ class MessageLine:
         @bindings.add("c-c", filter=busy)
         @bindings.add("escape", filter=empty)
         def _interrupt(_: KeyPressEvent) -> None:
-            self._talk.interrupt()
+            self._host.interrupt()
 
         @bindings.add("c-b", filter=empty)
         def _background(_: KeyPressEvent) -> None:
-            self._talk.at_once("/bg")
+            self._host.run_at_once("/bg")
 
         @bindings.add("up", filter=empty)
         def _take_back(event: KeyPressEvent) -> None:
@@ -264,7 +264,7 @@ class MessageLine:
         return bindings
 
     def _end(self) -> None:
-        if self._talk.may_leave():
+        if self._host.may_leave():
             self._leave()
 
 

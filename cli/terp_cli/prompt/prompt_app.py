@@ -2,7 +2,7 @@
 
     prompt = PromptApp(create_input(terminal), painter, descriptor=0)
     typed = await prompt.line("Run this? › ")         # a question; the application runs while it is open
-    async with prompt.talking(settings):                  # a REPL: it runs all the time, also during turns
+    async with prompt.reading(host):                  # a REPL: it runs all the time, also during turns
         message = await prompt.message()
 
 Lines entered while a turn is running are queued, shown, and can be taken back with the Up key.
@@ -33,7 +33,7 @@ from prompt_toolkit.layout import (
 from prompt_toolkit.layout.dummy import create_dummy_layout
 from prompt_toolkit.styles import Style
 
-from terp_cli.prompt.interface import LEAVING, NOT_SENT, LineSettings, Typed, margin, unmarked
+from terp_cli.prompt.interface import LEAVING, NOT_SENT, PromptHost, Typed, margin, unmarked
 from terp_cli.prompt.message import MessageLine
 from terp_cli.prompt.question import Question
 from terp_cli.terminal import tty
@@ -95,7 +95,7 @@ class PromptApp:
         self._listener = listener or TerminalListener()
         self._bold = "1" if colours else ""
         self._message: MessageLine | None = None
-        self._talk: LineSettings | None = None
+        self._host: PromptHost | None = None
         self._question: Question | None = None
         self._asking = asyncio.Lock()
         self._queued: deque[str] = deque()
@@ -141,22 +141,22 @@ class PromptApp:
         )
 
     @asynccontextmanager
-    async def talking(self, talk: LineSettings) -> AsyncIterator[None]:
+    async def reading(self, host: PromptHost) -> AsyncIterator[None]:
         """Read messages until the block is left, also while turns are running.
 
         Nested in another, it continues the same line for the new conversation, with its text.
         """
-        self._talk = talk
+        self._host = host
         if self._message is not None:
-            self._message.is_for(talk)
+            self._message.is_for(host)
             self.refresh()
             yield
             return
         self._message = MessageLine(
-            talk, entered=self._entered, take_back=self._taken_back, leave=self._leave, mark=_MARK
+            host, entered=self._entered, take_back=self._taken_back, leave=self._leave, mark=_MARK
         )
         self._message.buffer.on_text_changed += lambda _: self._note_key()
-        self._app.editing_mode = EditingMode.VI if talk.vi_mode else EditingMode.EMACS
+        self._app.editing_mode = EditingMode.VI if host.vi_mode else EditingMode.EMACS
         try:
             async with self._running():
                 if self._query is not None and (questions := self._query()):
@@ -164,7 +164,7 @@ class PromptApp:
                     self._painter.pending.begin()
                 yield
         finally:
-            self._talk = self._message = None
+            self._host = self._message = None
 
     async def message(self) -> str:
         """Return the next message, without the marks of continued lines.
@@ -295,8 +295,8 @@ class PromptApp:
 
         def begin() -> None:
             # The application reads the keyboard next.
-            if self._talk is not None:
-                self._talk.begins()
+            if self._host is not None:
+                self._host.begin()
             begun.set()
 
         task = asyncio.create_task(
@@ -333,7 +333,7 @@ class PromptApp:
     def _layout(self) -> HSplit:
         asking = Condition(lambda: self._question is not None)
         queued = Condition(lambda: bool(self._queued))
-        talking = Condition(lambda: self._talk is not None)
+        talking = Condition(lambda: self._host is not None)
         return HSplit(
             [
                 Window(height=1),
@@ -360,15 +360,15 @@ class PromptApp:
     def _toolbar(self) -> StyleAndTextTuples:
         if self._question is not None and self._question.edits:
             return [("class:quiet", _EDITING)]
-        if self._talk is None:
+        if self._host is None:
             return []
         leaving = self._message is not None and self._message.leaving
         if self._left:
             return [("class:quiet", _ENDING)]
-        return [("class:quiet", LEAVING if leaving else self._talk.toolbar())]
+        return [("class:quiet", LEAVING if leaving else self._host.toolbar())]
 
     def _entered(self, line: str) -> None:
-        if self._talk is not None and self._talk.at_once(line):
+        if self._host is not None and self._host.run_at_once(line):
             return
         self._queued.append(line)
         self._more.set()
@@ -382,8 +382,8 @@ class PromptApp:
 
     def _note_key(self) -> None:
         self._typed_at = asyncio.get_running_loop().time()
-        if self._talk is not None:
-            self._talk.typed()
+        if self._host is not None:
+            self._host.typed()
 
     def _commit(self, line: str) -> None:
         rows: list[Row] = [()]

@@ -3,20 +3,25 @@
 import asyncio
 import os
 import signal
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from textwrap import fill
+from typing import TYPE_CHECKING
 
 from terp.errors import NobodyThere, TerpError
 from terp.events import CodeProposed
-from terp.kernels.sandbox.tier import NONE, is_confined
+from terp.kernels.sandbox.tier import is_confined
 from terp.person import Choice, Consent, Decline, Option, Run
 from terp.settings.places import find_places
 from terp.settings.profile_file import short_path
 from terp_cli.fronts.front_end import InteractiveFrontEnd
 from terp_cli.prompt.interface import PromptReader, Typed, letter_of, lettered, numbered
+from terp_cli.repl.commands.every import all_commands
 from terp_cli.repl.commands.table import Commands
 from terp_cli.terminal.desktop import copied
 from terp_cli.terminal.sanitise import lookalikes, one_line, readable, visible
+
+if TYPE_CHECKING:
+    from terp_cli.repl.context import ReplContext
 
 CHOICES = (
     Option("y", "run it"),
@@ -61,9 +66,8 @@ class TerminalPerson:
     is drawn before it is asked about, because nobody else draws the turn on this terminal. With `spoken`
     the choices are numbered and read out.
 
-    While `always` is set nobody is asked, but about what a rule asks about. `explain`, where it is set, is
-    what the model says about code, `tier` what confines the next code of a language, and `beside` does what a
-    line says that is a command or code, no answer.
+    While `always` is set code runs unasked, unless a rule asks about it. In a REPL, `context` runs commands
+    that are entered at a question, and lets the model explain code.
     """
 
     def __init__(
@@ -86,9 +90,7 @@ class TerminalPerson:
         self._interrupted = interrupted
         self._spoken = spoken
         self._always = False
-        self.explain: Callable[[str, str], Awaitable[str]] | None = None
-        self.tier: Callable[[str], str] = lambda _: NONE
-        self.beside: Callable[[str], Awaitable[None]] | None = None
+        self.context: ReplContext | None = None
 
     @property
     def always(self) -> bool:
@@ -201,7 +203,7 @@ class TerminalPerson:
             case "v":
                 self._front.whole_code()
             case _ if letter:
-                known = [_BESIDE] if self.beside else []
+                known = [_BESIDE] if self.context else []
                 self._say(
                     *(f"{choice.letter}  {choice.does}" for choice in CHOICES), _LONGER, _ESCAPE, *known
                 )
@@ -212,7 +214,7 @@ class TerminalPerson:
         if always:
             self._say(_UNASKED_ONCE if self._once else _UNASKED)
             # A kernel in which no code has run yet begins again, in the sandbox.
-            if not (self._once or is_confined(proposed.tier) or is_confined(self.tier(proposed.language))):
+            if not (self._once or is_confined(proposed.tier) or self._will_be_confined(proposed.language)):
                 self._say(_FREE)
         return Run(proposed.code)
 
@@ -241,21 +243,25 @@ class TerminalPerson:
             return letter
         return letter_of(answer, choices) if self._spoken else answer
 
+    def _will_be_confined(self, language: str) -> bool:
+        return self.context is not None and is_confined(self.context.session.kernels.get(language).tier)
+
     async def _explain(self, proposed: CodeProposed) -> None:
-        if self.explain is None:
+        if self.context is None:
             self._say("There is no model to explain it.")
             return
         try:
-            self._front.say(await self.explain(proposed.language, proposed.code))
+            self._front.say(await self.context.explain(proposed.language, proposed.code))
         except TerpError as error:
             self._front.say(error.message)
 
     async def _do_beside(self, line: str) -> None:
-        if self.beside is None:
+        if self.context is None:
             self._say(_NO_COMMANDS)
             return
         try:
-            await self.beside(line)
+            if not await all_commands().run(self.context, line, asked=True):
+                raise TerpError("Code of your own has to wait until the question is answered.")
         except TerpError as error:
             self._front.say(error.message, *([error.remedy] if error.remedy else []))
 

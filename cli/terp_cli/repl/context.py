@@ -6,14 +6,16 @@ import shutil
 import subprocess
 import tempfile
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from terp.errors import SessionError, TerpError
+from terp.errors import SessionError
 from terp.events.messages import Attachment
+from terp.models.building import settings_for
+from terp.opening.changing import Change, change_settings, started_anew, use_model
 from terp.person import Consent, Decline, Person
 from terp.session.between_runs import objection
 from terp.session.explaining import asked_about
@@ -21,15 +23,15 @@ from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.places import Places
 from terp_cli.fronts.front_end import InteractiveFrontEnd
+from terp_cli.fronts.invocation import Invocation
 from terp_cli.prompt.interface import PromptReader
-from terp_cli.repl.commands.context import SavedSession
-from terp_cli.repl.commands.every import all_commands
+from terp_cli.repl.keeping import SavedSession, SessionOpener, saved, stored
+from terp_cli.repl.prefetch import prefetch_adapters
+from terp_cli.repl.trusting import asked_again
 from terp_cli.terminal.sanitise import readable
 
 if TYPE_CHECKING:
     from rich.text import Text
-
-    from terp.opening.changing import Change
 
 _PAGER = "less -R"
 
@@ -40,58 +42,41 @@ class TerminalUser(Person, Protocol):
     always: bool
 
 
-Asks = Callable[[str], Awaitable[bool]]
-
-
-def _none() -> Sequence[SavedSession]:
-    return ()
-
-
-@dataclass(frozen=True)
 class ReplContext:
-    """The settings, places and operations around a session.
+    """The session at a terminal, with its settings, its prompt and its user: the object of all commands.
 
-    `model` changes a session's model by name, for settings; `change` lets a session go from settings to those
-    with another profile, and gives the change, or None where the person did not agree to lose variables.
-    `trust` asks about the project, and gives what is to be said then, and what it changed. `saved` lists
-    earlier sessions and `reopen` opens one of them by its id; each raises `TerpError` when it cannot.
+    `opener` opens the stored session that takes the place of this one; None if sessions are not kept.
     """
-
-    settings: Settings
-    places: Places
-    environ: Mapping[str, str]
-    profile: str = "default"
-    model: Callable[[Session, Settings, str], Awaitable[None]] | None = None
-    change: Callable[[Session, Settings, str, Asks], Awaitable["Change | None"]] | None = None
-    trust: Callable[[Session, Settings, str, Asks], Awaitable[tuple[str, "Change | None"]]] | None = None
-    saved: Callable[[], Sequence[SavedSession]] = _none
-    reopen: Callable[[str], Awaitable[Session]] | None = None
-
-
-class TerminalContext:
-    """The terminal session that commands act on: the implementation of `CommandContext`."""
 
     def __init__(
         self,
+        call: Invocation,
+        settings: Settings,
         session: Session,
         front: InteractiveFrontEnd,
         desk: PromptReader,
         person: TerminalUser,
-        around: ReplContext,
+        opener: SessionOpener | None = None,
     ) -> None:
+        self.call = call
+        self.settings = settings
         self.session = session
         self.front = front
         self.desk = desk
+        self.profile = call.profile
+        """The profile in effect; "default" if none was chosen."""
         self.next: deque[tuple[str, Sequence[Attachment]]] = deque()
+        """Prompts that are sent before all queued lines."""
         self.left = False
+        """True after the last line."""
         self.debug = False
-        self.replaced: Callable[[], None] | None = None
+        """True to show the traceback of terp's own errors. Can be set."""
         self._person = person
-        self._around = around
+        self._opener = opener
 
     @property
     def auto_run(self) -> bool:
-        """Return True while code runs without an approval."""
+        """True while code runs without an approval. Can be set."""
         return self._person.always
 
     @auto_run.setter
@@ -99,33 +84,14 @@ class TerminalContext:
         self._person.always = on
 
     @property
-    def verbose(self) -> bool:
-        """Return True if tracebacks and outputs are shown whole."""
-        return self.front.verbose
-
-    @verbose.setter
-    def verbose(self, on: bool) -> None:
-        self.front.verbose = on
-
-    @property
-    def settings(self) -> Settings:
-        """The settings in effect."""
-        return self._around.settings
-
-    @property
     def places(self) -> Places:
-        """Where terp keeps its files."""
-        return self._around.places
+        """The directories of terp's files."""
+        return self.call.places
 
     @property
     def environ(self) -> Mapping[str, str]:
         """The environment of this call."""
-        return self._around.environ
-
-    @property
-    def profile(self) -> str:
-        """The profile in effect; "default" when no other was asked for."""
-        return self._around.profile
+        return self.call.environ
 
     @property
     def width(self) -> int:
@@ -133,15 +99,15 @@ class TerminalContext:
         return self.desk.width
 
     def say(self, *lines: str) -> None:
-        """Write lines of terp's own; what they quote is made safe, and they are broken between words."""
+        """Write lines of terp; quoted control characters are spelled out, and lines broken between words."""
         self.front.say(*lines)
 
     def show(self, rows: "Sequence[Text]") -> None:
-        """Write rows that are coloured and safe already."""
+        """Write rows that are coloured, and without control characters."""
         self.front.rows(rows)
 
     async def page(self, lines: Iterable[str], name: str = "terp") -> None:
-        """Show lines of any number in the person's pager, made safe; returns when it is closed.
+        """Show any number of lines in the user's pager; return when it is closed.
 
         `name` is that of the file, which pagers show.
         """
@@ -151,24 +117,8 @@ class TerminalContext:
             return
         await self.desk.away(lambda: _paged(pager, lines, name, self.environ))
 
-    def prefill(self, text: str) -> None:
-        """Put text on the next input line, to be changed and entered there."""
-        self.desk.prefill(text)
-
-    def send(self, prompt: str, attachments: Sequence[Attachment] = ()) -> None:
-        """Let this be the next turn, before all that is queued."""
-        self.next.append((prompt, attachments))
-
-    def write(self, sequence: str) -> None:
-        """Write an escape sequence of terp's own that leaves no trace on the screen."""
-        self.desk.emit(sequence)
-
-    def clear(self) -> None:
-        """Clear the screen."""
-        self.desk.clear()
-
     async def ask(self, question: str) -> bool:
-        """Return True if the user says yes."""
+        """Return True if the user says yes; words that decline are sent with the next message."""
         answer = await self._person.allow(Consent(question))
         if isinstance(answer, Decline):
             self.session.teach(objection(question, answer.reason))
@@ -178,75 +128,87 @@ class TerminalContext:
         """Return the model's explanation of a piece of code."""
         return (await self.session.beside(asked_about(language, code))).text
 
-    async def beside(self, line: str) -> None:
-        """Do what a line says that was entered at a question: a command that only shows something.
-
-        Raises:
-            TerpError: it cannot be done, or not now.
-        """
-        if not await all_commands().run(self, line, asked=True):
-            raise TerpError("Code of your own has to wait until the question is answered.")
-
     async def use_model(self, name: str) -> None:
-        """Let another model answer.
+        """Use another model from now on.
 
         Raises:
-            TerpError: it cannot.
+            TerpError: there is no such model, or its provider is unknown.
         """
-        if self._around.model is not None:
-            await self._around.model(self.session, self.settings, name)
-            self.desk.refresh()
+        present = self.session.model.name
+        wanted, api_key = settings_for(name, present, self.settings, self.call.options.api_key)
+        await use_model(self.session, wanted, self.environ, api_key=api_key)
+        await prefetch_adapters()
+        self.desk.refresh()
 
-    async def trust(self) -> "tuple[str, Change | None]":
+    async def trust(self) -> tuple[str, Change | None]:
         """Ask about the project; return its state as a sentence, and the change of settings, if any."""
-        if self._around.trust is None:
-            raise SessionError("There is no project here that could be trusted.")
-        state, change = await self._around.trust(self.session, self.settings, self.profile, self.ask)
-        if change is not None:
-            self._take(change, self.profile)
-        return state, change
+        state, is_new, objected = await asked_again(self.call, self._person, self.desk)
+        if objected:
+            self.session.teach(objected)
+        if not is_new:
+            return state, None
+        self._brief_on_project()
+        # A profile that nobody named since the start may be a weaker source than the project.
+        named = self.call.options.profile if self.profile == self.call.profile else self.profile
+        return state, await self._load(named)
 
-    async def use_profile(self, name: str) -> "Change | None":
-        """Go on with the settings of another profile; what that changed, or None if the person said no.
+    def _brief_on_project(self) -> None:
+        """Send the model the project's current instructions, if the session works in the project."""
+        equipment, project = self.session.equipment, self.call.project
+        briefing = equipment.briefing
+        if briefing is not None and briefing.project.cwd == project.cwd:
+            briefing = equipment.briefing = replace(briefing, project=project)
+            self.session.brief(briefing.text(self.settings), code=self.settings.code)
+
+    async def use_profile(self, name: str) -> Change | None:
+        """Use the settings of another profile; return the change, or None if the user declined it.
 
         Raises:
-            TerpError: it cannot be.
+            TerpError: there is no such profile, or the settings cannot be used.
         """
-        if self._around.change is None:
-            raise SessionError("The profile cannot be changed here.")
-        change = await self._around.change(self.session, self.settings, name, self.ask)
+        change = await self._load(name)
         if change is not None:
-            self._take(change, name)
+            self.profile = name
         return change
 
-    def _take(self, change: "Change", profile: str) -> None:
-        self._around = replace(self._around, settings=change.after, profile=profile)
+    async def _load(self, profile: str) -> Change | None:
+        """Load the settings again, with this profile, and apply them."""
+        loaded = self.call.loaded(self.call.line.given, profile, self.call.project)
+        change = Change(self.settings, loaded.settings)
+        if kernels := started_anew(self.session, change):
+            which = ", ".join(kernel.language for kernel in kernels)
+            if not await self.ask(f"Restart the kernel ({which})? Its variables will be gone."):
+                return None
+        await self._apply(self.session, change)
+        self.settings = change.after
         if change.touches({"auto_run"}):
             self.auto_run = change.after.auto_run
         self.desk.refresh()
+        return change
+
+    async def _apply(self, session: Session, change: Change) -> None:
+        if change.is_any:
+            await change_settings(session, change, self.environ, api_key=self.call.options.api_key)
 
     def saved(self) -> Sequence[SavedSession]:
-        """The earlier sessions of this directory, the newest first."""
-        return self._around.saved()
+        """Return the earlier sessions of this directory, the newest first."""
+        return saved(self.call, self.session.folder.name)
 
-    async def resume(self, session: str) -> None:
-        """Go on with a saved session, by its id or a beginning of it.
+    async def resume(self, wanted: str) -> None:
+        """Resume a stored session, by its id or a beginning of it, in place of this one.
 
         Raises:
             TerpError: there is none, or more than one.
         """
-        if self._around.reopen is None:
+        if self._opener is None:
             raise SessionError("Sessions are not kept here.")
-        before, self.session = self.session, await self._around.reopen(session)
-        if self.replaced is not None:
-            self.replaced()
+        before, resumed = self.session, await self._opener.open(stored(self.call, wanted))
+        # The profile may be another one by now.
+        await self._apply(resumed, Change(self._opener.settings, self.settings))
+        self.session = resumed
         for job in before.jobs.running.values():
-            self.say(f"{job.title} is ended with the session that it was of.")
+            self.say(f"{job.title} ended with its session.")
         await before.aclose()
-
-    def leave(self) -> None:
-        """Let this be the last line."""
-        self.left = True
 
 
 def _words(command: str) -> list[str]:

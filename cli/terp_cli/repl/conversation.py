@@ -15,13 +15,11 @@ from terp.errors import SettingsError
 from terp.events.messages import Attachment
 from terp.models.adapters.routing import doubt
 from terp.models.building import with_offered_model
-from terp.opening.session import build_session
 from terp.person import AutoRun, Choice, Decline, Nobody, Option, Person
 from terp.secrets.keys import with_keys
 from terp.session.attachments import attach, attach_elsewhere, text_room, with_attachments
 from terp.session.downloading import downloaded, is_address
 from terp.session.emitting import Emission
-from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.places import make_private
 from terp.store.places import Place
@@ -29,7 +27,7 @@ from terp.text.peek import Room
 from terp_cli.fronts.invocation import STDIN, Invocation
 from terp_cli.fronts.oneshot import OneShotPrompt, one_shot, wanted_by, write_variable
 from terp_cli.line.stdin import Piped, read_prompt, take_data
-from terp_cli.repl.keeping import place_of, prune_soon, report_resumed, resumed_by, what_first
+from terp_cli.repl.keeping import SessionOpener, place_of, prune_soon, report_resumed, resumed_by, what_first
 from terp_cli.repl.terminal_ui import TerminalUI, person_beside, terminal_ui_of
 from terp_cli.repl.trusting import settled
 
@@ -120,18 +118,8 @@ async def conversed(
         settings = replace(settings, instructions=f"{settings.instructions}\n{_TO_A_PROGRAM}".strip())
     person = (ui.person if ui else None) or _person_beside(call, settings, drawn=ui is not None)
 
-    async def opened(place: Place) -> Session:
-        return await build_session(
-            settings,
-            person,
-            place=place,
-            project=call.project_around(given.cwd),
-            environ=call.environ,
-            api_key=call.options.api_key,
-            prelude=given.prelude,
-        )
-
-    session = await opened(given.place)
+    opener = SessionOpener(call, settings, person, given.cwd, given.prelude)
+    session = await opener.open(given.place)
     if doubtful := doubt(session.model.name, settings.api_base):
         call.note(doubtful)
     equipment = session.equipment
@@ -145,12 +133,11 @@ async def conversed(
     asyncio.get_running_loop().call_later(_SETTLED_S, call.guard.stay)
     prune_soon(call, settings, session)
     if call.stays:
-        from terp_cli.repl.session import run_conversation  # noqa: PLC0415  (for who stays alone)
+        from terp_cli.repl.repl import run_conversation  # noqa: PLC0415  (for who stays alone)
 
         assert ui is not None, "who stays has a terminal"
-        return await run_conversation(
-            call, settings, session, ui, given.question if given.question.asks else None, opened
-        )
+        question = given.question if given.question.asks else None
+        return await run_conversation(opener, session, ui, question)
     if given.resumed:
         report_resumed(call, session)
     facts = {"session": given.place.folder.name, "model": session.model.name}

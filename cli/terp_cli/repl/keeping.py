@@ -3,11 +3,14 @@
 import asyncio
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from terp.errors import SessionError, TerpError
 from terp.events import Noticed
+from terp.opening.session import build_session
+from terp.person import Person
 from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.places import make_private
@@ -15,10 +18,53 @@ from terp.store.folders import is_due, new_folder
 from terp.store.places import Place, new_place, real_directory, stored_place
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.fronts.oneshot import First
-from terp_cli.repl.commands.context import SavedSession
 
 if TYPE_CHECKING:
     from terp_cli.repl.resuming import Resuming
+
+
+@dataclass(frozen=True, slots=True)
+class SavedSession:
+    """An earlier session of this directory; `last` is its last change, in seconds since the epoch.
+
+    `forked_from` is the session that it is a copy of, or "".
+    """
+
+    id: str
+    title: str
+    turns: int
+    last: float
+    forked_from: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOpener:
+    """Opens the sessions of an invocation, with these settings, in this working directory.
+
+    `prelude` is code that runs before all other code.
+    """
+
+    call: Invocation
+    settings: Settings
+    person: Person
+    cwd: Path
+    prelude: str = ""
+
+    async def open(self, place: Place) -> Session:
+        """Return the session of this place, new or resumed.
+
+        Raises:
+            TerpError: it cannot be opened with these settings.
+        """
+        return await build_session(
+            self.settings,
+            self.person,
+            place=place,
+            project=self.call.project_around(self.cwd),
+            environ=self.call.environ,
+            api_key=self.call.options.api_key,
+            prelude=self.prelude,
+        )
 
 
 def resumed_by(call: Invocation) -> "Resuming | None":

@@ -11,7 +11,7 @@ from terp.session.attachments import attach, attach_elsewhere, text_room
 from terp.session.context.namespaces import Namespaces
 from terp.text.paths import typed_path
 from terp_cli.prompt.mentions import described, mentions
-from terp_cli.repl.commands.context import CommandContext
+from terp_cli.repl.context import ReplContext
 
 _MOST_NEAR = 5_000
 # Names with these are files; of other words with a dot (`@app.route`, `@np.vectorize`) nobody knows.
@@ -34,7 +34,7 @@ _DECORATORS = frozenset(
 
 
 async def attached(
-    line: str, cwd: Path, context: CommandContext, namespaces: Namespaces
+    line: str, cwd: Path, context: ReplContext, namespaces: Namespaces
 ) -> Sequence[Attachment]:
     """Return the attachments that a message names with `@`; report words that probably were meant as names.
 

@@ -1,80 +1,96 @@
 """The REPL: reads a line, draws its turn, and repeats until the user leaves.
 
-    context = TerminalContext(session, front, desk, person, ReplContext(settings, places, environ))
-    code = await run_repl(context, ReplSettings(history=places.history))
+    context = ReplContext(call, settings, session, front, desk, person)
+    code = await run_repl(context)
 
-A line is a command, the person's own code (`!ls`, `>>> x`), or a message to the model.
+A line is a command, the user's own code (`!ls`, `>>> x`), or a message to the model.
 """
 
 import asyncio
 import signal
 import time
 import traceback
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from textwrap import fill
 from typing import Any
 
+from terp import __version__
+from terp import events as on
 from terp.checks.until.loop import ask
 from terp.errors import TerpError
-from terp.events import (
-    CheckFinished,
-    CheckStarted,
-    CodeFinished,
-    CodeRejected,
-    CodeTyped,
-    Event,
-    JobChanged,
-    SessionResumed,
-    TextDelta,
-    TurnFinished,
-    TurnStarted,
-)
 from terp.events.kernel import Kernel
 from terp.events.messages import Assistant, Attachment
+from terp.kernels.sandbox.tier import is_confined
 from terp.session.context.namespaces import Namespaces
-from terp.settings.interpreter import environment_name
+from terp.session.session import Session
+from terp_cli.fronts.oneshot import OneShotPrompt, one_turn
 from terp_cli.fronts.titles import Titles
-from terp_cli.prompt.interface import CtrlCDebounce, LineSettings, Sources, Word, typed_code, unclear
+from terp_cli.prompt.interface import CtrlCDebounce, PromptHost, Word, typed_code, unclear
 from terp_cli.prompt.toolbar import Toolbar
 from terp_cli.repl.commands.every import all_commands
 from terp_cli.repl.commands.table import UnknownCommand
-from terp_cli.repl.context import TerminalContext
+from terp_cli.repl.context import ReplContext
+from terp_cli.repl.keeping import SessionOpener, way_back
 from terp_cli.repl.missed_mentions import attached
+from terp_cli.repl.prefetch import prefetch_adapters
+from terp_cli.repl.terminal_ui import TerminalUI
 from terp_cli.terminal.sanitise import readable
 
 
-def _nothing() -> None:
-    """Do nothing: no key was typed ahead."""
+async def run_conversation(
+    opener: SessionOpener, session: Session, ui: TerminalUI, question: OneShotPrompt | None
+) -> int:
+    """Answer `question` if there is one, then prompt until the user leaves; return the exit code.
 
-
-@dataclass(frozen=True)
-class ReplSettings:
-    """The settings of a REPL.
-
-    `background` is begun when the first prompt is on the screen: starting the kernel, importing what
-    the model needs. `first` is the turn that was asked for on the command line. `hand_over` is called
-    right before the keys are read.
+    The session is closed then, or the one that was resumed in its place.
     """
+    assert ui.desk is not None and ui.person is not None, "a REPL has a keyboard"
+    call, settings, person = opener.call, opener.settings, ui.person
+    if session.equipment.confinement is not None:
+        session.equipment.confinement.unasked = lambda: person.always
+    context = ReplContext(call, settings, session, ui.front, ui.desk(), person, opener)
+    for objected in ui.objections:
+        session.teach(objected)
+    person.context = context
+    try:
+        code = await run_repl(context, question, _banner(context), ui.titles)
+        command = "" if code or call.options.quiet else way_back(call, context.session.folder)
+        if command:
+            context.desk.say(f"\n{command} continues this conversation.")
+        return code
+    finally:
+        await context.session.aclose()
 
-    history: Path
-    banner: Sequence[str] = ()
-    background: Sequence[Callable[[], Awaitable[object]]] = ()
-    first: Callable[[], Awaitable[object]] | None = None
-    hand_over: Callable[[], None] = _nothing
-    titles: Titles | None = None
-    vi_mode: bool = False
+
+def _banner(context: ReplContext) -> Sequence[str]:
+    session, settings = context.session, context.settings
+    if context.call.options.quiet:
+        return ()
+    first = f"terp {__version__} · {session.model.name} · /help"
+    if not settings.code:
+        return first, "No code is run (code: false)."
+    held = session.equipment.confinement
+    asks = "Code runs without being asked about." if settings.auto_run else "You are asked before code runs."
+    confined = held.description if held is not None and is_confined(held.what) else "Nothing confines it."
+    warning = [held.warning] if held is not None and held.warning else []
+    return (first, f"{asks} {confined}", *warning)
 
 
-async def run_repl(context: TerminalContext, settings: ReplSettings) -> int:
+async def run_repl(
+    context: ReplContext,
+    question: OneShotPrompt | None = None,
+    banner: Sequence[str] = (),
+    titles: Titles | None = None,
+) -> int:
     """Run until the user leaves; return the exit code. The session is not closed.
 
+    `question` is the turn that was asked for on the command line, `titles` keeps the terminal's window.
     Ctrl-C interrupts a turn; SIGTERM and SIGHUP leave with 143 and 129.
     """
-    repl = Repl(context, settings)
+    repl = Repl(context, titles or Titles.none())
     running = asyncio.current_task()
     loop = asyncio.get_running_loop()
     ended_by: list[int] = []
@@ -82,7 +98,7 @@ async def run_repl(context: TerminalContext, settings: ReplSettings) -> int:
     def end(number: int) -> None:
         ended_by.append(number)
         # Whoever sends this does not wait for code that resists an interrupt.
-        repl.begin(context.session.kernels.aclose)
+        repl.start(context.session.kernels.aclose)
         if running is not None:
             running.cancel()
 
@@ -91,7 +107,7 @@ async def run_repl(context: TerminalContext, settings: ReplSettings) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, end, number)
     try:
-        await repl.run()
+        await repl.run(question, banner)
     except (asyncio.CancelledError, OSError):
         # A terminal that is gone cannot be written to.
         if not ended_by:
@@ -105,49 +121,37 @@ async def run_repl(context: TerminalContext, settings: ReplSettings) -> int:
     return 0
 
 
-class Repl:
-    """A REPL at a terminal."""
+class Repl(PromptHost):
+    """A REPL at a terminal: it runs the entered lines, and owns the input line."""
 
-    def __init__(self, context: TerminalContext, settings: ReplSettings) -> None:
+    completes = True
+
+    def __init__(self, context: ReplContext, titles: Titles) -> None:
+        super().__init__(context.places.history, vi_mode=context.settings.vi_mode)
         self._context = context
-        self._settings = settings
-        self._titles = settings.titles or Titles.none()
+        self._titles = titles
         self._commands = all_commands()
         self._held = Namespaces(context.session.kernels)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._watching: asyncio.Task[None] | None = None
-        self._in_turn = self._warned = False
+        self._watched: Session | None = None
+        self._warned = False
         self._ctrl_c = CtrlCDebounce(time.monotonic)
-        self._toolbar = Toolbar(
-            model=lambda: context.session.model.name,
-            tier=lambda: context.session.kernels.get(context.session.kernels.languages[0]).tier,
-            unasked=lambda: context.auto_run,
-            profile=lambda: context.profile,
-            used=lambda: context.session.budget.used,
-            jobs=lambda: len(context.session.jobs.running),
-            python=lambda: (
-                # Its name would take the room of what follows it.
-                context.session.kernels.get(context.session.kernels.languages[0]).place.partition(" (")[0]
-                or environment_name(
-                    pythons.current if (pythons := context.session.equipment.pythons) else None
-                )
-            ),
-        )
-        context.replaced = self._watch_anew
+        self._toolbar = Toolbar()
 
-    async def run(self) -> None:
-        """Read and answer until the user leaves."""
-        desk = self._context.desk
+    async def run(self, question: OneShotPrompt | None, banner: Sequence[str]) -> None:
+        """Answer `question`, then read and answer until the user leaves."""
+        context, desk = self._context, self._context.desk
         # Not through the front end, which would import rich before there is a prompt.
-        for line in self._settings.banner:
+        for line in banner:
             desk.say(fill(readable(line), desk.width))
-        async with desk.talking(self._line()), self._titles.shown():
-            self._watch_anew()
-            for thing in (self._import_early, *self._settings.background):
-                self.begin(thing)
-            if self._settings.first is not None:
-                await self._guarded(self._busily(self._settings.first()))
-            while not self._context.left:
+        async with desk.reading(self), self._titles.shown():
+            self._watch_session()
+            for work in (_import_early, prefetch_adapters, self._warm):
+                self.start(work)
+            if question is not None:
+                turn = one_turn(context.session, question, context.front, context.call.stopping)
+                await self._guarded(self._busily(turn))
+            while not context.left:
                 try:
                     await self._next()
                 except EOFError:
@@ -159,64 +163,67 @@ class Repl:
         problem = f"{type(error).__name__}: {error}" if error else str(context.get("message"))
         self._context.say(f"! Something failed in the background: {problem}")
 
-    def interrupt(self) -> None:
-        """Interrupt the running turn, and return the queued lines to the input line."""
-        if self._in_turn:
-            self._ctrl_c.interrupted()
-            self._context.desk.take_back()
-            self.begin(self._context.session.interrupt)
-        elif not self._ctrl_c.repeats():
-            self._context.desk.interrupted()
+    def start(self, work: Callable[[], Awaitable[object]]) -> None:
+        """Start a background task."""
+
+        async def run() -> None:
+            # The run that needs the kernel reports a failed start.
+            with suppress(TerpError):
+                await work()
+
+        task = asyncio.create_task(run())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def stop(self) -> None:
         """Cancel the background tasks."""
         for task in self._tasks:
             task.cancel()
 
-    def begin(self, thing: Callable[[], Awaitable[object]]) -> "asyncio.Task[None]":
-        """Start a background task."""
+    def begin(self) -> None:
+        """Pass on the keys that were typed before the first prompt."""
+        self._context.call.typed_ahead.hand_over()
 
-        async def run() -> None:
-            # The run that needs the kernel reports a failed start.
-            with suppress(TerpError):
-                await thing()
+    def typed(self) -> None:
+        """Handle a key."""
+        self._titles.typed()
 
-        task = asyncio.create_task(run())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
+    def toolbar(self) -> str:
+        """Return the last line of the screen."""
+        context = self._context
+        return self._toolbar.text(context.session, context.profile, unasked=context.auto_run)
 
-    def _line(self) -> LineSettings:
-        return LineSettings(
-            history=self._settings.history,
-            toolbar=self._toolbar.text,
-            busy=lambda: self._in_turn,
-            interrupt=self.interrupt,
-            one_more=self._ctrl_c.repeats,
-            rewind=self._rewind,
-            typed=self._titles.typed,
-            at_once=self._at_once,
-            may_leave=self._may_leave,
-            begins=self._settings.hand_over,
-            sources=Sources(
-                commands=self._commands.words,
-                arguments=lambda name, begun: self._commands.arguments(self._context, name, begun),
-                names=self._names,
-                code=self._completed,
-                cwd=self._folder,
-            ),
-            vi_mode=self._settings.vi_mode,
-            without_secrets=self._without_secrets,
-        )
+    def interrupt(self) -> None:
+        """Interrupt the running turn, and return the queued lines to the input line."""
+        if self.busy:
+            self._ctrl_c.interrupted()
+            self._context.desk.take_back()
+            self.start(self._context.session.interrupt)
+        elif not self._ctrl_c.repeats():
+            self._context.desk.interrupted()
 
-    def _at_once(self, line: str) -> bool:
+    def is_repeated(self) -> bool:
+        """Return True if a Ctrl-C at this moment belongs to a turn that was interrupted."""
+        return self._ctrl_c.repeats()
+
+    def rewind(self) -> None:
+        """List the turns, and begin the command that rewinds to one."""
+
+        async def listed() -> None:
+            await self._commands.run(self._context, "/rewind")
+            if self._context.session.turns:
+                self._context.desk.prefill("/rewind ")
+
+        self.start(listed)
+
+    def run_at_once(self, line: str) -> bool:
         """Run a line now if it is a command that works during a turn; return True if it is."""
-        if not self._in_turn or not self._commands.is_at_once(line):
+        if not self.busy or not self._commands.is_at_once(line):
             return False
-        self.begin(lambda: self._guarded(self._commands.run(self._context, line)))
+        self.start(lambda: self._guarded(self._commands.run(self._context, line)))
         return True
 
-    def _may_leave(self) -> bool:
+    def may_leave(self) -> bool:
         """Return True if the user may leave; the first attempt only warns about running jobs."""
         jobs = self._context.session.jobs.running.values()
         if not jobs or self._warned:
@@ -227,6 +234,35 @@ class Repl:
         )
         return False
 
+    def without_secrets(self, text: str) -> str:
+        """Return a text without the secrets of the session."""
+        return self._context.session.equipment.without_secrets(text)
+
+    def commands(self) -> Iterable[Word]:
+        """Return the commands."""
+        return self._commands.words()
+
+    def arguments(self, name: str, begun: str) -> Iterable[Word]:
+        """Return the arguments of a command that begin with this text."""
+        return self._commands.arguments(self._context, name, begun)
+
+    async def names(self) -> Sequence[Word]:
+        """Return the variables of the kernels, with their types."""
+        return await self._namespaces.names()
+
+    async def code(self, language: str, code: str) -> Sequence[str]:
+        """Return completions at the end of `code`."""
+        kernels = self._context.session.kernels
+        if language not in kernels.languages:
+            return ()
+        return await kernels.get(language).complete(code, len(code))
+
+    @property
+    def cwd(self) -> Path:
+        """The directory of the user's files: that of the code, unless it runs on another machine."""
+        kernels = self._context.session.kernels
+        return Path(kernels.cwd if kernels.elsewhere else self._kernel.cwd)
+
     async def _next(self) -> None:
         if self._context.next:
             prompt, attached = self._context.next.popleft()
@@ -236,6 +272,7 @@ class Repl:
         line = await self._context.desk.message()
         self._warned = False
         await self._guarded(self._answer(line))
+        self._watch_session()
 
     async def _guarded(self, doing: Awaitable[object]) -> None:
         """Run an action of the user; errors are shown, and the session continues."""
@@ -245,7 +282,7 @@ class Repl:
             if self._context.debug and error.__cause__ is not None and error.stop_reason != "usage":
                 # For a mistake of the user the message is enough.
                 self._context.say(self._traceback(error))
-            self._context.say(self._without_secrets(error.message), *([error.remedy] if error.remedy else []))
+            self._context.say(self.without_secrets(error.message), *([error.remedy] if error.remedy else []))
         except Exception as error:  # noqa: BLE001  # a bug of terp must not end the conversation
             self._context.say(
                 self._traceback(error),
@@ -254,10 +291,7 @@ class Repl:
             )
 
     def _traceback(self, error: Exception) -> str:
-        return self._without_secrets("".join(traceback.format_exception(error)).rstrip())
-
-    def _without_secrets(self, text: str) -> str:
-        return self._context.session.equipment.without_secrets(text)
+        return self.without_secrets("".join(traceback.format_exception(error)).rstrip())
 
     async def _answer(self, line: str) -> None:
         """Run a line."""
@@ -276,31 +310,26 @@ class Repl:
         try:
             return await self._busily(self._commands.run(self._context, line))
         except UnknownCommand:
-            self._context.prefill(line)
+            self._context.desk.prefill(line)
             raise
 
     async def _busily(self, doing: Awaitable[bool | object]) -> bool | object:
-        self._in_turn = True
+        self.busy = True
         try:
             return await doing
         finally:
-            self._in_turn = False
+            self.busy = False
             self._ctrl_c.ended()
 
     async def _attached(self, line: str) -> Sequence[Attachment]:
         """Return the attachments that a message names with `@`; prefill the message if one is unreadable."""
         try:
-            return await attached(line, self._folder(), self._context, self._namespaces)
+            return await attached(line, self.cwd, self._context, self._namespaces)
         except TerpError:
-            self._context.prefill(line)
+            self._context.desk.prefill(line)
             raise
 
-    def _folder(self) -> Path:
-        """Where the person's files are: beside those of the code, unless that runs on another machine."""
-        kernels = self._context.session.kernels
-        return Path(kernels.cwd if kernels.elsewhere else self._kernel.cwd)
-
-    async def _drawn(self, turn: AsyncGenerator[Event, None]) -> None:
+    async def _drawn(self, turn: AsyncGenerator[on.Event, None]) -> None:
         async with aclosing(turn) as events:
             await self._context.front.show(events)
 
@@ -311,20 +340,12 @@ class Repl:
         if session.turns:
             self._show_prompt(session.turns[-1].prompt)
             if answer := next(answers, ""):
-                self._context.front.aside(TextDelta(answer))
+                self._context.front.aside(on.TextDelta(answer))
 
     def _show_prompt(self, prompt: str) -> None:
         """Show a message that nobody has typed just now."""
         first, *more = readable(prompt).split("\n")
         self._context.desk.say("\n".join(["", f"› {first}", *(f"  {line}" for line in more)]))
-
-    def _rewind(self) -> None:
-        async def listed() -> None:
-            await self._commands.run(self._context, "/rewind")
-            if self._context.session.turns:
-                self._context.prefill("/rewind ")
-
-        self.begin(listed)
 
     @property
     def _kernel(self) -> Kernel:
@@ -339,50 +360,47 @@ class Repl:
             self._held = Namespaces(kernels)
         return self._held
 
-    async def _names(self) -> Sequence[Word]:
-        return await self._namespaces.names()
+    async def _warm(self) -> None:
+        if self._context.settings.code:
+            await self._context.session.readiness.warm(self._kernel)
 
-    async def _completed(self, language: str, code: str) -> Sequence[str]:
-        kernels = self._context.session.kernels
-        if language not in kernels.languages:
-            return ()
-        return await kernels.get(language).complete(code, len(code))
-
-    @staticmethod
-    async def _import_early() -> None:
-        # What draws a turn, and what reads its code.
-        for name in ("terp_cli.render.transcript", "terp.analysis.effects.analysis"):
-            await asyncio.to_thread(import_module, name)
-
-    def _watch_anew(self) -> None:
-        """Watch the current session."""
-        if self._watching is not None:
-            self._watching.cancel()
-        self._watching = self.begin(self._watch)
+    def _watch_session(self) -> None:
+        """Watch the session, if it is not the one that is watched."""
+        if self._watched is not self._context.session:
+            self._watched = self._context.session
+            self.start(self._watch)
 
     async def _watch(self) -> None:
-        """Show events between turns, and update the toolbar."""
-        drawn_elsewhere, typed = False, ""
-        async with aclosing(self._context.session.events()) as records:
+        """Show the session's events between turns, and update the toolbar."""
+        session, drawn_elsewhere, typed = self._context.session, False, ""
+        async with aclosing(session.events()) as records:
             async for record in records:
+                if session is not self._context.session:
+                    return
                 event = record.event
                 self._titles.saw(event)
                 if self._toolbar.note(event):
                     self._context.desk.refresh()
-                if isinstance(event, TurnStarted | CodeTyped | CheckStarted):
+                if isinstance(event, on.TurnStarted | on.CodeTyped | on.CheckStarted):
                     drawn_elsewhere = True
-                    typed = event.call_id if isinstance(event, CodeTyped) else ""
-                elif isinstance(event, TurnFinished) or _is_last(event, typed):
+                    typed = event.call_id if isinstance(event, on.CodeTyped) else ""
+                elif isinstance(event, on.TurnFinished) or _is_last(event, typed):
                     # What typed code does in the background is not drawn with it any more.
                     drawn_elsewhere, typed = False, ""
                 elif not drawn_elsewhere:
                     self._context.front.aside(event)
-                    if isinstance(event, SessionResumed):
+                    if isinstance(event, on.SessionResumed):
                         self._recall()
 
 
-def _is_last(event: Event, typed: str) -> bool:
+async def _import_early() -> None:
+    # What draws a turn, and what reads its code.
+    for name in ("terp_cli.render.transcript", "terp.analysis.effects.analysis"):
+        await asyncio.to_thread(import_module, name)
+
+
+def _is_last(event: on.Event, typed: str) -> bool:
     """Return True if typed code has ended or was detached, or a check passed."""
-    if isinstance(event, CheckFinished):
+    if isinstance(event, on.CheckFinished):
         return event.passed
-    return isinstance(event, CodeFinished | CodeRejected | JobChanged) and event.call_id == typed
+    return isinstance(event, on.CodeFinished | on.CodeRejected | on.JobChanged) and event.call_id == typed

@@ -33,8 +33,8 @@ class TerminalUI:
         self._once = once
         self._keyboard = STDIN if call.source == "terminal" else tty.controlling()
         self._painter = tty.painter_on(call.out, call.terminal_environ)
-        self.untold: list[str] = []
-        """For the model to read with the first message: there may be no session yet."""
+        self.objections: list[str] = []
+        """Notes for the model with the first message: there may be no session yet."""
         self.titles = _titles(call, settings, self._painter, reads_keys=not once)
         self.desk = (
             None

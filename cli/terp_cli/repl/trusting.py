@@ -3,16 +3,16 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 from textwrap import fill
-from typing import Protocol
 
 from terp.errors import TerpError
 from terp.opening.trust_difference import Difference, difference_of
-from terp.person import Choice, Decline, Option
+from terp.person import Choice, Decline, Option, Person
 from terp.session.between_runs import objection
 from terp.settings import Settings
 from terp.settings.project.files import Project
 from terp.settings.project.standing import Standing, standing_of
 from terp_cli.fronts.invocation import Invocation
+from terp_cli.prompt.interface import PromptReader
 from terp_cli.repl.terminal_ui import TerminalUI
 from terp_cli.terminal.sanitise import one_line, readable, visible
 
@@ -29,13 +29,6 @@ _LONGEST_LINE = 400
 _WORD = 14
 
 Say = Callable[[str], None]
-
-
-class Chooses(Protocol):
-    """The person who answers the question about trust."""
-
-    async def choose(self, choice: Choice) -> str | Decline:
-        """The letter of the answer; "" when none is wanted, or nobody answers."""
 
 
 def difference(call: Invocation, standing: Standing) -> Difference:
@@ -56,7 +49,7 @@ def project_report(standing: Standing, found: Difference) -> list[str]:
     return lines
 
 
-async def ask(standing: Standing, found: Difference, person: Chooses, say: Say, width: int) -> str:
+async def ask(standing: Standing, found: Difference, person: Person, say: Say, width: int) -> str:
     """Show what the project would change, and let the answer of the person count; words that they answered.
 
     Lines are broken between words at `width` cells.
@@ -100,27 +93,31 @@ def shown_files(found: Difference) -> Iterator[str]:
 
 async def settled(call: Invocation, settings: Settings, ui: TerminalUI | None) -> Settings:
     """The settings of the call, once the person who stays has decided about its project."""
-    if not (call.stays and ui and call.standing.state == "open"):
+    standing = call.standing
+    if not (call.stays and ui and ui.person and ui.desk) or standing.state != "open":
         return settings
-    if not await _trusted(call, call.standing, ui):
+    if objected := await _asked(call, standing, ui.person, ui.desk()):
+        ui.objections.append(objected)
+    if call.standing.state != "yes":
         return settings
     call.read_project_again(call.standing)
     # The question listed the settings that it may not set.
     return call.loaded(call.line.given, call.options.profile, call.project).settings
 
 
-async def asked_again(call: Invocation, ui: TerminalUI) -> tuple[str, bool]:
-    """Ask about the project's current files; return its state as a sentence, and True if trust is new.
+async def asked_again(call: Invocation, person: Person, desk: PromptReader) -> tuple[str, bool, str]:
+    """Ask about the project's current files.
 
-    What is new counts from here on, as far as it can in a session that goes on.
+    Return its state as a sentence, True if trust is new, and a note for the model about words that declined.
+    New files count from here on, except those that are only used when a session starts.
     """
-    before, standing = call.standing, standing_of(call.cwd, call.environ, call.places)
+    before, standing, objected = call.standing, standing_of(call.cwd, call.environ, call.places), ""
     if standing.state in ("open", "no"):
-        await _trusted(call, standing, ui)
+        objected = await _asked(call, standing, person, desk)
     if standing.state != "yes" or (before.state, before.survey.digest) == ("yes", standing.survey.digest):
-        return state_of(standing), False
+        return state_of(standing), False, objected
     call.read_project_again(standing)
-    return f"{state_of(standing)}{_when(call.project)}", True
+    return f"{state_of(standing)}{_when(call.project)}", True, objected
 
 
 def _when(project: Project) -> str:
@@ -132,19 +129,15 @@ def _when(project: Project) -> str:
     return f"{counting} Its {waiting} will be used from the next start on." if later else counting
 
 
-async def _trusted(call: Invocation, standing: Standing, ui: TerminalUI) -> bool:
-    """Ask about trust in the project; return True if it is trusted."""
-    if ui.person is None or ui.desk is None:
-        return False
+async def _asked(call: Invocation, standing: Standing, person: Person, desk: PromptReader) -> str:
+    """Ask about trust in the project; return a note for the model about words that declined, or ""."""
     try:
-        desk = ui.desk()
-        words = await ask(standing, difference(call, standing), ui.person, desk.say, desk.width)
-        if words:
-            ui.untold.append(objection(f"{_WHAT} (the project {_where(standing)})", words))
+        words = await ask(standing, difference(call, standing), person, desk.say, desk.width)
+        return objection(f"{_WHAT} (the project {_where(standing)})", words) if words else ""
     except TerpError as error:
         # The answer counts for this call all the same.
         call.note(readable(f"{error.message} {error.remedy}".rstrip()))
-    return standing.state == "yes"
+        return ""
 
 
 def state_of(standing: Standing) -> str:

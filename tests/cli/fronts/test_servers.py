@@ -6,7 +6,7 @@ from pathlib import Path
 
 from terp.errors import TerpError
 from terp.settings.mcp_servers import McpServer
-from tests.cli.repl.commands.talking import Noted
+from tests.cli.repl.commands.here import Here
 from tests.cli.running import Terp
 from tests.core.tools.mcp.serving import TIME, Room, program
 from tests.core.tools.mcp.serving import script as broken
@@ -86,17 +86,17 @@ def test_a_question_in_a_pipeline_is_answered_with_a_server(tmp_path: Path) -> N
 
 async def test_servers_are_listed_in_a_session(tmp_path: Path) -> None:
     async with Room(tmp_path, old=program("old"), bad=broken("raise SystemExit('no key')")) as room:
-        talk = Noted(tmp_path)
-        talk.session.equipment.servers = room.servers
+        here = Here(tmp_path)
+        here.session.equipment.servers = room.servers
         room.servers.start()
         await room.servers.settled(30)
-        first, second = await talk.does("/mcp")
-        assert await talk.does("/mcp old") == [
+        first, second = await here.does("/mcp")
+        assert await here.does("/mcp old") == [
             "mcp.old.ask      ()",
             "mcp.old.odd_one  (to_do: str, from_: str = None)",
             "mcp.old.later    ()",
         ]
-        tools = await talk.does("/tools")
+        tools = await here.does("/tools")
     assert first.startswith("old  ready  3 functions, old 0.1, ")
     assert second == "bad  down   it has ended. It said last: no key"
     assert tools[0].split() == ["mcp.old.ask", "()", "MCP", "server", "old"]
@@ -104,22 +104,22 @@ async def test_servers_are_listed_in_a_session(tmp_path: Path) -> None:
 
 async def test_a_server_is_started_anew_in_a_session(tmp_path: Path) -> None:
     async with Room(tmp_path, old=program("old")) as room:
-        talk = Noted(tmp_path)
-        talk.session.equipment.servers = room.servers
-        assert await talk.does("/mcp restart old") == ["MCP server old is up, with 3 functions."]
+        here = Here(tmp_path)
+        here.session.equipment.servers = room.servers
+        assert await here.does("/mcp restart old") == ["MCP server old is up, with 3 functions."]
 
 
 async def test_what_cannot_be_done_with_servers_is_told(tmp_path: Path) -> None:
     async with Room(tmp_path, one=McpServer(command="no-such-program"), two=TIME) as room:
-        talk = Noted(tmp_path)
-        assert await talk.does("/mcp") == [
+        here = Here(tmp_path)
+        assert await here.does("/mcp") == [
             "There are no MCP servers: a profile or config.yaml names them under mcp_servers."
         ]
-        talk.session.equipment.servers = room.servers
+        here.session.equipment.servers = room.servers
         told = []
         for line in ("/mcp three", "/mcp restart", "/mcp restart one"):
             try:
-                await talk.does(line)
+                await here.does(line)
             except TerpError as error:
                 told.append(error.message)
     assert told == [

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from terp.tools.files.declared import Parameter, Tool
 from terp.tools.toolbox import Toolbox
-from tests.cli.repl.commands.talking import Noted
+from tests.cli.repl.commands.here import Here
 from tests.cli.running import Terp
 
 HOSTILE = "\x1b]0;title\x07\x1b[2J\x9b31m\u202ename"
@@ -13,8 +13,8 @@ BAD = "@register_tool\ndef bad(x):\n    'Does it.'\n"
 
 
 async def test_tools_are_listed_with_arguments_and_source(tmp_path: Path) -> None:
-    talk = Noted(tmp_path)
-    talk.session.equipment.toolbox = Toolbox(
+    here = Here(tmp_path)
+    here.session.equipment.toolbox = Toolbox(
         (
             Tool("search", "d", (), "terp", missing="a key."),
             Tool("f", "d", (Parameter("x", "int"),), "tools.py:3"),
@@ -22,7 +22,7 @@ async def test_tools_are_listed_with_arguments_and_source(tmp_path: Path) -> Non
         ),
         ("tools.py:9: bad: parameter `x` has no type annotation.",),
     )
-    assert await talk.does("/tools") == [
+    assert await here.does("/tools") == [
         "f       (x: int)  tools.py:3",
         "asked   ()        t.yaml:1, answered by you",
         "search  ()        missing: a key.",
@@ -31,7 +31,7 @@ async def test_tools_are_listed_with_arguments_and_source(tmp_path: Path) -> Non
 
 
 async def test_without_tools_it_is_said_why(tmp_path: Path) -> None:
-    assert await Noted(tmp_path).does("/tools") == [
+    assert await Here(tmp_path).does("/tools") == [
         "There are no tools: they are functions of the Python kernel, and Python does not run here."
     ]
 

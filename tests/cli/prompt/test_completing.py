@@ -1,4 +1,5 @@
 import asyncio
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -7,34 +8,44 @@ from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
 from terp_cli.prompt.completing import Files, LineCompleter
-from terp_cli.prompt.interface import Sources, Word
+from terp_cli.prompt.interface import PromptHost, Word
 
 
-async def names() -> Sequence[Word]:
-    return [("df", "DataFrame"), ("model", "Model")]
+class Host(PromptHost):
+    """The owner of a line in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(Path(os.devnull))
+        self._folder = folder
+
+    @property
+    def cwd(self) -> Path:
+        return self._folder
+
+    def commands(self) -> Iterable[Word]:
+        return [("model", "which"), ("export", "write"), ("exit", "leave")]
+
+    def arguments(self, name: str, begun: str) -> Iterable[Word]:
+        return [("ipynb", "notebook"), ("html", "page")] if name == "export" else []
+
+    async def names(self) -> Sequence[Word]:
+        return [("df", "DataFrame"), ("model", "Model")]
+
+    async def code(self, language: str, code: str) -> Sequence[str]:
+        if language == "shell":
+            return ["cargo", "cat"]
+        return [name for name in ("df.head", "df.hist") if name.startswith(code)]
 
 
-async def code(language: str, text: str) -> Sequence[str]:
-    if language == "shell":
-        return ["cargo", "cat"]
-    return [name for name in ("df.head", "df.hist") if name.startswith(text)]
+class Slow(Host):
+    """One whose kernel never answers."""
+
+    async def names(self) -> Sequence[Word]:
+        await asyncio.Event().wait()
+        return []
 
 
-async def never() -> Sequence[Word]:
-    await asyncio.Event().wait()
-    return []
-
-
-def arguments(name: str, typed: str) -> Iterable[Word]:
-    return [("ipynb", "notebook"), ("html", "page")] if name == "export" else []
-
-
-def sources(folder: Path) -> Sources:
-    commands = [("model", "which"), ("export", "write"), ("exit", "leave")]
-    return Sources(lambda: commands, arguments, names, code, lambda: folder)
-
-
-async def completed(line: str, given: Sources) -> list[str]:
+async def completed(line: str, given: PromptHost) -> list[str]:
     """The line after each completion of it."""
     document = Document(line)
     found = LineCompleter(given).get_completions_async(document, CompleteEvent())
@@ -61,13 +72,12 @@ async def test_what_stands_before_the_cursor_is_completed(
     tmp_path: Path, line: str, after: list[str]
 ) -> None:
     (tmp_path / "iris.csv").touch()
-    assert await completed(line, sources(tmp_path)) == after
+    assert await completed(line, Host(tmp_path)) == after
 
 
 async def test_a_kernel_that_is_slow_to_answer_holds_no_key_up(tmp_path: Path) -> None:
     (tmp_path / "iris.csv").touch()
-    slow = Sources(list, arguments, never, code, lambda: tmp_path)
-    assert await asyncio.wait_for(completed("@ir", slow), 5) == ["@iris.csv"]
+    assert await asyncio.wait_for(completed("@ir", Slow(tmp_path)), 5) == ["@iris.csv"]
 
 
 def test_files_that_git_ignores_are_left_out_without_asking_git(tmp_path: Path) -> None:
@@ -86,7 +96,7 @@ def test_what_begins_as_typed_comes_before_what_merely_holds_it(tmp_path: Path) 
 
 def test_a_name_with_spaces_is_quoted_in_the_message(tmp_path: Path) -> None:
     (tmp_path / "two words.png").touch()
-    assert asyncio.run(completed("@two", sources(tmp_path))) == ['@"two words.png"']
+    assert asyncio.run(completed("@two", Host(tmp_path))) == ['@"two words.png"']
 
 
 def test_a_name_of_equal_letters_takes_no_longer_than_another(tmp_path: Path) -> None:

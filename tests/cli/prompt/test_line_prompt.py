@@ -6,12 +6,11 @@ import pty
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from terp_cli.prompt.interface import LineSettings, Typed
+from terp_cli.prompt.interface import PromptHost, Typed
 from terp_cli.prompt.line_prompt import LinePrompt
 from tests.cli.running import Terp, to
 from tests.cli.screens import Watched
@@ -26,7 +25,7 @@ class Seat:
         self.hand = hand
         self.screen = Watched()
         self.desk = LinePrompt(line, self.screen)
-        self.talk = LineSettings(Path(os.devnull), str, lambda: False, lambda: None)
+        self.host = PromptHost(Path(os.devnull))
 
     async def answer(self, typed: str, *, secret: bool = False) -> Typed:
         """What is read when this is typed at a question."""
@@ -73,7 +72,7 @@ async def test_what_was_typed_before_a_question_does_not_answer_it() -> None:
 
 
 async def test_half_a_line_typed_before_a_question_is_no_part_of_its_answer() -> None:
-    async with seat() as here, here.desk.talking(here.talk):
+    async with seat() as here, here.desk.reading(here.host):
         await here.message("first\ny\x04")
         assert await here.answer("\n") == Typed("", pasted=False)
 
@@ -82,18 +81,18 @@ async def test_half_a_line_typed_before_a_question_is_no_part_of_its_answer() ->
     ("typed", "message"), [("hello\n", "hello"), ("one\\\ntwo\n", "one\ntwo"), ('"""\na\nb\n"""\n', "a\nb")]
 )
 async def test_a_message_goes_on_where_it_says_so(typed: str, message: str) -> None:
-    async with seat() as here, here.desk.talking(here.talk):
+    async with seat() as here, here.desk.reading(here.host):
         assert await here.message(typed) == message
 
 
 async def test_the_end_of_input_leaves() -> None:
-    async with seat() as here, here.desk.talking(here.talk):
+    async with seat() as here, here.desk.reading(here.host):
         with pytest.raises(EOFError):
             await here.message("\x04")
 
 
 async def test_the_second_interrupt_in_a_row_leaves() -> None:
-    async with seat() as here, here.desk.talking(here.talk):
+    async with seat() as here, here.desk.reading(here.host):
         here.desk.interrupted()
         here.desk.interrupted()
         with pytest.raises(EOFError):
@@ -101,7 +100,7 @@ async def test_the_second_interrupt_in_a_row_leaves() -> None:
 
 
 async def test_a_question_in_the_middle_of_a_talk_leaves_the_next_line_to_it() -> None:
-    async with seat() as here, here.desk.talking(here.talk):
+    async with seat() as here, here.desk.reading(here.host):
         assert await here.answer("n\n") == Typed("n", pasted=False)
         assert await here.message("hello\n") == "hello"
 
@@ -111,7 +110,7 @@ async def test_a_terminal_that_is_gone_is_not_read_again_and_again() -> None:
     here = Seat(hand, line)
     loop = asyncio.get_running_loop()
     try:
-        async with here.desk.talking(here.talk):
+        async with here.desk.reading(here.host):
             os.close(hand)
             with pytest.raises(EOFError):
                 await asyncio.wait_for(here.desk.message(), 20)
@@ -123,7 +122,7 @@ async def test_a_terminal_that_is_gone_is_not_read_again_and_again() -> None:
 
 
 async def test_the_end_of_a_question_is_not_the_end_of_the_talk() -> None:
-    async with seat() as here, here.desk.talking(here.talk):
+    async with seat() as here, here.desk.reading(here.host):
         with pytest.raises(EOFError):
             await here.answer("\x04")
         assert await here.message("hello\n") == "hello"
@@ -140,20 +139,20 @@ async def test_a_secret_of_a_terminal_that_is_gone_is_no_error_of_terp() -> None
 
 
 async def test_code_goes_on_until_its_block_ends() -> None:
-    async with seat() as here, here.desk.talking(here.talk):
+    async with seat() as here, here.desk.reading(here.host):
         assert await here.message(">>> if x:\n    y\n\n") == ">>> if x:\n    y"
         assert "... " in here.screen.getvalue()
 
 
 async def test_a_line_that_does_not_wait_is_done_and_is_no_message() -> None:
-    async with seat() as here:
-        done: list[str] = []
-
-        def at_once(line: str) -> bool:
+    class AtOnce(PromptHost):
+        def run_at_once(self, line: str) -> bool:
             done.extend([line] if line == "/bg" else [])
             return line == "/bg"
 
-        async with here.desk.talking(replace(here.talk, at_once=at_once)):
+    async with seat() as here:
+        done: list[str] = []
+        async with here.desk.reading(AtOnce(Path(os.devnull))):
             assert await here.message("/bg\nhello\n") == "hello"
             # At a question it is an answer.
             assert await here.answer("/bg\n") == Typed("/bg", pasted=False)
@@ -161,14 +160,14 @@ async def test_a_line_that_does_not_wait_is_done_and_is_no_message() -> None:
 
 
 async def test_who_may_not_leave_yet_stays_until_they_say_so_again() -> None:
-    async with seat() as here:
-        asked, again = asyncio.Event(), iter([False, True])
-
-        def may_leave() -> bool:
+    class Reluctant(PromptHost):
+        def may_leave(self) -> bool:
             asked.set()
             return next(again)
 
-        async with here.desk.talking(replace(here.talk, may_leave=may_leave)):
+    async with seat() as here:
+        asked, again = asyncio.Event(), iter([False, True])
+        async with here.desk.reading(Reluctant(Path(os.devnull))):
             reading = asyncio.create_task(here.desk.message())
             await here.screen.wrote("> ")
             os.write(here.hand, b"\x04")
@@ -180,7 +179,7 @@ async def test_who_may_not_leave_yet_stays_until_they_say_so_again() -> None:
 
 
 async def test_a_question_that_comes_at_the_prompt_gets_the_next_line() -> None:
-    async with seat() as here, here.desk.talking(here.talk):
+    async with seat() as here, here.desk.reading(here.host):
         reading = asyncio.create_task(here.desk.message())
         await here.screen.wrote("> ")
         assert await here.answer("Ada\n") == Typed("Ada", pasted=False)

@@ -1,57 +1,67 @@
 import asyncio
-from collections.abc import AsyncIterator
+import os
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import pytest
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.input.base import PipeInput
 
-from terp_cli.prompt.interface import LineSettings, Sources, goes_on, unmarked
+from terp_cli.prompt.interface import PromptHost, Word, goes_on, unmarked
 from terp_cli.prompt.message import LockedHistory
 from terp_cli.prompt.prompt_app import PromptApp
 from tests.cli.screens import Watched
 
 
-class Seat:
+class Seat(PromptHost):
     """An input line, its keys, and its screen; `busy` as during a turn."""
 
     def __init__(self, keys: PipeInput, history: Path) -> None:
+        super().__init__(history)
         self.keys = keys
         self.screen = Watched()
         self.desk = PromptApp(keys, self.screen.painter())
         self.busy = False
         self.interrupts = 0
         self.rewinds = 0
-        self.talk = LineSettings(
-            history, lambda: "toolbar", lambda: self.busy, self._interrupt, rewind=self._rewind
-        )
 
-    def _interrupt(self) -> None:
+    def toolbar(self) -> str:
+        return "toolbar"
+
+    def interrupt(self) -> None:
         self.interrupts += 1
         self.desk.take_back()
         self.busy = False
 
-    def _rewind(self) -> None:
+    def rewind(self) -> None:
         self.rewinds += 1
-
-    def completing(self, *commands: str) -> LineSettings:
-        """The talk where these are the commands."""
-
-        async def none(*_: str) -> list[Any]:
-            return []
-
-        sources = Sources(lambda: [(name, "") for name in commands], lambda *_: [], none, none, Path)
-        return replace(self.talk, sources=sources)
 
     async def read(self, *keys: str) -> str:
         """The message when these keys are typed."""
         for typed in keys:
             self.keys.send_text(typed)
         return await asyncio.wait_for(self.desk.message(), 20)
+
+
+class Completing(PromptHost):
+    """The owner of a line with three commands."""
+
+    completes = True
+
+    def __init__(self) -> None:
+        super().__init__(Path(os.devnull))
+
+    def commands(self) -> Iterable[Word]:
+        return [(name, "") for name in ("undo", "export", "exit")]
+
+
+class Inner(PromptHost):
+    """Another owner of the line."""
+
+    def toolbar(self) -> str:
+        return "inner"
 
 
 @asynccontextmanager
@@ -61,7 +71,7 @@ async def seat(*history: str) -> AsyncIterator[Seat]:
         for line in history:
             before.store_string(line)
         here = Seat(keys, Path(folder, "history"))
-        async with here.desk.talking(here.talk):
+        async with here.desk.reading(here):
             yield here
 
 
@@ -108,7 +118,7 @@ async def test_typing_after_ctrl_c_means_to_stay() -> None:
 
 
 async def test_a_tab_completes_the_only_word_that_fits_and_enter_sends_it() -> None:
-    async with seat() as here, here.desk.talking(here.completing("undo", "export", "exit")):
+    async with seat() as here, here.desk.reading(Completing()):
         here.keys.send_text("/und\t")
         await here.screen.wrote("/undo")
         here.keys.send_text("\r")
@@ -116,7 +126,7 @@ async def test_a_tab_completes_the_only_word_that_fits_and_enter_sends_it() -> N
 
 
 async def test_a_tab_takes_the_first_of_several_words_and_the_next_tab_the_next() -> None:
-    async with seat() as here, here.desk.talking(here.completing("undo", "export", "exit")):
+    async with seat() as here, here.desk.reading(Completing()):
         here.keys.send_text("/ex\t")
         await here.screen.wrote("/export")
         here.keys.send_text("\t\r\r")
@@ -137,8 +147,7 @@ async def test_a_talk_within_another_goes_on_with_what_is_typed() -> None:
     async with seat() as here:
         here.keys.send_text("one\rtw")
         await here.screen.wrote("tw")
-        inner = replace(here.talk, toolbar=lambda: "inner")
-        async with here.desk.talking(inner):
+        async with here.desk.reading(Inner(Path(os.devnull))):
             await here.screen.wrote("inner")
             assert [await here.read(), await here.read("o\r")] == ["one", "two"]
 

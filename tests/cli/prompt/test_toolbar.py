@@ -1,38 +1,46 @@
 """The last line of the screen."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from terp.session.cost.tally import Tally
+from terp.events import UsageReported
+from terp.testing import ScriptedModel
 from terp_cli.prompt.toolbar import Toolbar
 from tests.cli.running import Terp
 from tests.cli.teletype import Teletype
+from tests.core.sessions import open_session
 
 
 @pytest.mark.parametrize(
     ("profile", "shown"),
-    [("default", "m · no sandbox · /help"), ("wo\x1brk", "m · wo^[rk · no sandbox · /help")],
+    [
+        ("default", "scripted/model · no sandbox · /help"),
+        ("wo\x1brk", "scripted/model · wo^[rk · no sandbox · /help"),
+    ],
 )
-def test_a_profile_other_than_the_default_one_is_named(profile: str, shown: str) -> None:
-    assert Toolbar(lambda: "m", lambda: "none", lambda: False, lambda: profile).text() == shown
+def test_a_profile_other_than_the_default_one_is_named(tmp_path: Path, profile: str, shown: str) -> None:
+    assert Toolbar().text(open_session(tmp_path, ScriptedModel()), profile) == shown
 
 
 @pytest.mark.parametrize(
     ("used", "shown"),
     [
-        (Tally(), ""),
-        (Tally(2, 1_200, 34, 0, 0.25), " · 1 234 tokens · $0.25"),
-        (Tally(2, 1_200, 34, 0, 0.001), " · 1 234 tokens · <$0.01"),
-        (Tally(2, 1_200, 34, 0, 0.25, unpriced=1), " · 1 234 tokens"),
+        ((), ""),
+        ((UsageReported(1_200, 34, 0, 0.25),), " · 1,234 tokens · $0.25"),
+        ((UsageReported(1_200, 34, 0, 0.001),), " · 1,234 tokens · <$0.01"),
+        ((UsageReported(1_200, 34, 0, 0.25), UsageReported(1, 0, 0, None)), " · 1,235 tokens"),
     ],
 )
-def test_what_the_session_used_is_told_also_what_it_used_before_it_was_resumed(
-    used: Tally, shown: str
+def test_the_usage_of_the_session_is_shown_also_of_before_it_was_resumed(
+    tmp_path: Path, used: Sequence[UsageReported], shown: str
 ) -> None:
-    toolbar = Toolbar(lambda: "m", lambda: "none", lambda: False, used=lambda: used)
-    assert toolbar.text() == f"m{shown} · no sandbox · /help"
+    session = open_session(tmp_path, ScriptedModel())
+    for usage in used:
+        session.budget.note(usage)
+    assert Toolbar().text(session) == f"scripted/model{shown} · no sandbox · /help"
 
 
 def test_the_profile_of_the_configuration_is_named(tmp_path: Path) -> None:

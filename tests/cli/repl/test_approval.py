@@ -10,7 +10,7 @@ import pytest
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.input.base import PipeInput
 
-from terp.errors import NobodyThere, TerpError
+from terp.errors import NobodyThere
 from terp.events import CodeProposed
 from terp.events.effects import Effects
 from terp.person import Choice, Consent, Decline, Option, Run
@@ -18,6 +18,7 @@ from terp_cli.fronts.terminal import TerminalFront
 from terp_cli.prompt.prompt_app import PromptApp
 from terp_cli.repl.approval import TerminalPerson
 from terp_cli.terminal.desktop import run_editor
+from tests.cli.repl.commands.here import Here
 from tests.cli.screens import Watched
 
 CODE = CodeProposed("c1", "python", "print(1)", "digest", "/tmp", 0, "none", Effects())
@@ -118,18 +119,13 @@ async def test_the_word_no_declines_without_feedback(desk: Callable[..., Seat]) 
 
 @pytest.mark.parametrize("line", ["/help", "/vars df", "%tokens", ">>> 1+1", "!ls", "%% ls", "/undo"])
 async def test_a_line_for_terp_is_no_feedback_and_the_question_comes_back(
-    desk: Callable[..., Seat], line: str
+    tmp_path: Path, desk: Callable[..., Seat], line: str
 ) -> None:
     seat = desk()
-    done: list[str] = []
-
-    async def beside(line: str) -> None:
-        done.append(line)
-        raise TerpError("Not now.")
-
-    seat.person.beside = beside
+    seat.person.context = here = Here(tmp_path)
     assert await seat.decide(f"{line}\r", "y\r") == Run("print(1)")
-    assert (done, "Not now." in seat.terminal.shown()) == ([line], True)
+    waits = "has to wait until the question is answered." in " ".join(seat.terminal.shown())
+    assert bool(here.out.getvalue()) is not waits
 
 
 async def test_a_one_shot_says_that_it_takes_no_commands(desk: Callable[..., Seat]) -> None:
@@ -284,15 +280,13 @@ async def test_a_question_mark_explains_the_answers_of_any_question(desk: Callab
     assert shown[at : at + 3] == ["y  yes", "n  no", "Any words are a no, and are sent to the model."]
 
 
-async def test_a_command_at_any_question_is_done_or_refused_aloud(desk: Callable[..., Seat]) -> None:
+async def test_a_command_at_any_question_is_done_or_refused_aloud(
+    tmp_path: Path, desk: Callable[..., Seat]
+) -> None:
     seat = desk()
-
-    async def beside(line: str) -> None:
-        raise TerpError(f"{line} has to wait.")
-
-    seat.person.beside = beside
+    seat.person.context = Here(tmp_path)
     assert await seat.answered(Consent("Install pandas?"), "/auto_run off\r", "y\r") is True
-    assert "/auto_run off has to wait." in seat.terminal.shown()
+    assert "/auto_run has to wait until the question is answered." in seat.terminal.shown()
 
 
 async def test_what_code_can_do_as_well_is_not_asked_where_code_runs_unasked(

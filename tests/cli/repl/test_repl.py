@@ -3,10 +3,9 @@ import os
 import pty
 import signal
 import termios
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from prompt_toolkit.input import create_pipe_input
@@ -15,16 +14,21 @@ from prompt_toolkit.input.base import PipeInput
 from terp.checks.until.goal import Goal, check_of
 from terp.errors import Unavailable
 from terp.events import CodeProposed, Event, KernelChanged, TextDelta
+from terp.events.kernel import Kernel
 from terp.events.messages import User
+from terp.events.outputs import Error
+from terp.kernels.environments.readiness import Preparation
+from terp.models.tool import Call
 from terp.person import Decline, Run
 from terp.session.session import Session
 from terp.settings import Settings
-from terp.settings.places import Places
 from terp.testing import EchoKernel, Scripted, ScriptedModel, ScriptedPerson, call
+from terp_cli.fronts.invocation import Invocation
 from terp_cli.fronts.terminal import TerminalFront
+from terp_cli.line.command_line import read_command_line
 from terp_cli.prompt.prompt_app import PromptApp
-from terp_cli.repl.context import ReplContext, TerminalContext
-from terp_cli.repl.repl import ReplSettings, run_repl
+from terp_cli.repl.context import ReplContext
+from terp_cli.repl.repl import run_repl
 from terp_cli.terminal.tty import unechoed
 from tests.cli.screens import Watched
 
@@ -38,22 +42,44 @@ class Sitter(ScriptedPerson):
         return Run(proposed.code)
 
 
+class Unready:
+    """A preparation that does nothing for code."""
+
+    def waits(self, language: str) -> bool:
+        return True
+
+    async def before(self, call: Call, kernel: Kernel) -> str:
+        return ""
+
+    async def after(self, call: Call, kernel: Kernel, error: Error) -> str:
+        return ""
+
+
 class Seat:
     """A REPL at a terminal that a test types on."""
 
-    def __init__(self, keys: PipeInput, folder: Path, *replies: Scripted, **settings: Any) -> None:
+    def __init__(
+        self,
+        keys: PipeInput,
+        folder: Path,
+        *replies: Scripted,
+        person: Sitter | None = None,
+        banner: Sequence[str] = (),
+        preparations: Sequence[Preparation] = (),
+    ) -> None:
         self.keys = keys
         self.screen = Watched()
         self.model, self.kernel = ScriptedModel(*replies), EchoKernel()
         self.kernel.cwd = str(folder)
         painter = self.screen.painter()
         self.session = Session(self.model, self.kernel, Sitter(), folder=folder / "session")
+        for preparation in preparations:
+            self.session.readiness.add(preparation)
         front = TerminalFront(lambda: self.screen.screen(painter))
-        around = ReplContext(Settings(), Places(folder, folder), {}, model=settings.pop("model", None))
-        person = settings.pop("person", None) or Sitter()
-        self.talk = TerminalContext(self.session, front, PromptApp(keys, painter), person, around)
-        given = ReplSettings(history=folder / "history", **settings)
-        self.running = asyncio.create_task(run_repl(self.talk, given))
+        call = Invocation(read_command_line([]), {"TERP_HOME": str(folder), "OPENAI_API_KEY": "none"})
+        prompt = PromptApp(keys, painter)
+        self.context = ReplContext(call, Settings(), self.session, front, prompt, person or Sitter())
+        self.running = asyncio.create_task(run_repl(self.context, banner=banner))
 
     @property
     def said(self) -> list[str]:
@@ -125,7 +151,7 @@ async def test_words_at_a_question_of_a_command_reach_the_model_with_the_next_me
 ) -> None:
     here = seat("yes", person=Sitter(Decline("keep a.txt")))
     await here.prompted()
-    assert await here.talk.ask("Restore a.txt?") is False
+    assert await here.context.ask("Restore a.txt?") is False
     await here.types("hi\r", "\x04")
     await here.left()
     note = '[The user was asked "Restore a.txt?" and did not agree, but wrote: keep a.txt]'
@@ -208,14 +234,11 @@ async def test_an_error_of_a_turn_is_said_and_the_talk_goes_on(seat: Callable[..
 async def test_debug_shows_what_failed_behind_an_error_and_nothing_for_a_mistake(
     seat: Callable[..., Seat],
 ) -> None:
-    async def use(_: Session, __: Settings, name: str) -> None:
-        raise Unavailable("Nobody answers.") from ConnectionError(name)
-
-    here = seat(model=use)
-    await here.types("/debug\r", "/nosuch\r", "/model other/one\r", "/quit\r")
+    here = seat()
+    await here.types("/debug\r", "/nosuch\r", "/load_message gone.json\r", "/quit\r")
     await here.left()
     shown = "\n".join(here.screen.shown())
-    assert (shown.count("Traceback (most recent"), "ConnectionError: other/one" in shown) == (1, True)
+    assert (shown.count("was the direct cause of"), "FileNotFoundError: [Errno 2]" in shown) == (1, True)
 
 
 async def test_a_bug_is_told_and_the_talk_goes_on(seat: Callable[..., Seat]) -> None:
@@ -228,10 +251,11 @@ async def test_a_bug_is_told_and_the_talk_goes_on(seat: Callable[..., Seat]) -> 
 
 
 async def test_what_fails_where_nobody_waits_is_one_line_above_the_prompt(seat: Callable[..., Seat]) -> None:
-    async def fail() -> None:
-        raise LookupError("no\x1b[2J such thing")
+    class Failing(Unready):
+        def waits(self, language: str) -> bool:
+            raise LookupError("no\x1b[2J such thing")
 
-    here = seat(background=[fail])
+    here = seat(preparations=[Failing()])
     await here.types("")
     await here.screen.wrote("! Something failed in the background: LookupError: no^[[2J such thing")
     here.keys.send_text("/quit\r")
@@ -257,15 +281,10 @@ async def test_retry_asks_the_same_again_without_a_trace_of_the_first_answer(
 
 
 async def test_model_changes_the_model_by_name(seat: Callable[..., Seat]) -> None:
-    asked: list[str] = []
-
-    async def use(_: Session, __: Settings, name: str) -> None:
-        asked.append(name)
-
-    here = seat(model=use)
-    await here.types("/model other/one\r", "/quit\r")
+    here = seat()
+    await here.types("/model openai/o3\r", "/quit\r")
     await here.left()
-    assert asked == ["other/one"]
+    assert here.session.model.name == "openai/o3"
 
 
 async def test_two_escapes_list_the_turns_to_go_back_to(seat: Callable[..., Seat]) -> None:
@@ -284,11 +303,12 @@ async def test_two_escapes_list_the_turns_to_go_back_to(seat: Callable[..., Seat
 async def test_what_is_begun_in_the_background_waits_for_the_first_prompt(seat: Callable[..., Seat]) -> None:
     begun: list[bool] = []
 
-    async def begin() -> None:
-        begun.append("\x1b[?2004h" in here.screen.getvalue())
-        raise Unavailable("no kernel")
+    class Begin(Unready):
+        def waits(self, language: str) -> bool:
+            begun.append("\x1b[?2004h" in here.screen.getvalue())
+            raise Unavailable("no kernel")
 
-    here = seat(background=[begin])
+    here = seat(preparations=[Begin()])
     await here.types("hello\r", "/quit\r")
     assert (await here.left(), begun) == (0, [True])
 

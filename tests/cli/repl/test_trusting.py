@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,7 @@ from terp.opening.trust_difference import Difference
 from terp.person import Choice, Decline
 from terp.settings.places import Places
 from terp.settings.project.standing import Standing, standing_of
+from terp.testing import ScriptedPerson
 from terp_cli.repl.trusting import OPTIONS, ask, project_report
 from tests.cli.repl.test_approval import Seat, desk
 from tests.cli.running import Terp, said, to
@@ -34,16 +35,16 @@ def standing(terp: Terp) -> Standing:
     return standing_of(terp.cwd, terp.environ, Places(terp.home, terp.home))
 
 
-class Answers:
+class Answers(ScriptedPerson):
     """A person who gives one answer after the other."""
 
     def __init__(self, *letters: str) -> None:
-        self.letters: Iterator[str] = iter(letters)
+        super().__init__(*letters)
         self.asked: list[Choice] = []
 
-    async def choose(self, choice: Choice) -> str:
+    async def choose(self, choice: Choice) -> str | Decline:
         self.asked.append(choice)
-        return next(self.letters)
+        return await super().choose(choice)
 
 
 def talk(terp: Terp, *typed: tuple[str, str]) -> tuple[str, str]:

@@ -20,7 +20,7 @@ def test_what_is_typed_before_the_prompt_is_there_reaches_it_unseen(tmp_path: Pa
             teletype.types("\x04")
             shown, code = teletype.over()
             assert (code, teletype.modes) == (0, teletype.before)
-    assert "terp -c goes on with this conversation." in shown
+    assert "terp -c continues this conversation." in shown
     asked = server.requests[0]["messages"][-1]["content"]
     assert (asked, "hello" in before_the_banner) == ("hello", False)
 

@@ -251,5 +251,5 @@ def test_the_session_that_was_left_last_goes_on_also_if_nothing_was_said_in_it(t
             teletype.until("/help")
             teletype.types("\x04")
             shown, code = teletype.over()
-    assert (code, "terp -c goes on with this conversation." in shown) == (0, True)
+    assert (code, "terp -c continues this conversation." in shown) == (0, True)
     assert terp("sessions").out.split()[0] == first

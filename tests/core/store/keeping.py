@@ -30,9 +30,10 @@ def kept(
     model: Model | None = None,
     kernels: Kernels | None = None,
     person: Person | None = None,
+    keeper: Keeper | None = None,
 ) -> Session:
     """A new session that is kept in `folder`."""
-    keeper = Keeper(folder, header(folder), scrubber)
+    keeper = keeper or Keeper(folder, header(folder), scrubber)
     return _session(folder, keeper, model or ScriptedModel(*replies), kernels, person)
 
 

@@ -16,9 +16,9 @@ from terp.store.export.telling import story_of
 from terp.store.export.words import output_text
 from terp.text.paths import typed_path
 from terp_cli.fronts.listings import language_rows, tool_rows
-from terp_cli.repl.commands.context import CommandContext
 from terp_cli.repl.commands.rows import columns, counted, size_of
 from terp_cli.repl.commands.table import misused
+from terp_cli.repl.context import ReplContext
 from terp_cli.terminal.desktop import copied, open_file
 from terp_cli.terminal.sanitise import one_line
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _MARKS = {"python": ">>> ", "shell": "!"}
 
 
-async def variables(context: CommandContext, name: str) -> None:
+async def variables(context: ReplContext, name: str) -> None:
     """The variables of the kernels; of one language, or those whose names hold `name`."""
     namespaces = Namespaces(context.session.kernels)
     started = namespaces.started
@@ -51,9 +51,7 @@ async def variables(context: CommandContext, name: str) -> None:
         context.say(f"No variable's name holds '{name}'." if name else "There are no variables.")
 
 
-def _show_tables(
-    context: CommandContext, tables: "Mapping[str, Sequence[Variable]]", *, titled: bool
-) -> None:
+def _show_tables(context: ReplContext, tables: "Mapping[str, Sequence[Variable]]", *, titled: bool) -> None:
     from terp_cli.render.output.variables import variables_table  # noqa: PLC0415  (rich is not needed before)
 
     for language, found in tables.items():
@@ -62,18 +60,18 @@ def _show_tables(
         context.show(variables_table(found, context.width))
 
 
-def started_languages(context: CommandContext, begun: str) -> list[str]:
+def started_languages(context: ReplContext, begun: str) -> list[str]:
     """The languages whose kernels hold variables, of those that begin like this."""
     started = Namespaces(context.session.kernels).started
     return [kernel.language for kernel in started if kernel.language.startswith(begun)]
 
 
-async def which_languages(context: CommandContext, _: str) -> None:
+async def which_languages(context: ReplContext, _: str) -> None:
     """List the languages that run here, and the way to get the others."""
     context.show(columns(language_rows(context.session.kernels.known()), context.width, ("bold", "", "dim")))
 
 
-async def which_tools(context: CommandContext, _: str) -> None:
+async def which_tools(context: ReplContext, _: str) -> None:
     """The functions that the model can call, and where they come from."""
     toolbox, servers = context.session.equipment.toolbox, context.session.equipment.servers
     tools = (*toolbox.tools, *(servers.tools if servers else ()))
@@ -86,7 +84,7 @@ async def which_tools(context: CommandContext, _: str) -> None:
     context.say(*toolbox.problems)
 
 
-async def out(context: CommandContext, number: str) -> None:
+async def out(context: ReplContext, number: str) -> None:
     """The full output of a run; without a number, which runs there are."""
     runs = runs_of(context)
     if number:
@@ -100,7 +98,7 @@ async def out(context: CommandContext, number: str) -> None:
     context.show(columns(lines, context.width, ("bold", "dim", "", "")))
 
 
-async def code(context: CommandContext, number: str) -> None:
+async def code(context: ReplContext, number: str) -> None:
     """All code of a run, the last one without a number; also of one that waits for an answer."""
     runs = [part for part in _story(context).parts if isinstance(part, Run)]
     if number:
@@ -112,12 +110,12 @@ async def code(context: CommandContext, number: str) -> None:
     await context.page(run.code.split("\n"), f"code of run {run.count}" if run.count else "code")
 
 
-def run_numbers(context: CommandContext, begun: str) -> Iterable[str]:
+def run_numbers(context: ReplContext, begun: str) -> Iterable[str]:
     """The numbers of runs that begin like this."""
     return (str(run.count) for run in runs_of(context) if str(run.count).startswith(begun))
 
 
-async def copy(context: CommandContext, what: str) -> None:
+async def copy(context: ReplContext, what: str) -> None:
     """The answer, the code or an output, on the clipboard."""
     story = _story(context)
     kind, _, number = what.partition(" ")
@@ -134,17 +132,17 @@ async def copy(context: CommandContext, what: str) -> None:
     if not text.strip():
         context.say("There is nothing to copy yet.")
         return
-    how = await copied(text, context.environ, context.write)
+    how = await copied(text, context.environ, context.desk.emit)
     lines = text.rstrip("\n").count("\n") + 1
     context.say(f"Copied {label}: {counted(lines, 'line')}, {counted(len(text), 'character')}. {how}")
 
 
-def copyable(context: CommandContext, begun: str) -> list[str]:
+def copyable(context: ReplContext, begun: str) -> list[str]:
     """Return the completions of `/copy`'s argument that begin with `begun`."""
     return [word for word in ("answer", "code", *run_numbers(context, "")) if word.startswith(begun)]
 
 
-async def edit(context: CommandContext, number: str) -> None:
+async def edit(context: ReplContext, number: str) -> None:
     """Code on the input line, to be changed and run there."""
     runs = [part for part in _story(context).parts if isinstance(part, Run) and part.code]
     if not runs:
@@ -153,10 +151,10 @@ async def edit(context: CommandContext, number: str) -> None:
     run = numbered(runs, number, "edit") if number else runs[-1]
     if run.language not in _MARKS:
         raise misused("edit", f"{run.language} cannot be typed here.")
-    context.prefill(_MARKS[run.language] + run.code)
+    context.desk.prefill(_MARKS[run.language] + run.code)
 
 
-async def restart(context: CommandContext, language: str) -> None:
+async def restart(context: ReplContext, language: str) -> None:
     """A fresh kernel."""
     kernels = context.session.kernels
     kernel = kernels.get(language or kernels.languages[0])
@@ -167,16 +165,16 @@ async def restart(context: CommandContext, language: str) -> None:
     context.say(f"The {kernel.language} kernel is new: its variables are gone, files are still there.")
 
 
-def languages(context: CommandContext, begun: str) -> list[str]:
+def languages(context: ReplContext, begun: str) -> list[str]:
     """The languages that begin like this."""
     return [language for language in context.session.kernels.languages if language.startswith(begun)]
 
 
-def _story(context: CommandContext) -> Story:
+def _story(context: ReplContext) -> Story:
     return story_of(context.session.log.since(0), context.session.folder)
 
 
-def runs_of(context: CommandContext) -> list[Run]:
+def runs_of(context: ReplContext) -> list[Run]:
     """The code that ran, oldest first."""
     return [part for part in _story(context).parts if isinstance(part, Run) and part.ran]
 
@@ -239,13 +237,13 @@ def full_output(run: Run) -> Iterator[str]:
 _LINES = 20
 
 
-async def detach(context: CommandContext, _: str) -> None:
+async def detach(context: ReplContext, _: str) -> None:
     """The code that runs goes on in the background."""
     if not context.session.jobs.leave():
-        context.say("No code runs that could go on in the background.")
+        context.say("No code is running that could continue in the background.")
 
 
-async def jobs(context: CommandContext, what: str) -> None:
+async def jobs(context: ReplContext, what: str) -> None:
     """List the jobs, show the output of one, or stop one."""
     word, _, number = what.partition(" ")
     if word == "stop":
@@ -256,13 +254,13 @@ async def jobs(context: CommandContext, what: str) -> None:
         _list_jobs(context)
 
 
-def job_arguments(context: CommandContext, begun: str) -> Iterable[str]:
+def job_arguments(context: ReplContext, begun: str) -> Iterable[str]:
     """Return the completions of `/jobs`' argument that begin with `begun`."""
     words = [*map(str, _known(context)), *(f"stop {number}" for number in context.session.jobs.running)]
     return [word for word in words if word.startswith(begun)]
 
 
-async def _stop(context: CommandContext, number: str) -> None:
+async def _stop(context: ReplContext, number: str) -> None:
     running = context.session.jobs.running
     if not number and len(running) == 1:
         number = str(next(iter(running)))
@@ -276,7 +274,7 @@ async def _stop(context: CommandContext, number: str) -> None:
         )
 
 
-def _list_jobs(context: CommandContext) -> None:
+def _list_jobs(context: ReplContext) -> None:
     from terp_cli.render.status import elapsed  # noqa: PLC0415  (rich is not needed before)
 
     running, rows = context.session.jobs.running, []
@@ -287,7 +285,7 @@ def _list_jobs(context: CommandContext) -> None:
             (str(number), run.language, elapsed(job.seconds if job else run.seconds), _state(job, run), code)
         )
     if not rows:
-        context.say("No code has gone on in the background. /bg lets it, or Ctrl+B, while it runs.")
+        context.say("No code runs in the background. /bg moves running code there; so does Ctrl+B.")
         return
     context.show(columns(rows, context.width, ("bold", "", "dim", "", "dim")))
 
@@ -298,20 +296,20 @@ def _state(job: "Job | None", run: PastRun) -> str:
     return run.status or "lost"
 
 
-def _show_job(context: CommandContext, number: str) -> None:
+def _show_job(context: ReplContext, number: str) -> None:
     run = _known(context).get(int(number)) if number.isdecimal() else None
     if run is None:
         raise misused("jobs", f"there is no job '{one_line(number)}'.")
     lines = list(full_output(numbered(runs_of(context), str(run.number), "jobs")))
     if not any(line.strip() for line in lines):
-        context.say(f"Job {number} has put out nothing so far.")
+        context.say(f"Job {number}: no output yet.")
         return
     left_out = len(lines) - _LINES
     more = f", without {counted(left_out, 'line')} that /out {run.number} has" if left_out > 0 else ""
     context.say("", f"Output of job {number} so far{more}:", *lines[-_LINES:], "")
 
 
-def _known(context: CommandContext) -> dict[int, PastRun]:
+def _known(context: ReplContext) -> dict[int, PastRun]:
     """The jobs of this session by their numbers, those that have ended as well."""
     events = [record.event for record in context.session.log.since(context.session.log.resumed_at)]
     runs = {run.call_id: run for run in past_runs(events)}
@@ -319,7 +317,7 @@ def _known(context: CommandContext) -> dict[int, PastRun]:
     return {number: runs[call_id] for number, call_id in known.items() if call_id in runs}
 
 
-async def open_shown(context: CommandContext, what: str) -> None:
+async def open_shown(context: ReplContext, what: str) -> None:
     """The last page or picture, that of a run, or a file, opened in the program that shows it."""
     path = _file(context, what) or _saved(context, what)
     if path is None:
@@ -334,12 +332,12 @@ async def open_shown(context: CommandContext, what: str) -> None:
     context.say(f"Opened {shown}.")
 
 
-def runs_with_pictures(context: CommandContext, begun: str) -> list[str]:
+def runs_with_pictures(context: ReplContext, begun: str) -> list[str]:
     """The numbers of runs that have shown something, and begin like this."""
     return [str(run.count) for run in _runs(context) if str(run.count).startswith(begun)]
 
 
-def _file(context: CommandContext, what: str) -> Path | None:
+def _file(context: ReplContext, what: str) -> Path | None:
     """The file that is named; None for a number, or nothing."""
     if not what or what.isdecimal():
         return None
@@ -350,14 +348,14 @@ def _file(context: CommandContext, what: str) -> Path | None:
     return path.absolute()
 
 
-def _saved(context: CommandContext, number: str) -> Path | None:
+def _saved(context: ReplContext, number: str) -> Path | None:
     runs = [run for run in _runs(context) if not number or run.count == int(number)]
     if number and not runs:
         raise misused("open", f"run '{number}' has shown no page and no picture that is still there.")
     return _paths(runs[-1])[-1] if runs else None
 
 
-def _runs(context: CommandContext) -> list[Run]:
+def _runs(context: ReplContext) -> list[Run]:
     parts = story_of(context.session.log.since(0), context.session.folder).parts
     return [part for part in parts if isinstance(part, Run) and _paths(part)]
 

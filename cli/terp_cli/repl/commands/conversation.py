@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from terp.errors import KernelBusy
 from terp.events import ReasoningDelta, TurnStarted
 from terp.kernels.jupyter.local import LocalKernels
+from terp.session.context.history import PastTurn
 from terp.session.context.namespaces import Namespaces
-from terp_cli.repl.commands.context import CommandContext, CommandTurn, SavedSession
 from terp_cli.repl.commands.rows import columns, counted
 from terp_cli.repl.commands.table import misused
+from terp_cli.repl.context import ReplContext
+from terp_cli.repl.keeping import SavedSession
 
 if TYPE_CHECKING:
     from terp.session.rewind.rewinding import TakenBack, Written
@@ -21,28 +23,28 @@ _LISTED, _NAMED = 15, 12
 _STYLES = ("bold", "bold", "dim", "dim", "")
 
 
-async def reset(context: CommandContext, _: str) -> None:
+async def reset(context: ReplContext, _: str) -> None:
     """A new conversation in the same kernel; the session's event reports it."""
     if not context.session.history:
         context.say("This conversation is new already.")
     context.session.past.reset(copy=True)
 
 
-async def undo(context: CommandContext, _: str) -> None:
+async def undo(context: ReplContext, _: str) -> None:
     """The last turn forgotten; what its code changed stays changed."""
     context.say(f"Forgot: {short(context.session.past.undo().prompt)}.")
 
 
-async def retry(context: CommandContext, _: str) -> None:
+async def retry(context: ReplContext, _: str) -> None:
     """The last message sent again, as if for the first time."""
     if not context.session.turns:
         context.say("There is no message to send again.")
         return
     asked = context.session.past.undo()
-    context.send(asked.prompt, asked.attachments)
+    context.next.append((asked.prompt, asked.attachments))
 
 
-async def compact(context: CommandContext, focus: str) -> None:
+async def compact(context: ReplContext, focus: str) -> None:
     """A shorter history that keeps what matters, or with "undo" the one from before."""
     if focus == _UNDO:
         context.session.past.lengthen()
@@ -55,12 +57,12 @@ async def compact(context: CommandContext, focus: str) -> None:
     )
 
 
-def compact_words(_: CommandContext, begun: str) -> list[str]:
+def compact_words(_: ReplContext, begun: str) -> list[str]:
     """Return the completions of `/compact`'s argument."""
     return [_UNDO] if _UNDO.startswith(begun) else []
 
 
-async def reasoning(context: CommandContext, _: str) -> None:
+async def reasoning(context: ReplContext, _: str) -> None:
     """Show the model's reasoning before its last answer."""
     thought: list[str] = []
     for record in reversed(context.session.log.since(0)):
@@ -75,12 +77,12 @@ async def reasoning(context: CommandContext, _: str) -> None:
     await context.page(text.split("\n"), "reasoning")
 
 
-async def fork(context: CommandContext, _: str) -> None:
+async def fork(context: ReplContext, _: str) -> None:
     """The conversation kept as another session, too; the session's event names it."""
     context.session.past.fork()
 
 
-async def sessions(context: CommandContext, _: str) -> None:
+async def sessions(context: ReplContext, _: str) -> None:
     """The earlier sessions of this directory."""
     saved = context.saved()
     if not saved:
@@ -95,7 +97,7 @@ async def sessions(context: CommandContext, _: str) -> None:
     )
 
 
-async def resume(context: CommandContext, session: str) -> None:
+async def resume(context: ReplContext, session: str) -> None:
     """Go on with an earlier session, by its ID or its number in the list that is shown if none is named."""
     saved = context.saved()
     if session.isdecimal() and 0 < int(session) <= min(len(saved), _LISTED):
@@ -106,7 +108,7 @@ async def resume(context: CommandContext, session: str) -> None:
         await context.resume(session)
 
 
-async def _offer(context: CommandContext, saved: Sequence[SavedSession]) -> None:
+async def _offer(context: ReplContext, saved: Sequence[SavedSession]) -> None:
     if not saved:
         context.say("There is no earlier session of this directory.")
         return
@@ -114,10 +116,10 @@ async def _offer(context: CommandContext, saved: Sequence[SavedSession]) -> None
         columns([(f"{at:2}", *_row(one)) for at, one in enumerate(saved, 1)], context.width, _STYLES)
     )
     context.say("Which one? Its number or the beginning of its ID.")
-    context.prefill("/resume ")
+    context.desk.prefill("/resume ")
 
 
-async def _may_end(context: CommandContext) -> bool:
+async def _may_end(context: ReplContext) -> bool:
     """Return True if the kernels of this session may end, as they do when another is resumed."""
     kernels = context.session.kernels
     if isinstance(kernels, LocalKernels) and kernels.attached:
@@ -135,7 +137,7 @@ async def _may_end(context: CommandContext) -> bool:
     return await context.ask(f"{holds}{more}. Resuming another session ends that. Resume?")
 
 
-def session_ids(context: CommandContext, begun: str) -> list[str]:
+def session_ids(context: ReplContext, begun: str) -> list[str]:
     """The ids of earlier sessions that begin like this."""
     return [one.id for one in context.saved() if one.id.startswith(begun)]
 
@@ -164,7 +166,7 @@ _CHAT = "chat"
 _NAMED_AFTER_REWIND = 20
 
 
-async def rewind(context: CommandContext, argument: str) -> None:
+async def rewind(context: ReplContext, argument: str) -> None:
     """Back to before a turn, whose message can be changed and sent again."""
     turns = context.session.turns
     if not argument:
@@ -178,51 +180,55 @@ async def rewind(context: CommandContext, argument: str) -> None:
     if how.strip() not in ("", _CHAT):
         raise misused("rewind", f"'{how.strip()}' is not '{_CHAT}'.")
     first = await (_of_chat if how.strip() else _of_all)(context, int(number))
-    context.prefill(first.prompt)
+    context.desk.prefill(first.prompt)
 
 
-async def _of_chat(context: CommandContext, number: int) -> CommandTurn:
+async def _of_chat(context: ReplContext, number: int) -> PastTurn:
     first = context.session.past.rewind(number, copy=True)[0]
     context.say(f"Back to before: {short(first.prompt)}.")
     return first
 
 
-async def _of_all(context: CommandContext, number: int) -> CommandTurn:
+async def _of_all(context: ReplContext, number: int) -> PastTurn:
     rewinding = context.session.past.with_code
     files = [one for one in await rewinding.written(number) if one.can]
     yes = bool(files) and await context.ask(_question(context, files))
     taken = await rewinding.go(number, [one.path for one in files] if yes else [], copy=True)
     deleted = {one.path for one in files if one.new}
-    context.say(f"Back to before: {short(taken.turns[0].prompt)}.", *_outcome(context, taken, deleted))
+    context.say(
+        f"Back to before: {short(taken.turns[0].prompt)}.",
+        *outcome(context.session.kernels.cwd, taken, deleted),
+    )
     return taken.turns[0]
 
 
-def turn_numbers(context: CommandContext, begun: str) -> list[str]:
+def turn_numbers(context: ReplContext, begun: str) -> list[str]:
     """The numbers of turns that begin like this, and what can follow one."""
     if begun[:-1].isdecimal() and begun.endswith(" "):
         return [begun + _CHAT]
     return [number for turn in context.session.turns if (number := str(turn.number)).startswith(begun)]
 
 
-def _question(context: CommandContext, files: "Sequence[Written]") -> str:
+def _question(context: ReplContext, files: "Sequence[Written]") -> str:
     parts = [
-        (verb, [_near(context, one.path) for one in files if one.new == new])
+        (verb, [_near(context.session.kernels.cwd, one.path) for one in files if one.new == new])
         for verb, new in (("restore", False), ("delete", True))
     ]
     question = " and ".join(f"{verb} {_some(named)}" for verb, named in parts if named)
     return f"{question[0].upper()}{question[1:]}?"
 
 
-def _outcome(context: CommandContext, taken: "TakenBack", deleted: set[str]) -> list[str]:
+def outcome(cwd: str, taken: "TakenBack", deleted: set[str]) -> list[str]:
+    """Return lines about restored and lost variables and files; paths are relative to `cwd`."""
     parts = [
         ("As they were", taken.back),
         ("Removed", taken.removed),
         ("Not restored, and as they are now", [f"{name} ({why})" for name, why in taken.lost]),
-        ("Files as they were", [_near(context, path) for path in taken.files if path not in deleted]),
-        ("Files deleted", [_near(context, path) for path in taken.files if path in deleted]),
+        ("Files as they were", [_near(cwd, path) for path in taken.files if path not in deleted]),
+        ("Files deleted", [_near(cwd, path) for path in taken.files if path in deleted]),
         (
             "Files as they are now",
-            [_near(context, path) + (why and f" ({why})") for path, why in taken.files_lost],
+            [_near(cwd, path) + (why and f" ({why})") for path, why in taken.files_lost],
         ),
     ]
     lines = [f"{title}: {_some(names)}." for title, names in parts if names]
@@ -235,7 +241,7 @@ def _some(names: Iterable[str]) -> str:
     return ", ".join(named[:_NAMED_AFTER_REWIND]) + more
 
 
-def _near(context: CommandContext, path: str) -> str:
-    """A path as seen from where the person works."""
-    near = os.path.relpath(path, context.session.kernels.cwd)
+def _near(cwd: str, path: str) -> str:
+    """Return a path as seen from the working directory."""
+    near = os.path.relpath(path, cwd)
     return path if near.startswith("..") else near

@@ -10,10 +10,10 @@ from terp.opening.mcp import LOGS
 from terp.session.rewind.renewing import renew
 from terp.settings.interpreter import version_of
 from terp_cli.fronts.listings import NO_SERVERS, function_rows, server_rows
-from terp_cli.repl.commands.context import CommandContext
 from terp_cli.repl.commands.rows import columns, counted
 from terp_cli.repl.commands.switches import changed
 from terp_cli.repl.commands.table import misused
+from terp_cli.repl.context import ReplContext
 from terp_cli.terminal.sanitise import one_line
 
 OWN = "own"
@@ -21,7 +21,7 @@ OWN = "own"
 _MOST_NAMES = 20
 
 
-async def python(context: CommandContext, argument: str) -> None:
+async def python(context: ReplContext, argument: str) -> None:
     """Show the Python that runs the code; with an argument, change it."""
     pythons = context.session.equipment.pythons
     if pythons is None:
@@ -46,7 +46,7 @@ async def python(context: CommandContext, argument: str) -> None:
     context.say(f"Code runs in {one_line(chosen.path)}, {_version(chosen.path)}.{lost}")
 
 
-async def trust(context: CommandContext, _: str) -> None:
+async def trust(context: ReplContext, _: str) -> None:
     """Show the trust in this project's files; ask if it is undecided."""
     state, change = await context.trust()
     context.say(state)
@@ -61,7 +61,7 @@ def _version(path: str) -> str:
     return f"Python {version}" if version else "a Python of unknown version"
 
 
-async def install(context: CommandContext, argument: str) -> None:
+async def install(context: ReplContext, argument: str) -> None:
     """Packages into the environment of the Python kernel."""
     names = argument.split()
     if not names:
@@ -72,7 +72,7 @@ async def install(context: CommandContext, argument: str) -> None:
     context.say(f"Installed {', '.join(names)}.")
 
 
-async def attach(context: CommandContext, target: str) -> None:
+async def attach(context: ReplContext, target: str) -> None:
     """Show the ways to share this session's kernel; with a name, attach another kernel in its place."""
     attaching = context.session.equipment.attaching
     if attaching is None:
@@ -87,7 +87,7 @@ async def attach(context: CommandContext, target: str) -> None:
         context.say(*_shared(kernel))
 
 
-def attachable(context: CommandContext, begun: str) -> list[str]:
+def attachable(context: ReplContext, begun: str) -> list[str]:
     """The names of kernels that may be running, and begin like this."""
     names = [file.name for file in written(context.environ)[:_MOST_NAMES]]
     return [name for name in (OWN, *names) if name.startswith(begun)]
@@ -109,7 +109,7 @@ def _shared(kernel: Kernel) -> Iterator[str]:
         yield "It ends with this conversation. Code that they run there is neither approved nor shown here."
 
 
-async def mcp(context: CommandContext, argument: str) -> None:
+async def mcp(context: ReplContext, argument: str) -> None:
     """The servers; with a name what that one offers, with `restart` before it the server anew."""
     servers = context.session.equipment.servers
     if servers is None:
@@ -140,7 +140,7 @@ async def mcp(context: CommandContext, argument: str) -> None:
         context.say(f"What it writes to stderr is in {log}")
 
 
-def server_names(context: CommandContext, begun: str) -> Iterable[str]:
+def server_names(context: ReplContext, begun: str) -> Iterable[str]:
     """The servers whose names begin like this."""
     servers = context.session.equipment.servers
     return (name for name in (servers.connections if servers else ()) if name.startswith(begun))

@@ -12,9 +12,9 @@ from terp.secrets.known_secrets import Secrets
 from terp.session.context.namespaces import Namespaces
 from terp.text.paths import typed_path
 from terp_cli.line.subcommands import EXPORTS
-from terp_cli.repl.commands.context import CommandContext
 from terp_cli.repl.commands.rows import counted, size_of
 from terp_cli.repl.commands.table import misused
+from terp_cli.repl.context import ReplContext
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _MESSAGES = "messages.json"
 
 
-async def export(context: CommandContext, argument: str) -> None:
+async def export(context: ReplContext, argument: str) -> None:
     """The session as a file of a format."""
     from terp.store.export.writing import FORMATS  # noqa: PLC0415  (see `_exported`)
 
@@ -40,17 +40,17 @@ async def export(context: CommandContext, argument: str) -> None:
     await _exported(context, format_, path.strip())
 
 
-async def jupyter(context: CommandContext, path: str) -> None:
+async def jupyter(context: ReplContext, path: str) -> None:
     """The session as a notebook."""
     await _exported(context, "ipynb", path)
 
 
-async def markdown(context: CommandContext, path: str) -> None:
+async def markdown(context: ReplContext, path: str) -> None:
     """The session as Markdown."""
     await _exported(context, "md", path)
 
 
-async def _exported(context: CommandContext, format_: str, path: str) -> None:
+async def _exported(context: ReplContext, format_: str, path: str) -> None:
     # Nothing of an export is needed before there is one.
     from terp.secrets.environment import find_python  # noqa: PLC0415
     from terp.store.export.imports import distributions_of  # noqa: PLC0415
@@ -70,12 +70,12 @@ async def _exported(context: CommandContext, format_: str, path: str) -> None:
     context.say(f"{written} ({size_of(written.stat().st_size)})")
 
 
-def formats(_: CommandContext, begun: str) -> list[str]:
+def formats(_: ReplContext, begun: str) -> list[str]:
     """The formats that begin like this."""
     return [name for name in EXPORTS if name.startswith(begun)]
 
 
-async def save_message(context: CommandContext, path: str) -> None:
+async def save_message(context: ReplContext, path: str) -> None:
     """The conversation as JSON that Open Interpreter reads too."""
     from terp.store.export.writing import write_new  # noqa: PLC0415  (see above)
     from terp.store.saved_messages import to_json  # noqa: PLC0415
@@ -90,7 +90,7 @@ async def save_message(context: CommandContext, path: str) -> None:
     context.say(f"{written} ({counted(len(messages), 'message')}, {size})")
 
 
-async def load_message(context: CommandContext, path: str) -> None:
+async def load_message(context: ReplContext, path: str) -> None:
     """The conversation of such a file, in place of this one."""
     from terp.store.saved_messages import MessagesUnreadable, from_json  # noqa: PLC0415  (see above)
 
@@ -110,13 +110,13 @@ async def load_message(context: CommandContext, path: str) -> None:
     )
 
 
-def _scrubber(context: CommandContext) -> "Scrubber":
+def _scrubber(context: ReplContext) -> "Scrubber":
     """Return the scrubber of this session's secrets."""
     secrets = context.session.equipment.secrets or Secrets(context.environ, context.settings)
     return secrets.scrubber()
 
 
-def place_in(context: CommandContext, path: str) -> Path:
+def place_in(context: ReplContext, path: str) -> Path:
     """Where a file is that the person names: below the directory of the code."""
     kernels = context.session.kernels
     cwd = kernels.cwd if kernels.elsewhere else kernels.get(kernels.languages[0]).cwd
@@ -126,7 +126,7 @@ def place_in(context: CommandContext, path: str) -> Path:
 _OUTSIDE = frozenset({"writes", "deletes", "network", "subprocess", "installs", "secrets"})
 
 
-async def why(context: CommandContext, name: str) -> None:
+async def why(context: ReplContext, name: str) -> None:
     """The code that has made a value."""
     if not name.isidentifier():
         raise misused("why", "it takes the name of a variable.")
@@ -137,7 +137,7 @@ async def why(context: CommandContext, name: str) -> None:
         context.say(f"run {run.count}, {reason}:", *(f"    {line}" for line in run.code.strip().split("\n")))
 
 
-async def save(context: CommandContext, argument: str) -> None:
+async def save(context: ReplContext, argument: str) -> None:
     """The code that made what is wanted as a file, run once to see that it still does."""
     try:
         path, *names = shlex.split(argument)
@@ -165,7 +165,7 @@ async def save(context: CommandContext, argument: str) -> None:
 
 
 async def _check(
-    context: CommandContext, cut: "Cut", names: "Sequence[str]", script: Path | None, scrubber: "Scrubber"
+    context: ReplContext, cut: "Cut", names: "Sequence[str]", script: Path | None, scrubber: "Scrubber"
 ) -> None:
     from terp.analysis.effects.analysis import effects_of  # noqa: PLC0415  (few sessions are saved)
 
@@ -193,7 +193,7 @@ async def _check(
 
 
 async def _differing(
-    context: CommandContext,
+    context: ReplContext,
     fresh: LocalKernels,
     cut: "Cut",
     names: "Sequence[str]",
@@ -214,7 +214,7 @@ async def _differing(
         await fresh.aclose()
 
 
-async def _held(context: CommandContext, names: "Sequence[str]") -> "Mapping[str, Variable]":
+async def _held(context: ReplContext, names: "Sequence[str]") -> "Mapping[str, Variable]":
     namespaces = Namespaces(context.session.kernels)
     return {
         one.name: one
@@ -223,7 +223,7 @@ async def _held(context: CommandContext, names: "Sequence[str]") -> "Mapping[str
     }
 
 
-async def _cut(context: CommandContext, names: "Sequence[str]") -> "Cut":
+async def _cut(context: ReplContext, names: "Sequence[str]") -> "Cut":
     # Nothing of this is needed before it is asked for.
     from terp.store.export.cutting import cut_story, told_once  # noqa: PLC0415
     from terp.store.export.telling import story_of  # noqa: PLC0415
@@ -233,7 +233,7 @@ async def _cut(context: CommandContext, names: "Sequence[str]") -> "Cut":
     return await asyncio.to_thread(lambda: cut_story(story_of(records, session.folder), names))
 
 
-def _written(context: CommandContext, cut: "Cut", format_: str, target: Path, scrubber: "Scrubber") -> Path:
+def _written(context: ReplContext, cut: "Cut", format_: str, target: Path, scrubber: "Scrubber") -> Path:
     from terp.secrets.environment import find_python  # noqa: PLC0415
     from terp.store.export.cutting import with_dependencies  # noqa: PLC0415  (see `_cut`)
     from terp.store.export.imports import distributions_of  # noqa: PLC0415

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import terp_cli
-from terp_cli.repl.commands.context import CommandContext
 from terp_cli.repl.commands.table import GROUPS, Commands, SlashCommand
+from terp_cli.repl.context import ReplContext
 
 FORMS = (
     ("!COMMAND", "run a shell command without the model, which reads the output; %% COMMAND is the same"),
@@ -25,12 +25,12 @@ KEYS = (
 )
 
 
-async def show(context: CommandContext, name: str) -> None:
+async def show(context: ReplContext, name: str) -> None:
     """Show all commands, or one in detail."""
     context.say(*about(_commands().named(name)) if name else overview(_commands()))
 
 
-def names(_: CommandContext, begun: str) -> Iterable[str]:
+def names(_: ReplContext, begun: str) -> Iterable[str]:
     """The commands that begin like this."""
     return (command.name for command in _commands().table if command.name.startswith(begun))
 

@@ -60,8 +60,8 @@ def size_of(count: int) -> str:
 
 
 def grouped(number: int) -> str:
-    """A number in groups of three: `12 345`."""
-    return f"{number:,}".replace(",", " ")
+    """Return a number in groups of three: `12,345`."""
+    return f"{number:,}"
 
 
 def counted(number: int, what: str) -> str:

@@ -12,12 +12,12 @@ from terp.session.cost.ledger import tallies
 from terp.session.cost.tally import Tally, money, tallies_by_model, tally_of
 from terp.settings import Settings
 from terp.settings.setting import table
-from terp_cli.repl.commands.context import CommandContext
 from terp_cli.repl.commands.rows import columns, counted, grouped
 from terp_cli.repl.commands.table import misused
+from terp_cli.repl.context import ReplContext
 
 
-async def settings(context: CommandContext, wanted: str) -> None:
+async def settings(context: ReplContext, wanted: str) -> None:
     """Every setting, its value and where that came from."""
     rows = [row for row in table(Settings).values() if wanted.replace("-", "_") in row.name]
     if not rows:
@@ -37,19 +37,19 @@ def shown(value: object) -> str:
     return text if value not in (None, "", (), {}) else "–"
 
 
-def setting_names(_: CommandContext, begun: str) -> Iterable[str]:
+def setting_names(_: ReplContext, begun: str) -> Iterable[str]:
     """The settings whose names begin like this."""
     return (name for name in table(Settings) if name.startswith(begun))
 
 
-async def model(context: CommandContext, name: str) -> None:
+async def model(context: ReplContext, name: str) -> None:
     """Show the model; with a name, change it."""
     if name:
         await context.use_model(name)
     context.say(f"The model is {context.session.model.name}.")
 
 
-def known_models(context: CommandContext, begun: str) -> Iterable[str]:
+def known_models(context: ReplContext, begun: str) -> Iterable[str]:
     """The models with this in their names that were used before, then others that could be.
 
     Nobody is asked for them: this is for every key that is pressed.
@@ -71,7 +71,7 @@ def known_models(context: CommandContext, begun: str) -> Iterable[str]:
     return (name for name in dict.fromkeys(known) if begun.lower() in name.lower())
 
 
-async def doctor(context: CommandContext, _: str) -> None:
+async def doctor(context: ReplContext, _: str) -> None:
     """Show the findings of `terp doctor`: problems and their remedies."""
     from terp_cli.fronts import doctor as checks  # noqa: PLC0415  (asks programs and servers)
     from terp_cli.line import streams  # noqa: PLC0415
@@ -91,7 +91,7 @@ async def doctor(context: CommandContext, _: str) -> None:
     context.say(*await asyncio.to_thread(lambda: list(checks.report_lines(diagnosis))))
 
 
-async def info(context: CommandContext, _: str) -> None:
+async def info(context: ReplContext, _: str) -> None:
     """The versions, the model, the kernels and the files of this session."""
     session = context.session
     lines = [
@@ -119,7 +119,7 @@ async def info(context: CommandContext, _: str) -> None:
     context.show(columns(lines, context.width, ("dim", "")))
 
 
-async def tokens(context: CommandContext, prompt: str) -> None:
+async def tokens(context: ReplContext, prompt: str) -> None:
     """Count the tokens of the next request; with a prompt, including that prompt."""
     from terp.events.messages import User  # noqa: PLC0415  (as light as the rest; beside its only use)
     from terp.models.facts.prices import PriceList  # noqa: PLC0415  (reads a file of 3 MB)
@@ -156,12 +156,12 @@ def _how(counter: str, *, own: bool, pictures: int) -> str:
     return f"{method} {counted(pictures, 'picture')} not counted." if pictures else method
 
 
-def _last_usage(context: CommandContext) -> UsageReported | None:
+def _last_usage(context: ReplContext) -> UsageReported | None:
     events = (record.event for record in reversed(context.session.log.since(0)))
     return next((event for event in events if isinstance(event, UsageReported)), None)
 
 
-async def leave(context: CommandContext, _: str) -> None:
+async def leave(context: ReplContext, _: str) -> None:
     """Leave, and end what runs in the background."""
     running = context.session.jobs.running
     left = "1 job still runs: leave, and end it?"
@@ -169,14 +169,14 @@ async def leave(context: CommandContext, _: str) -> None:
         left = f"{len(running)} jobs still run: leave, and end them?"
     if running and not await context.ask(left):
         return
-    context.leave()
+    context.left = True
 
 
 HEAD = ("requests", "sent", "cached", "received", "seconds", "cost")
 _UNKNOWN = "The price of {} is not known. The settings input_price and output_price can give it."
 
 
-async def cost(context: CommandContext, _: str) -> None:
+async def cost(context: ReplContext, _: str) -> None:
     """Show the usage of the last turn, the session, and this month's sessions of the profile."""
     events = [record.event for record in context.session.log.since(0)]
     by_model = tallies_by_model(events)
@@ -217,7 +217,7 @@ def _last_turn(events: Sequence[Event]) -> Sequence[Event]:
     return events[starts[-1] :] if starts else events
 
 
-def _of_profile(context: CommandContext, most_usd: float) -> Iterator[tuple[str, ...]]:
+def _of_profile(context: ReplContext, most_usd: float) -> Iterator[tuple[str, ...]]:
     account = context.session.budget.account
     if account is None:
         return

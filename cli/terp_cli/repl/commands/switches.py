@@ -11,10 +11,10 @@ from terp.kernels.sandbox.tier import NONE, is_confined
 from terp.session.rewind.renewing import renew
 from terp.settings import Settings
 from terp.settings.setting import table
-from terp_cli.repl.commands.context import CommandContext
 from terp_cli.repl.commands.rows import columns
 from terp_cli.repl.commands.status import shown
 from terp_cli.repl.commands.table import misused
+from terp_cli.repl.context import ReplContext
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 WORDS = ("on", "off")
 
 
-async def auto_run(context: CommandContext, word: str) -> None:
+async def auto_run(context: ReplContext, word: str) -> None:
     """Switch approvals on or off, and show the consequences here."""
     if not word:
         context.say(f"{_state(context)} {_means(context)}")
@@ -38,7 +38,7 @@ async def auto_run(context: CommandContext, word: str) -> None:
         await confine(context)
 
 
-async def allow(context: CommandContext, what: str) -> None:
+async def allow(context: ReplContext, what: str) -> None:
     """Let confined code write somewhere, or have the network, until the session ends."""
     confinement = context.session.equipment.confinement
     if confinement is None:
@@ -60,7 +60,7 @@ async def allow(context: CommandContext, what: str) -> None:
     )
 
 
-async def confine(context: CommandContext) -> None:
+async def confine(context: ReplContext) -> None:
     """Offer to start those kernels anew that were started unconfined."""
     confinement = context.session.equipment.confinement
     if confinement is None or not is_confined(confinement.what):
@@ -71,7 +71,7 @@ async def confine(context: CommandContext) -> None:
         await _offer_restart(context, free)
 
 
-async def _offer_restart(context: CommandContext, languages: Sequence[str]) -> bool:
+async def _offer_restart(context: ReplContext, languages: Sequence[str]) -> bool:
     names = ", ".join(languages)
     if not await context.ask(f"Start {names} anew now? Variables there are lost; files stay."):
         return False
@@ -84,7 +84,7 @@ async def _offer_restart(context: CommandContext, languages: Sequence[str]) -> b
     return True
 
 
-def _running(context: CommandContext) -> dict[str, str]:
+def _running(context: ReplContext) -> dict[str, str]:
     """The kernels that run as processes, by language, with what confines them."""
     kernels = context.session.kernels
     running = (kernels.get(language) for language in kernels.languages)
@@ -93,22 +93,22 @@ def _running(context: CommandContext) -> dict[str, str]:
     return {one.language: one.tier for one in running if one.generation and not isinstance(one, others)}
 
 
-def asking(context: CommandContext) -> str:
+def asking(context: ReplContext) -> str:
     """Return the state of approvals, and with auto_run its consequences."""
     return f"{_state(context)} {_means(context)}" if context.auto_run else _state(context)
 
 
-async def verbose(context: CommandContext, word: str) -> None:
+async def verbose(context: ReplContext, word: str) -> None:
     """Show tracebacks and outputs whole, or short again; without a word, toggle."""
-    context.verbose = _on("verbose", word) if word else not context.verbose
+    context.front.verbose = _on("verbose", word) if word else not context.front.verbose
     context.say(
         "Verbose output is on: tracebacks are shown whole. /verbose off ends it."
-        if context.verbose
+        if context.front.verbose
         else "Verbose output is off: tracebacks are shown without library frames."
     )
 
 
-async def debug(context: CommandContext, word: str) -> None:
+async def debug(context: ReplContext, word: str) -> None:
     """Show the tracebacks behind errors, or not; without a word, toggle."""
     context.debug = _on("debug", word) if word else not context.debug
     context.say(
@@ -118,12 +118,12 @@ async def debug(context: CommandContext, word: str) -> None:
     )
 
 
-async def clear(context: CommandContext, _: str) -> None:
+async def clear(context: ReplContext, _: str) -> None:
     """An empty screen."""
-    context.clear()
+    context.desk.clear()
 
 
-def words(_: CommandContext, begun: str) -> list[str]:
+def words(_: ReplContext, begun: str) -> list[str]:
     """The words that begin like this."""
     return [word for word in WORDS if word.startswith(begun)]
 
@@ -135,11 +135,11 @@ def _on(command: str, word: str) -> bool:
         raise misused(command, f"'{word}' is neither on nor off.") from None
 
 
-def _state(context: CommandContext) -> str:
+def _state(context: ReplContext) -> str:
     return "Code runs without being asked about." if context.auto_run else "You are asked before code runs."
 
 
-def _means(context: CommandContext) -> str:
+def _means(context: ReplContext) -> str:
     confinement = context.session.equipment.confinement
     free = any(not is_confined(tier) for tier in _running(context).values())
     if confinement is None or free or not is_confined(confinement.what):
@@ -153,7 +153,7 @@ def _means(context: CommandContext) -> str:
 _VALUE_CHARS = 16
 
 
-async def use_profile(context: CommandContext, name: str) -> None:
+async def use_profile(context: ReplContext, name: str) -> None:
     """Show the profile in use and the others; with a name, use that profile from now on."""
     if not name:
         _list_profiles(context)
@@ -173,7 +173,7 @@ async def use_profile(context: CommandContext, name: str) -> None:
             await confine(context)
 
 
-def _list_profiles(context: CommandContext) -> None:
+def _list_profiles(context: ReplContext) -> None:
     from terp.settings.profiles import Profiles  # noqa: PLC0415  (reads YAML)
 
     context.say(f"The profile is {context.profile}. /profile NAME takes another one:")
@@ -198,7 +198,7 @@ def _short(value: str) -> str:
     return line if len(line) <= _VALUE_CHARS else line[: _VALUE_CHARS - 1] + "…"
 
 
-def profile_names(context: CommandContext, begun: str) -> Iterable[str]:
+def profile_names(context: ReplContext, begun: str) -> Iterable[str]:
     """The profiles whose names begin like this."""
     from terp.settings.profiles import Profiles  # noqa: PLC0415  (see `_list_profiles`)
 
@@ -208,7 +208,7 @@ def profile_names(context: CommandContext, begun: str) -> Iterable[str]:
 OFF = "off"
 
 
-async def set_check(context: CommandContext, text: str) -> None:
+async def set_check(context: ReplContext, text: str) -> None:
     """Show the check, set one, or end it. A typed check needs no question."""
     session = context.session
     if text.strip() == OFF:
@@ -224,7 +224,7 @@ async def set_check(context: CommandContext, text: str) -> None:
     context.say(_check_line(current_goal(session.equipment)))
 
 
-def until_words(_: CommandContext, begun: str) -> list[str]:
+def until_words(_: ReplContext, begun: str) -> list[str]:
     """The until_words that begin like this."""
     return [word for word in (OFF,) if word.startswith(begun)]
 
@@ -239,7 +239,7 @@ def _check_line(goal: Goal | None) -> str:
 NO_RULES = "there are no rules: settings allow, ask and deny hold them, see docs/rules.md."
 
 
-async def show_rules(context: CommandContext, _: str) -> None:
+async def show_rules(context: ReplContext, _: str) -> None:
     """The rules in effect, those of this session too, each with its place."""
     rows = listed_rules(context.session.equipment.rules)
     if not rows:

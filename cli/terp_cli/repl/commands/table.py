@@ -10,7 +10,7 @@ from terp.errors import StopReason, TerpError
 from terp_cli.terminal.sanitise import one_line
 
 if TYPE_CHECKING:
-    from terp_cli.repl.commands.context import CommandContext
+    from terp_cli.repl.context import ReplContext
 
 Group = Literal["Conversation", "Code", "Session", "terp"]
 GROUPS: tuple[Group, ...] = ("Conversation", "Code", "Session", "terp")
@@ -43,7 +43,7 @@ class SlashCommand:
         """The name and what may follow it: `/out [N]`."""
         return f"/{self.name} {self.argument}".rstrip()
 
-    async def run(self, context: "CommandContext", argument: str) -> None:
+    async def run(self, context: "ReplContext", argument: str) -> None:
         """Do it.
 
         Raises:
@@ -53,7 +53,7 @@ class SlashCommand:
             raise misused(self.name, f"nothing can follow it, and '{one_line(argument)}' did.")
         await function(self.calls)(context, argument)
 
-    def complete(self, context: "CommandContext", begun: str) -> Iterable[str]:
+    def complete(self, context: "ReplContext", begun: str) -> Iterable[str]:
         """The arguments that begin with this text."""
         return function(self.completes)(context, begun) if self.completes else ()
 
@@ -119,7 +119,7 @@ class Commands:
         hint = f"Did you mean /{near[0]}?" if near else "/help lists all commands."
         raise Misused(f"There is no command '{mark}{one_line(name)}'.", hint)
 
-    async def run(self, context: "CommandContext", line: str, *, asked: bool = False) -> bool:
+    async def run(self, context: "ReplContext", line: str, *, asked: bool = False) -> bool:
         """Do what a line says, if it is a command; whether it was.
 
         While something is `asked`, nothing is done that could change what the question is about.
@@ -153,7 +153,7 @@ class Commands:
         yield from ((command.name, command.does) for command in self.table)
         yield from ((name, command.does) for command in self.table for name in command.aliases)
 
-    def arguments(self, context: "CommandContext", name: str, begun: str) -> Iterator[tuple[str, str]]:
+    def arguments(self, context: "ReplContext", name: str, begun: str) -> Iterator[tuple[str, str]]:
         """Yield the completions of a command's argument, each with a description."""
         if command := self._names.get(name):
             yield from ((argument, "") for argument in command.complete(context, begun))

@@ -1,29 +1,31 @@
-import base64
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from prompt_toolkit.input import DummyInput
 
 from terp.errors import TerpError
 from terp.events import CodeFinished, Event, JobChanged, TextDelta
 from terp.events.kernel import Variable
 from terp.events.outputs import Display, Text
-from terp.models.tool import Call
-from terp.session.job import Job
 from terp.testing import EchoKernel
+from terp_cli.prompt.prompt_app import PromptApp
 from terp_cli.repl.commands.every import all_commands
 from terp_cli.repl.commands.table import Misused
-from tests.cli.repl.commands.talking import Noted
+from terp_cli.terminal.desktop import osc52
+from tests.cli.repl.commands.here import Here, training
+from tests.cli.screens import Watched
 from tests.core.store.export.scripted import ran, turn
 
 
-def worked(tmp_path: Path) -> Noted:
+def worked(tmp_path: Path) -> Here:
     """A turn with two runs: the first shows its end alone, and has all of its output in a file."""
     whole = tmp_path / "c1.txt"
     whole.write_text("one\ntwo\nthree\n", encoding="utf-8")
     *first, _ = ran("c1", "print(all)", Text("stdout", "three\n"), Display({}, path="/s/c1-1.png"))
     second = ran("c2", "ls", Text("stdout", "a.csv\n"), count=2, language="shell")
     ended = CodeFinished("c1", "ok", 1.0, output_path=str(whole))
-    return Noted(tmp_path, *turn("go", *first, ended, *second, TextDelta("There are\ntwo.")))
+    return Here(tmp_path, *turn("go", *first, ended, *second, TextDelta("There are\ntwo.")))
 
 
 async def test_runs_are_listed_with_their_numbers(tmp_path: Path) -> None:
@@ -34,44 +36,52 @@ async def test_runs_are_listed_with_their_numbers(tmp_path: Path) -> None:
 
 
 async def test_the_full_output_of_a_run_is_paged(tmp_path: Path) -> None:
-    talk = worked(tmp_path)
-    assert await talk.does("/out 1") == [("out[1]", "one", "two", "three", "/s/c1-1.png")]
-    assert await talk.does("/out 2") == [("out[2]", "a.csv")]
+    here = worked(tmp_path)
+    assert await here.does("/out 1") == []
+    assert here.paged("out[1]") == ["one", "two", "three", "/s/c1-1.png"]
+    await here.does("/out 2")
+    assert here.paged("out[2]") == ["a.csv"]
 
 
 async def test_a_picture_that_the_output_names_is_paged_once(tmp_path: Path) -> None:
     whole = tmp_path / "c1.txt"
     whole.write_text("drawn\n[image: /s/c1-1.png, 8×4]\n", encoding="utf-8")
     *first, _ = ran("c1", "plot()", Text("stdout", "drawn\n"), Display({}, path="/s/c1-1.png"))
-    talk = Noted(tmp_path, *turn("go", *first, CodeFinished("c1", "ok", 1.0, output_path=str(whole))))
-    assert await talk.does("/out 1") == [("out[1]", "drawn", "[image: /s/c1-1.png, 8×4]")]
+    here = Here(tmp_path, *turn("go", *first, CodeFinished("c1", "ok", 1.0, output_path=str(whole))))
+    await here.does("/out 1")
+    assert here.paged("out[1]") == ["drawn", "[image: /s/c1-1.png, 8×4]"]
 
 
 async def test_a_file_that_is_gone_leaves_what_was_shown(tmp_path: Path) -> None:
-    talk = worked(tmp_path)
+    here = worked(tmp_path)
     (tmp_path / "c1.txt").unlink()
-    ((_, why, *rest),) = await talk.does("/out 1")
+    await here.does("/out 1")
+    why, *rest = here.paged("out[1]")
     assert why.endswith("c1.txt cannot be read: No such file or directory; this is what was shown]")
     assert rest == ["three", "/s/c1-1.png"]
 
 
 async def test_a_run_that_was_killed_shows_what_it_had_put_out(tmp_path: Path) -> None:
     *killed, _ = ran("c1", "wait()", Text("stdout", "tick 1\n"), Text("stdout", "tick 2\n"))
-    talk = Noted(tmp_path, *turn("go", *killed))
-    assert await talk.does("/out") == ["1  python  died  14 bytes  wait()"]
-    assert (await talk.does("/out 1"))[-1] == ("out[1]", "tick 1", "tick 2")
-    file = talk.session.folder / "outputs/1.txt"
+    here = Here(tmp_path, *turn("go", *killed))
+    assert await here.does("/out") == ["1  python  died  14 bytes  wait()"]
+    await here.does("/out 1")
+    assert here.paged("out[1]") == ["tick 1", "tick 2"]
+    file = here.session.folder / "outputs/1.txt"
     file.parent.mkdir(parents=True)
     file.write_text("tick 1\ntick 2\nmore than was shown\n")
-    assert (await talk.does("/out 1"))[-1] == ("out[1]", "tick 1", "tick 2", "more than was shown")
+    await here.does("/out 1")
+    assert here.paged("out[1]") == ["tick 1", "tick 2", "more than was shown"]
 
 
 async def test_the_code_of_a_run_is_paged_whole_and_the_last_without_a_number(tmp_path: Path) -> None:
     events = [*ran("c1", "x = 1\ny = 2"), *ran("c2", "z = 3", count=2)]
-    talk = Noted(tmp_path, *turn("go", *events))
-    assert await talk.does("/code 1") == [("code of run 1", "x = 1", "y = 2")]
-    assert await talk.does("/code") == [("code of run 2", "z = 3")]
-    assert await Noted(tmp_path).does("/code") == ["There is no code yet."]
+    here = Here(tmp_path, *turn("go", *events))
+    await here.does("/code 1")
+    assert here.paged("code of run 1") == ["x = 1", "y = 2"]
+    await here.does("/code")
+    assert here.paged("code of run 2") == ["z = 3"]
+    assert await Here(tmp_path).does("/code") == ["There is no code yet."]
 
 
 async def test_a_run_that_is_not_there_is_named(tmp_path: Path) -> None:
@@ -89,106 +99,104 @@ async def test_a_run_that_is_not_there_is_named(tmp_path: Path) -> None:
     ],
 )
 async def test_what_is_copied_is_said(tmp_path: Path, line: str, text: str, said: str) -> None:
-    (_, sequence), told = await worked(tmp_path).does(line)
-    assert base64.b64decode(sequence.removeprefix("\x1b]52;c;").removesuffix("\x07")).decode() == text
-    assert told.startswith(said)
+    here, terminal = worked(tmp_path), Watched()
+    here.desk = PromptApp(DummyInput(), terminal.painter())
+    (shown,) = await here.does(line)
+    assert terminal.getvalue() == osc52(text)
+    assert shown.startswith(said)
 
 
 async def test_nothing_to_copy_is_said_so(tmp_path: Path) -> None:
-    assert await Noted(tmp_path).does("/copy") == ["There is nothing to copy yet."]
+    assert await Here(tmp_path).does("/copy") == ["There is nothing to copy yet."]
 
 
 async def test_code_comes_back_to_the_input_line(tmp_path: Path) -> None:
-    talk = worked(tmp_path)
-    assert await talk.does("/edit") == [("prefill", "!ls")]
-    assert await talk.does("/edit 1") == [("prefill", ">>> print(all)")]
+    here = worked(tmp_path)
+    assert await here.does("/edit") == ["!ls"]
+    assert await here.does("/edit 1") == [">>> print(all)"]
+
+
+class Holding(EchoKernel):
+    """A kernel that has variables once it runs."""
+
+    held: Sequence[Variable] = ()
+
+    async def variables(self) -> Sequence[Variable]:
+        return self.held
 
 
 async def test_variables_are_listed_once_the_kernel_runs(tmp_path: Path) -> None:
-    talk = Noted(tmp_path)
-    assert await talk.does("/vars") == ["The kernel has not started, so there are no variables."]
-    await talk.session.kernels.start()
-    assert await talk.does("/vars") == ["There are no variables."]
-    talk.session.kernels.held = [
+    kernel = Holding()
+    here = Here(tmp_path, kernels=kernel)
+    assert await here.does("/vars") == ["The kernel has not started, so there are no variables."]
+    await kernel.start()
+    assert await here.does("/vars") == ["There are no variables."]
+    kernel.held = [
         Variable("売上", "DataFrame", (10, 2), 1_200, "x" * 100),
         Variable("n\x1b", "int", (), 28, "7\n8"),
     ]
-    assert await talk.does("/vars") == [
+    assert await here.does("/vars") == [
         "name  type       shape      size  head",
         f"売上  DataFrame   10×2    1.2 kB  {'x' * 45}…",
         "n^[   int               28 bytes  7^J8",
     ]
-    assert await talk.does("/vars zz") == ["No variable's name holds 'zz'."]
+    assert await here.does("/vars zz") == ["No variable's name holds 'zz'."]
 
 
 async def test_a_restart_is_told(tmp_path: Path) -> None:
-    talk = Noted(tmp_path)
-    assert await talk.does("/restart") == ["The python kernel has not started yet."]
-    await talk.session.kernels.start()
-    await talk.does("/restart")
-    assert talk.session.kernels.generation == 2
-    assert talk.session.taught == [
+    here = Here(tmp_path)
+    assert await here.does("/restart") == ["The python kernel has not started yet."]
+    await here.kernel.start()
+    await here.does("/restart")
+    assert here.kernel.generation == 2
+    assert await here.taught() == [
         "[The user had the python kernel started anew: its variables and imports are gone.]"
     ]
 
 
-async def free(_: Job) -> None:
-    """The person may be asked."""
-
-
-def job() -> Job:
-    made = Job(Call("c1", "python", "import time\ntrain()"), EchoKernel(), free)
-    made.number = 1
-    return made
-
-
-def talking(tmp_path: Path, *outputs: Text, ended: bool = False) -> Noted:
-    """A talk with a job that runs, or has ended after 41 s."""
-    *begun, _ = ran("c1", "import time\ntrain()", *outputs)
-    events: list[Event] = [*begun, JobChanged("c1", 1, "python", "background", 2.0)]
-    if ended:
-        events += [CodeFinished("c1", "error", 41.0), JobChanged("c1", 1, "python", "ended", 41.0)]
-    talk = Noted(tmp_path, *turn("go", *events))
-    if not ended:
-        talk.session.jobs.running[1] = job()
-    return talk
+def ended(folder: Path) -> Here:
+    """A REPL with a job that failed after 41 s."""
+    events: list[Event] = [*ran("c1", "import time\ntrain()")[:-1]]
+    events += [JobChanged("c1", 1, "python", "background", 2.0), CodeFinished("c1", "error", 41.0)]
+    return Here(folder, *turn("go", *events, JobChanged("c1", 1, "python", "ended", 41.0)))
 
 
 async def test_jobs_are_listed_with_their_state(tmp_path: Path) -> None:
-    (running,) = await talking(tmp_path).does("/jobs")
+    async with training(tmp_path) as here:
+        (running,) = await here.does("/jobs")
     number, language, _, *rest = [cell.strip() for cell in running.split("  ") if cell.strip()]
     assert (number, language, rest) == ("1", "python", ["running", "import time"])
-    assert await talking(tmp_path, ended=True).does("/jobs") == ["1  python  41 s  error  import time"]
+    assert await ended(tmp_path).does("/jobs") == ["1  python  41 s  error  import time"]
 
 
-async def test_without_jobs_the_way_to_have_one_is_told(tmp_path: Path) -> None:
-    assert await Noted(tmp_path).does("/jobs") == [
-        "No code has gone on in the background. /bg lets it, or Ctrl+B, while it runs."
+async def test_without_jobs_the_way_to_have_one_is_shown(tmp_path: Path) -> None:
+    assert await Here(tmp_path).does("/jobs") == [
+        "No code runs in the background. /bg moves running code there; so does Ctrl+B."
     ]
 
 
-async def test_the_end_of_what_a_job_has_put_out_is_shown(tmp_path: Path) -> None:
-    few = talking(tmp_path, Text("stdout", "one\ntwo\n"))
-    assert await few.does("/jobs 1") == ["", "Output of job 1 so far:", "one", "two", ""]
-    many = talking(tmp_path, Text("stdout", "\n".join(map(str, range(1, 31)))))
-    said = await many.does("/jobs 1")
-    assert said[1] == "Output of job 1 so far, without 10 lines that /out 1 has:"
-    assert said[2:-1] == [str(number) for number in range(11, 31)]
-    assert await talking(tmp_path).does("/jobs 1") == ["Job 1 has put out nothing so far."]
+async def test_the_end_of_the_output_of_a_job_is_shown(tmp_path: Path) -> None:
+    async with training(tmp_path / "few", Text("stdout", "one\ntwo\n")) as here:
+        assert await here.does("/jobs 1") == ["Output of job 1 so far:", "one", "two"]
+    async with training(tmp_path / "many", Text("stdout", "\n".join(map(str, range(1, 31))))) as here:
+        first, *lines = await here.does("/jobs 1")
+    assert first == "Output of job 1 so far, without 10 lines that /out 1 has:"
+    assert lines == [str(number) for number in range(11, 31)]
+    async with training(tmp_path) as here:
+        assert await here.does("/jobs 1") == ["Job 1: no output yet."]
 
 
-async def test_a_job_is_stopped_by_its_number_or_as_the_only_one(tmp_path: Path) -> None:
-    for line in ("/jobs stop 1", "/jobs stop"):
-        talk = talking(tmp_path)
-        assert (await talk.does(line), talk.session.jobs.asked) == ([], [1])
+@pytest.mark.parametrize("line", ["/jobs stop 1", "/jobs stop"])
+async def test_a_job_is_stopped_by_its_number_or_as_the_only_one(tmp_path: Path, line: str) -> None:
+    async with training(tmp_path) as here:
+        assert (await here.does(line), here.session.jobs.running) == ([], {})
 
 
-async def test_a_job_that_does_not_answer_is_said_with_what_ends_it(tmp_path: Path) -> None:
-    talk = talking(tmp_path)
-    talk.session.jobs.answer = False
-    assert await talk.does("/jobs stop 1") == [
-        "Job 1 (python) does not answer. /jobs stop 1 again ends its kernel and the variables."
-    ]
+async def test_a_job_that_does_not_answer_is_shown_with_a_remedy(tmp_path: Path) -> None:
+    async with training(tmp_path, obeys=False) as here:
+        assert await here.does("/jobs stop 1") == [
+            "Job 1 (python) does not answer. /jobs stop 1 again ends its kernel and the variables."
+        ]
 
 
 @pytest.mark.parametrize(
@@ -200,33 +208,33 @@ async def test_a_job_that_does_not_answer_is_said_with_what_ends_it(tmp_path: Pa
         ("/jobs stop x", "no job 'x' is running."),
     ],
 )
-async def test_a_job_that_there_is_not_is_said(tmp_path: Path, line: str, why: str) -> None:
-    with pytest.raises(Misused) as misused:
-        await talking(tmp_path).does(line)
+async def test_a_job_that_there_is_not_is_named(tmp_path: Path, line: str, why: str) -> None:
+    async with training(tmp_path) as here:
+        with pytest.raises(Misused) as misused:
+            await here.does(line)
     assert misused.value.message == f"/jobs: {why}"
 
 
 async def test_stop_needs_a_number_where_nothing_runs(tmp_path: Path) -> None:
     with pytest.raises(Misused, match="stop needs the number of a job"):
-        await Noted(tmp_path).does("/jobs stop")
+        await Here(tmp_path).does("/jobs stop")
 
 
-async def test_bg_says_when_there_is_nothing_to_let_go(tmp_path: Path) -> None:
-    assert await Noted(tmp_path).does("/bg") == ["No code runs that could go on in the background."]
-    assert await talking(tmp_path).does("/bg") == []
+async def test_bg_says_when_there_is_nothing_to_detach(tmp_path: Path) -> None:
+    assert await Here(tmp_path).does("/bg") == ["No code is running that could continue in the background."]
 
 
 async def test_quit_asks_before_it_ends_jobs(tmp_path: Path) -> None:
-    talk = talking(tmp_path)
-    asked = ("ask", "1 job still runs: leave, and end it?")
-    assert await talk.does("/quit") == [asked]
-    talk.yes = True
-    assert await talk.does("/quit") == [asked, ("leave",)]
+    asked = "? 1 job still runs: leave, and end it?"
+    async with training(tmp_path) as here:
+        assert (await here.does("/quit"), here.left) == ([asked], False)
+        here.user.yes = True
+        assert (await here.does("/quit"), here.left) == ([asked], True)
 
 
-def test_numbers_of_jobs_are_completed(tmp_path: Path) -> None:
-    found = all_commands().arguments(talking(tmp_path), "jobs", "")
-    assert [word for word, _ in found] == ["1", "stop 1"]
+async def test_numbers_of_jobs_are_completed(tmp_path: Path) -> None:
+    async with training(tmp_path) as here:
+        assert here.offered("jobs", "") == ["1", "stop 1"]
 
 
 @pytest.mark.parametrize(
@@ -237,7 +245,7 @@ def test_what_does_not_wait_for_the_end_of_a_turn(line: str, at_once: bool) -> N
     assert all_commands().is_at_once(line) is at_once
 
 
-def shown(tmp_path: Path) -> Noted:
+def shown(tmp_path: Path) -> Here:
     """Two runs: a picture, then a page and one that is gone; programs that note what they are given."""
     for name in ("1-1.png", "2-1.html"):
         (tmp_path / name).write_text("x")
@@ -247,9 +255,8 @@ def shown(tmp_path: Path) -> Noted:
     for name in ("browser", "xdg-open"):
         (tmp_path / name).write_text(f'#!/bin/sh\necho "{name} $1" > {tmp_path}/opened\n')
         (tmp_path / name).chmod(0o755)
-    talk = Noted(tmp_path, *turn("go", *first, *second))
-    talk.environ = {"PATH": str(tmp_path), "DISPLAY": ":0", "BROWSER": f"{tmp_path}/browser"}
-    return talk
+    programs = {"PATH": str(tmp_path), "DISPLAY": ":0", "BROWSER": f"{tmp_path}/browser"}
+    return Here(tmp_path, *turn("go", *first, *second), environ=programs)
 
 
 @pytest.mark.parametrize(
@@ -267,10 +274,10 @@ async def test_what_was_shown_is_opened(tmp_path: Path, line: str, program: str,
 
 
 async def test_without_a_display_the_path_and_the_reason_are_said(tmp_path: Path) -> None:
-    talk = shown(tmp_path)
-    talk.environ = {"PATH": str(tmp_path)}
+    here = shown(tmp_path)
+    here.call.environ = {"PATH": str(tmp_path)}
     with pytest.raises(TerpError) as caught:
-        await talk.does("/open 1")
+        await here.does("/open 1")
     why = "This terminal has no display: DISPLAY and WAYLAND_DISPLAY are not set."
     assert caught.value.message == f"{tmp_path}/1-1.png is not opened. {why}"
 
@@ -290,4 +297,4 @@ async def test_what_cannot_be_opened_is_named(tmp_path: Path, line: str, told: s
 
 async def test_before_anything_was_shown_it_is_said_so(tmp_path: Path) -> None:
     said = ["No run has shown a page or a picture yet. /open PATH opens a file."]
-    assert await Noted(tmp_path).does("/open") == said
+    assert await Here(tmp_path).does("/open") == said

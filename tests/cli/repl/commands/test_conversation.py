@@ -1,65 +1,87 @@
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from terp.errors import TerpError
-from terp.events import ReasoningDelta, TextDelta, TurnStarted
+from terp.events import HistoryRewound, ReasoningDelta, SessionForked, TextDelta, TurnStarted
 from terp.events.kernel import Variable
-from terp.session.rewind.rewinding import TakenBack, Written
-from terp_cli.repl.commands.context import SavedSession
-from terp_cli.repl.commands.every import all_commands
-from tests.cli.repl.commands.talking import Kernel, Noted
+from terp.session.rewind.rewinding import TakenBack
+from terp.store.forms import Header
+from terp.store.keeping import Keeper
+from terp.testing import EchoKernel, collect
+from terp_cli.repl.commands.conversation import outcome
+from tests.cli.repl.commands.here import ID, Here
+from tests.core.store.keeping import kept, scrubber
 
 TWO = ("plot iris.csv", "now in blue")
 
 
+async def talked(folder: Path, kernels: EchoKernel | None = None) -> Here:
+    return await Here(folder, kernels=kernels).asked(*TWO)
+
+
+def prompts(here: Here) -> list[str]:
+    return [turn.prompt for turn in here.session.turns]
+
+
 async def test_undo_forgets_the_whole_turn(tmp_path: Path) -> None:
-    talk = Noted(tmp_path, prompts=TWO)
-    assert await talk.does("/undo") == ["Forgot: 'now in blue'."]
-    assert [turn.prompt for turn in talk.session.turns] == ["plot iris.csv"]
+    here = await talked(tmp_path)
+    assert await here.does("/undo") == ["Forgot: 'now in blue'."]
+    assert prompts(here) == ["plot iris.csv"]
 
 
 async def test_nothing_to_undo_is_said_so(tmp_path: Path) -> None:
     with pytest.raises(TerpError, match="There is no turn"):
-        await Noted(tmp_path).does("/undo")
+        await Here(tmp_path).does("/undo")
 
 
 async def test_retry_sends_the_last_message_as_if_for_the_first_time(tmp_path: Path) -> None:
-    talk = Noted(tmp_path, prompts=TWO)
-    assert await talk.does("/retry") == [("send", "now in blue")]
-    assert len(talk.session.turns) == 1
+    here = await talked(tmp_path)
+    assert await here.does("/retry") == []
+    assert (list(here.next), prompts(here)) == ([("now in blue", ())], ["plot iris.csv"])
 
 
 async def test_retry_before_anything_was_said_says_so(tmp_path: Path) -> None:
-    assert await Noted(tmp_path).does("/retry") == ["There is no message to send again."]
+    assert await Here(tmp_path).does("/retry") == ["There is no message to send again."]
 
 
 async def test_reset_begins_a_new_conversation_and_keeps_the_one_before(tmp_path: Path) -> None:
-    talk = Noted(tmp_path, prompts=TWO)
-    assert await talk.does("/reset") == []
-    assert (talk.session.history, talk.session.forks) == ((), 1)
-    assert await talk.does("/reset") == ["This conversation is new already."]
+    here = Here(tmp_path, session=kept(tmp_path / "sessions" / ID, "a plot"))
+    await here.asked("plot iris.csv")
+    assert await here.does("/reset") == []
+    (rewound,) = here.happened(HistoryRewound)
+    assert isinstance(rewound, HistoryRewound)
+    assert here.session.history == ()
+    assert (tmp_path / "sessions" / rewound.copy).is_dir()
+    assert await here.does("/reset") == ["This conversation is new already."]
 
 
 async def test_compact_passes_on_what_to_keep(tmp_path: Path) -> None:
-    talk = Noted(tmp_path, prompts=TWO)
-    assert await talk.does("/compact the columns") == [
+    here = await talked(tmp_path)
+    assert await here.does("/compact the columns") == [
         "All turns before the last are one summary now; /compact undo brings them back."
     ]
-    assert talk.session.focus == "the columns"
+    assert any("the columns" in message.text for message in here.model.requests[-1])
 
 
 async def test_compacting_is_taken_back_with_undo(tmp_path: Path) -> None:
-    talk = Noted(tmp_path, prompts=TWO)
-    assert await talk.does("/compact undo") == []
-    assert talk.session.lengthened == 1
-    assert [word for word, _ in all_commands().arguments(talk, "compact", "u")] == ["undo"]
+    here = await talked(tmp_path)
+    before = here.session.history
+    await here.does("/compact")
+    assert here.session.history != before
+    assert await here.does("/compact undo") == []
+    assert here.session.history == before
+    assert here.offered("compact", "u") == ["undo"]
 
 
 async def test_fork_leaves_it_to_the_session_to_name_the_copy(tmp_path: Path) -> None:
-    talk = Noted(tmp_path)
-    assert await talk.does("/fork") == []
-    assert talk.session.forks == 1
+    here = Here(tmp_path, session=kept(tmp_path / "sessions" / ID, "a plot"))
+    await here.asked("plot iris.csv")
+    assert await here.does("/fork") == []
+    (forked,) = here.happened(SessionForked)
+    assert isinstance(forked, SessionForked)
+    assert (tmp_path / "sessions" / forked.copy).is_dir()
 
 
 async def test_reasoning_is_that_of_the_last_turn(tmp_path: Path) -> None:
@@ -67,58 +89,78 @@ async def test_reasoning_is_that_of_the_last_turn(tmp_path: Path) -> None:
         *(TurnStarted("a"), ReasoningDelta("old")),
         *(TurnStarted("b"), ReasoningDelta("I "), ReasoningDelta("think\nso"), TextDelta("x")),
     )
-    assert await Noted(tmp_path, *events).does("/reasoning") == [("reasoning", "I think", "so")]
+    here = Here(tmp_path, *events)
+    assert await here.does("/reasoning") == []
+    assert here.paged("reasoning") == ["I think", "so"]
 
 
 async def test_without_reasoning_that_is_said(tmp_path: Path) -> None:
     events = (TurnStarted("a"), ReasoningDelta("old"), TurnStarted("b"))
-    assert await Noted(tmp_path, *events).does("/reasoning") == ["The last turn has no reasoning."]
+    assert await Here(tmp_path, *events).does("/reasoning") == ["The last turn has no reasoning."]
+
+
+async def stored(here: Here, folder: Path, name: str, *asked: str) -> None:
+    """Store a session of this directory, with these prompts."""
+    path = here.places.sessions / name
+    keeper = Keeper(path, Header(name, str(folder.resolve()), 1.5e9, "0.1.0"), scrubber)
+    session = kept(path, keeper=keeper)
+    for prompt in asked:
+        await collect(session, prompt)
+    await session.aclose()
 
 
 async def test_sessions_are_listed_and_resumed(tmp_path: Path) -> None:
-    talk = Noted(tmp_path)
-    assert await talk.does("/sessions") == ["There is no earlier session of this directory."]
-    assert await talk.does("/resume") == ["There is no earlier session of this directory."]
-    talk.earlier = [SavedSession("2026-11-20-aa", "Plot iris", 3, 0.0), SavedSession("b", "x", 1, 0.0)]
-    first, _ = await talk.does("/sessions")
-    assert (first[:13], first[-18:]) == ("2026-11-20-aa", "3 turns  Plot iris")
-    one, other, *asked = await talk.does("/resume")
-    assert ((one[:17], other[:5]), asked) == (
-        (" 1  2026-11-20-aa", " 2  b"),
-        ["Which one? Its number or the beginning of its ID.", ("prefill", "/resume ")],
-    )
-    assert await talk.does("/resume b") == [("resume", "b")]
-    assert await talk.does("/resume 1") == [("resume", "2026-11-20-aa")]
+    here = Here(tmp_path)
+    none = ["There is no earlier session of this directory."]
+    assert (await here.does("/sessions"), await here.does("/resume")) == (none, none)
+    await stored(here, tmp_path, "2026-11-20-bb", "x")
+    await stored(here, tmp_path, "2026-11-20-aa", "Plot iris", "again", "and again")
+    first, second = await here.does("/sessions")
+    assert (first[:13], first[-18:], second[:13]) == ("2026-11-20-aa", "3 turns  Plot iris", "2026-11-20-bb")
+    one, other, *asked = await here.does("/resume")
+    assert (one[:17], other[:17]) == (" 1  2026-11-20-aa", " 2  2026-11-20-bb")
+    assert asked == ["Which one? Its number or the beginning of its ID.", "/resume "]
+    await here.does("/resume 2026-11-20-b")
+    assert (here.session.folder.name, prompts(here)) == ("2026-11-20-bb", ["x"])
+    await here.does("/resume 1")
+    assert here.session.folder.name == "2026-11-20-aa"
+    await here.session.aclose()
 
 
-@pytest.mark.parametrize("yes", [False, True])
-async def test_a_kernel_with_variables_ends_only_after_a_yes(tmp_path: Path, yes: bool) -> None:
-    talk = Noted(tmp_path)
-    talk.session.kernels = Kernel(tmp_path, [Variable("x", "int"), Variable("df", "DataFrame")])
-    await talk.session.kernels.start()
-    talk.yes = yes
-    asked = ("ask", "python holds x, df. Resuming another session ends that. Resume?")
-    assert await talk.does("/resume b") == [asked, *([("resume", "b")] if yes else [])]
+class Holding(EchoKernel):
+    """A kernel with two variables."""
+
+    async def variables(self) -> Sequence[Variable]:
+        return [Variable("x", "int"), Variable("df", "DataFrame")]
+
+
+@pytest.mark.parametrize(("yes", "session"), [(False, ID), (True, "2026-11-20-bb")])
+async def test_a_kernel_with_variables_ends_only_after_a_yes(tmp_path: Path, yes: bool, session: str) -> None:
+    here = Here(tmp_path, kernels=Holding())
+    await stored(here, tmp_path, "2026-11-20-bb", "x")
+    await here.session.kernels.get("python").start()
+    here.user.yes = yes
+    asked = "? python holds x, df. Resuming another session ends that. Resume?"
+    assert await here.does("/resume 2026-11-20-bb") == [asked]
+    assert here.session.folder.name == session
+    await here.session.aclose()
 
 
 async def test_quit_leaves(tmp_path: Path) -> None:
-    assert await Noted(tmp_path).does("/exit") == [("leave",)]
-
-
-TWO_TURNS = ("plot iris.csv", "now in blue")
+    here = Here(tmp_path)
+    assert (await here.does("/exit"), here.left) == ([], True)
 
 
 async def test_without_a_number_the_turns_are_listed(tmp_path: Path) -> None:
-    assert await Noted(tmp_path, prompts=TWO_TURNS).does("/rewind") == [
+    assert await (await talked(tmp_path)).does("/rewind") == [
         "/rewind N goes back to before:",
         "  1  plot iris.csv",
         "  2  now in blue",
     ]
 
 
-async def test_what_is_as_before_and_what_is_not_are_told_by_name(tmp_path: Path) -> None:
-    talk = Noted(tmp_path, prompts=TWO_TURNS)
-    talk.session.taken = TakenBack(
+def test_what_is_as_before_and_what_is_not_are_shown_by_name(tmp_path: Path) -> None:
+    taken = TakenBack(
         (),
         True,
         back=("df", "items"),
@@ -127,43 +169,56 @@ async def test_what_is_as_before_and_what_is_not_are_told_by_name(tmp_path: Path
         files_lost=((str(tmp_path / "big.bin"), "900 MB is too large to be kept"), ("/etc/a", "it differs")),
         notes=("the working directory is /work again",),
     )
-    assert await talk.does("/rewind 2") == [
-        "Back to before: 'now in blue'.",
+    assert outcome(str(tmp_path), taken, set()) == [
         "As they were: df, items.",
         "Removed: x.",
         "Not restored, and as they are now: rows (generator).",
         "Files as they are now: big.bin (900 MB is too large to be kept), /etc/a (it differs).",
         "The working directory is /work again.",
-        ("prefill", "now in blue"),
     ]
 
 
-@pytest.mark.parametrize(("yes", "put_back"), [(True, ["a.csv", "new.csv"]), (False, [])])
-async def test_files_are_put_back_once_the_person_agrees(
-    tmp_path: Path, yes: bool, put_back: list[str]
+class Past(EchoKernel):
+    """A kernel that has kept copies of files, and restores those that are wanted."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.cwd = str(folder)
+        self.wanted: Sequence[str] = ()
+
+    async def written(self, moment: int) -> Sequence[Sequence[str]]:
+        return [
+            [f"{self.cwd}/a.csv", "put back", ""],
+            [f"{self.cwd}/new.csv", "remove", ""],
+            [f"{self.cwd}/b.csv", "not", "something else has changed it since"],
+        ]
+
+    async def take_back(self, moment: int, paths: Sequence[str]) -> dict[str, object]:
+        self.wanted = paths
+        return {"done": True, "files": [[path, "back", ""] for path in paths]}
+
+
+@pytest.mark.parametrize(("yes", "restored"), [(True, ["a.csv", "new.csv"]), (False, [])])
+async def test_files_are_restored_once_the_user_agrees(
+    tmp_path: Path, yes: bool, restored: list[str]
 ) -> None:
-    talk = Noted(tmp_path, prompts=TWO_TURNS)
-    talk.yes = yes
-    talk.session.files = [
-        Written(str(tmp_path / "a.csv"), can=True),
-        Written(str(tmp_path / "new.csv"), can=True, new=True),
-        Written(str(tmp_path / "b.csv"), can=False, why="something else has changed it since"),
-    ]
-    assert (await talk.does("/rewind 2"))[:2] == [
-        ("ask", "Restore a.csv and delete new.csv?"),
+    kernel = Past(tmp_path)
+    here = await talked(tmp_path, kernels=kernel)
+    here.user.yes = yes
+    asked, back, *_, prefilled = await here.does("/rewind 2")
+    assert (asked, back, prefilled) == (
+        "? Restore a.csv and delete new.csv?",
         "Back to before: 'now in blue'.",
-    ]
-    assert talk.session.wanted == [str(tmp_path / name) for name in put_back]
+        "now in blue",
+    )
+    assert kernel.wanted == [f"{tmp_path}/{name}" for name in restored]
+    assert prompts(here) == ["plot iris.csv"]
 
 
-async def test_the_conversation_alone_can_be_taken_back(tmp_path: Path) -> None:
-    talk = Noted(tmp_path, prompts=TWO_TURNS)
-    talk.session.files = [Written(str(tmp_path / "a.csv"), can=True)]
-    assert await talk.does("/rewind 1 chat") == [
-        "Back to before: 'plot iris.csv'.",
-        ("prefill", "plot iris.csv"),
-    ]
-    assert talk.session.turns == []
+async def test_only_the_conversation_can_be_taken_back(tmp_path: Path) -> None:
+    here = await talked(tmp_path, kernels=Past(tmp_path))
+    assert await here.does("/rewind 1 chat") == ["Back to before: 'plot iris.csv'.", "plot iris.csv"]
+    assert prompts(here) == []
 
 
 @pytest.mark.parametrize(
@@ -174,10 +229,13 @@ async def test_the_conversation_alone_can_be_taken_back(tmp_path: Path) -> None:
     ],
 )
 async def test_it_takes_a_number_and_a_word(tmp_path: Path, line: str, why: str) -> None:
+    here = await talked(tmp_path)
     with pytest.raises(TerpError, match=why):
-        await Noted(tmp_path, prompts=TWO_TURNS).does(line)
+        await here.does(line)
 
 
 async def test_a_turn_that_there_is_not_asks_nothing(tmp_path: Path) -> None:
+    here = await talked(tmp_path, kernels=Past(tmp_path))
     with pytest.raises(TerpError, match="There is no turn 7"):
-        await Noted(tmp_path, prompts=TWO_TURNS).does("/rewind 7")
+        await here.does("/rewind 7")
+    assert here.out.getvalue() == ""

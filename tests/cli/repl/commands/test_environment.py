@@ -7,35 +7,29 @@ import pytest
 from terp.errors import SettingsError, TerpError
 from terp.kernels.jupyter.local import LocalKernels
 from terp.session.attaching import Attaching
-from terp_cli.repl.commands.every import all_commands
-from tests.cli.repl.commands.talking import Noted
+from tests.cli.repl.commands.here import Here
 from tests.core.kernels.attached.test_finding import connection
 
 
-def offered(talk: Noted, command: str, begun: str) -> list[str]:
-    return [word for word, _ in all_commands().arguments(talk, command, begun)]
-
-
 @pytest.fixture
-def talk(tmp_path: Path) -> Noted:
-    talk = Noted(tmp_path)
-    talk.environ = {"JUPYTER_RUNTIME_DIR": str(tmp_path)}
-    kernels = LocalKernels(str(tmp_path), environ=talk.environ)
-    talk.session.equipment.attaching = Attaching(kernels, talk.say, lambda own: talk.say(f"own {own}"))
-    return talk
+def here(tmp_path: Path) -> Here:
+    here = Here(tmp_path, environ={"JUPYTER_RUNTIME_DIR": str(tmp_path)})
+    kernels = LocalKernels(str(tmp_path), environ=here.environ)
+    here.session.equipment.attaching = Attaching(kernels, here.say, lambda own: here.say(f"own {own}"))
+    return here
 
 
 async def test_a_kernel_that_runs_elsewhere_cannot_be_exchanged(tmp_path: Path) -> None:
     with pytest.raises(TerpError, match="run elsewhere and cannot be exchanged"):
-        await Noted(tmp_path).does("/attach newest")
+        await Here(tmp_path).does("/attach newest")
 
 
-async def test_the_kernel_can_be_used_by_others_once_it_runs(talk: Noted) -> None:
-    assert await talk.does("/attach") == [
+async def test_the_kernel_can_be_used_by_others_once_it_runs(here: Here) -> None:
+    assert await here.does("/attach") == [
         "The python kernel has not started yet, or cannot be used by others."
     ]
-    talk.session.kernels.connection_file = "/run/k/c.json"
-    assert await talk.does("/attach") == [
+    here.kernel.connection_file = "/run/k/c.json"
+    assert await here.does("/attach") == [
         "Others of yours can use this kernel, too:",
         "  jupyter console --existing /run/k/c.json",
         "  jupyter qtconsole --existing /run/k/c.json",
@@ -46,14 +40,14 @@ async def test_the_kernel_can_be_used_by_others_once_it_runs(talk: Noted) -> Non
     ]
 
 
-async def test_a_kernel_that_is_not_there_changes_nothing(talk: Noted) -> None:
+async def test_a_kernel_that_is_not_there_changes_nothing(here: Here) -> None:
     with pytest.raises(SettingsError, match="there is no connection file 'nothing'"):
-        await talk.does("/attach nothing")
-    assert talk.did == []
+        await here.does("/attach nothing")
+    assert here.out.getvalue() == ""
 
 
-async def test_the_names_of_kernels_are_completed(talk: Noted, tmp_path: Path) -> None:
+async def test_the_names_of_kernels_are_completed(here: Here, tmp_path: Path) -> None:
     connection(tmp_path / "kernel-0a1b.json")
     connection(tmp_path / "kernel-0c2d.json")
-    assert sorted(offered(talk, "attach", "")) == ["0a1b", "0c2d", "own"]
-    assert offered(talk, "attach", "0a") == ["0a1b"]
+    assert sorted(here.offered("attach", "")) == ["0a1b", "0c2d", "own"]
+    assert here.offered("attach", "0a") == ["0a1b"]

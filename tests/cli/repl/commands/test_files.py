@@ -6,12 +6,10 @@ import pytest
 from terp.errors import TerpError
 from terp.events.messages import Assistant, Message, Result, User
 from terp.testing import call
-from tests.cli.repl.commands.talking import Noted
+from tests.cli.repl.commands.here import Here
 from tests.core.store.export.scripted import session
 
-
-def talk(tmp_path: Path) -> Noted:
-    return Noted(tmp_path, *(record.event for record in session()))
+EVENTS = tuple(record.event for record in session())
 
 
 @pytest.mark.parametrize(
@@ -26,7 +24,7 @@ def talk(tmp_path: Path) -> Noted:
     ],
 )
 async def test_an_export_says_its_path_and_size(tmp_path: Path, line: str, name: str) -> None:
-    (said,) = await talk(tmp_path).does(line)
+    (said,) = await Here(tmp_path, *EVENTS).does(line)
     path, _, size = said.rpartition(" (")
     assert Path(path) == tmp_path / name
     assert Path(path).stat().st_size
@@ -35,18 +33,17 @@ async def test_an_export_says_its_path_and_size(tmp_path: Path, line: str, name:
 
 async def test_an_export_needs_a_format(tmp_path: Path) -> None:
     with pytest.raises(TerpError, match="/export: the format is one of ipynb, py, md, html"):
-        await talk(tmp_path).does("/export pdf")
+        await Here(tmp_path, *EVENTS).does("/export pdf")
 
 
 async def test_secrets_of_the_environment_are_taken_out(tmp_path: Path) -> None:
-    here = talk(tmp_path)
-    here.environ = {"PATH": "", "MY_API_KEY": "look **first**"}
+    here = Here(tmp_path, *EVENTS, environ={"MY_API_KEY": "look **first**"})
     await here.does("/export md a.md")
     assert "I'll [redacted]." in (tmp_path / "a.md").read_text(encoding="utf-8")
 
 
 async def test_a_conversation_is_saved_and_loaded(tmp_path: Path) -> None:
-    here = Noted(tmp_path)
+    here = Here(tmp_path)
     before: list[Message] = [
         User("1+1?"),
         Assistant("Sure.", (call("1+1", id="a"),)),
@@ -64,16 +61,16 @@ async def test_a_conversation_is_saved_and_loaded(tmp_path: Path) -> None:
 
 async def test_a_saved_conversation_never_replaces_a_file(tmp_path: Path) -> None:
     (tmp_path / "messages.json").write_text("mine", encoding="utf-8")
-    here = Noted(tmp_path, prompts=["a"])
+    here = await Here(tmp_path).asked("a")
     (said,) = await here.does("/save_message")
     assert said.startswith(f"{tmp_path}/messages-2.json ")
     assert (tmp_path / "messages.json").read_text(encoding="utf-8") == "mine"
 
 
 async def test_a_saved_conversation_holds_no_secrets(tmp_path: Path) -> None:
-    here = Noted(tmp_path, prompts=["my key is sk-abcdefghijklmnopqrstuvwx"])
+    here = await Here(tmp_path).asked("my key is sk-abcdefghijklmnopqrstuvwx")
     await here.does("/save_message")
-    (entry,) = json.loads((tmp_path / "messages.json").read_text(encoding="utf-8"))
+    entry, _ = json.loads((tmp_path / "messages.json").read_text(encoding="utf-8"))
     assert entry["content"] == "my key is [redacted]"
 
 
@@ -91,9 +88,9 @@ async def test_a_saved_conversation_holds_no_secrets(tmp_path: Path) -> None:
 async def test_a_file_that_is_none_is_named(tmp_path: Path, content: bytes | None, why: str) -> None:
     if content is not None:
         (tmp_path / "m.json").write_bytes(content)
-    here = Noted(tmp_path, prompts=["a"])
+    here = await Here(tmp_path).asked("a")
     with pytest.raises(TerpError) as refused:
         await here.does("/load_message m.json")
     assert refused.value.message.startswith(f"{tmp_path}/m.json")
     assert why in refused.value.message
-    assert len(here.session.history) == 1
+    assert [turn.prompt for turn in here.session.turns] == ["a"]

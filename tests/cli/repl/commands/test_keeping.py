@@ -17,7 +17,7 @@ from terp.kernels.jupyter.local import LocalKernels
 from terp.person import AutoRun
 from terp.session.session import Session
 from terp.testing import ScriptedModel, call
-from tests.cli.repl.commands.talking import Noted
+from tests.cli.repl.commands.here import Here
 
 CODE = (
     "rows = [3, 1, 2]",
@@ -49,15 +49,9 @@ async def session(tmp_path: Path) -> AsyncIterator[Session]:
         yield made
 
 
-def noted(session: Session, folder: Path) -> Noted:
-    talk = Noted(folder)
-    talk.session = cast("Any", session)
-    return talk
-
-
 @pytest.fixture
-def talk(session: Session, tmp_path: Path) -> Noted:
-    return noted(session, tmp_path)
+def here(session: Session, tmp_path: Path) -> Here:
+    return Here(tmp_path, session=session)
 
 
 pytestmark = pytest.mark.filterwarnings("default")  # of nbclient and what it stands on
@@ -69,8 +63,8 @@ def shown(book: Any) -> list[str]:
     return [output.text.partition(" ")[0] for cell in code for output in cell.outputs]
 
 
-async def test_why_shows_the_code_that_made_a_value(talk: Noted) -> None:
-    assert await talk.does("/why total") == [
+async def test_why_shows_the_code_that_made_a_value(here: Here) -> None:
+    assert await here.does("/why total") == [
         "total comes from 3 of 7 runs:",
         "run 1, for rows:",
         "    rows = [3, 1, 2]",
@@ -82,13 +76,13 @@ async def test_why_shows_the_code_that_made_a_value(talk: Noted) -> None:
     ]
 
 
-async def test_why_says_that_nothing_made_it(talk: Noted) -> None:
+async def test_why_says_that_nothing_made_it(here: Here) -> None:
     with pytest.raises(TerpError, match="No code of this session has made 'nothing'"):
-        await talk.does("/why nothing")
+        await here.does("/why nothing")
 
 
-async def test_a_saved_notebook_runs_with_equal_outputs(talk: Noted, tmp_path: Path) -> None:
-    said = await talk.does(f"/save {tmp_path}/out.ipynb total")
+async def test_a_saved_notebook_runs_with_equal_outputs(here: Here, tmp_path: Path) -> None:
+    said = await here.does(f"/save {tmp_path}/out.ipynb total")
     assert [line.rpartition(": ")[2] for line in said] == [
         "3 of 7 runs, kept for total.",
         "in a new kernel it makes and shows the same.",
@@ -100,15 +94,15 @@ async def test_a_saved_notebook_runs_with_equal_outputs(talk: Noted, tmp_path: P
     assert book.cells[1].source.startswith("# /// script")
 
 
-async def test_what_does_not_reproduce_is_told(talk: Noted, tmp_path: Path) -> None:
-    said = await talk.does(f"/save {tmp_path}/luck.py luck")
+async def test_what_does_not_reproduce_is_told(here: Here, tmp_path: Path) -> None:
+    said = await here.does(f"/save {tmp_path}/luck.py luck")
     assert said[1] == "It does not reproduce. In a new kernel this differs:"
     assert said[2:4] == ["--- luck then", "+++ luck now"]
     assert "luck = random.random()" in (tmp_path / "luck.py").read_text()
 
 
-async def test_a_saved_script_runs_as_a_program_and_prints_the_same(talk: Noted, tmp_path: Path) -> None:
-    said = await talk.does(f"/save {tmp_path}/out.py total")
+async def test_a_saved_script_runs_as_a_program_and_prints_the_same(here: Here, tmp_path: Path) -> None:
+    said = await here.does(f"/save {tmp_path}/out.py total")
     assert said[1:] == [
         "It reproduces: as a script it prints the same, and in a new kernel it makes and shows the same."
     ]
@@ -139,7 +133,7 @@ async def test_what_holds_in_a_kernel_alone_is_told_of_the_script(
     tmp_path: Path, code: str, differs: list[str]
 ) -> None:
     async with aclosing(await ran(tmp_path / "work", code)) as session:
-        said = await noted(session, tmp_path).does(f"/save {tmp_path}/out.py value")
+        said = await Here(tmp_path, session=session).does(f"/save {tmp_path}/out.py value")
     began = said.index("It does not reproduce. As a script this differs:")
     assert [line for line in said[began + 1 :] if line == " first" or line[0] not in " T"] == differs
 
@@ -150,16 +144,16 @@ async def test_what_is_displayed_or_put_out_by_a_command_is_printed_by_the_scrip
     )
     figure = "import matplotlib.pyplot as plt\nplt.plot([len(value)])\nplt.show()\nvalue = value + 1"
     async with aclosing(await ran(tmp_path / "work", code, figure)) as session:
-        talk = noted(session, tmp_path)
-        talk.yes = True
-        said = await talk.does(f"/save {tmp_path}/out.py value")
+        here = Here(tmp_path, session=session)
+        here.user.yes = True
+        said = await here.does(f"/save {tmp_path}/out.py value")
     assert said[-1].startswith("It reproduces: as a script")
 
 
-async def test_code_that_touches_files_runs_again_after_a_question(talk: Noted, tmp_path: Path) -> None:
-    said = await talk.does(f"/save {tmp_path}/files.py")
+async def test_code_that_touches_files_runs_again_after_a_question(here: Here, tmp_path: Path) -> None:
+    said = await here.does(f"/save {tmp_path}/files.py")
     assert said[1:] == [
-        ("ask", "Run it once as a script and in a new kernel? It does twice: writes."),
+        "? Run it once as a script and in a new kernel? It does twice: writes.",
         "It was not run again.",
     ]
 
@@ -169,4 +163,4 @@ async def test_code_that_touches_files_runs_again_after_a_question(talk: Noted, 
 )
 async def test_what_cannot_be_meant_is_told(tmp_path: Path, line: str) -> None:
     with pytest.raises(TerpError, match=r"^/(save|why): "):
-        await Noted(tmp_path).does(line)
+        await Here(tmp_path).does(line)

@@ -6,24 +6,24 @@ import pytest
 
 from terp.events import ModelCalled, TurnStarted, UsageReported
 from terp.models.facts.prices import ModelFacts
+from terp.models.facts.window import Window
 from terp.session.cost.ledger import Account, Ledger
 from terp.session.limits import Limits
 from terp.settings import Settings
 from terp.settings.layers import Given, combine
 from terp.settings.setting import table
 from terp.testing import collect
-from terp_cli.repl.commands.every import all_commands
 from terp_cli.repl.commands.table import Misused
-from tests.cli.repl.commands.talking import Model, Noted
+from tests.cli.repl.commands.here import Here
 from tests.core.store.keeping import kept
 
 USED = (UsageReported(1_200, 30, 1_000, 0.0042), UsageReported(1_300, 20, 0, None))
 
 
 async def test_every_setting_is_shown_with_its_origin(tmp_path: Path) -> None:
-    talk = Noted(tmp_path)
-    talk.settings = combine([{"model": Given("openai/o3", "work.yaml:7"), "auto_run": Given(True, "-y")}])
-    lines = [line.split() for line in await talk.does("/settings")]
+    here = Here(tmp_path)
+    here.settings = combine([{"model": Given("openai/o3", "work.yaml:7"), "auto_run": Given(True, "-y")}])
+    lines = [line.split() for line in await here.does("/settings")]
     assert [line[0] for line in lines] == list(table(Settings))
     assert {line[0]: line[1:] for line in lines}["model"] == ["openai/o3", "work.yaml:7"]
     assert {line[0]: line[1:] for line in lines}["auto_run"] == ["on", "-y"]
@@ -31,7 +31,7 @@ async def test_every_setting_is_shown_with_its_origin(tmp_path: Path) -> None:
 
 
 async def test_one_setting_is_explained(tmp_path: Path) -> None:
-    assert await Noted(tmp_path).does("/settings max-steps") == [
+    assert await Here(tmp_path).does("/settings max-steps") == [
         "model replies in one turn before it stops",
         "max_steps  50  built-in",
     ]
@@ -39,43 +39,42 @@ async def test_one_setting_is_explained(tmp_path: Path) -> None:
 
 async def test_a_setting_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(Misused, match="there is no setting like 'colour'"):
-        await Noted(tmp_path).does("/settings colour")
+        await Here(tmp_path).does("/settings colour")
 
 
 async def test_tokens_are_those_of_the_whole_request(tmp_path: Path) -> None:
-    talk = Noted(tmp_path, USED[0], prompts=["How many?"])
-    system, tools, conversation, together, how, price, last = await talk.does("/tokens")
+    here = await Here(tmp_path).asked("How many?")
+    here.model.name = "openai/gpt-4o"
+    here.session.know_windows(lambda _: Window(128_000))
+    here.session.log.append(USED[0])
+    system, tools, conversation, together, how, price, last = await here.does("/tokens")
     parts = [int(line.split()[-1]) for line in (system, tools, conversation)]
-    assert parts == [8, 8, 10]
-    assert together == "  together       26 tokens, 0.0 % of 128 000"
+    assert together == f"  together       {sum(parts)} tokens, {100 * sum(parts) / 128_000:.1f} % of 128,000"
     assert how == "Counted with o200k_base."
-    assert price == "Sending it costs less than $0.0001 by the list price; the reply is not in that."
+    assert price == "Sending it costs $0.0004 by the list price; the reply is not in that."
     assert last == (
-        "The last request was 1 200 tokens, 1 000 of them cached, its reply 30, as the provider counted."
+        "The last request was 1,200 tokens, 1,000 of them cached, its reply 30, as the provider counted."
     )
 
 
 async def test_tokens_of_another_model_are_an_estimate(tmp_path: Path) -> None:
-    talk = Noted(tmp_path, prompts=["How many?"])
-    talk.session.model = Model("mine/unheard-of")
-    *_, together, how = await talk.does("/tokens and these")
+    here = Here(tmp_path)
+    here.model.name = "mine/unheard-of"
+    *_, together, how = await here.does("/tokens and these")
     assert together.startswith("  together       about ")
     assert how == "This is an estimate, by o200k_base."
 
 
-def offered(talk: Noted, command: str, begun: str) -> list[str]:
-    return [word for word, _ in all_commands().arguments(talk, command, begun)]
-
-
 async def test_the_models_that_are_known_here_are_offered(tmp_path: Path) -> None:
-    talk = Noted(tmp_path, ModelCalled("openai/o3", 1), ModelCalled("groq/llama", 2))
-    talk.environ = {"ANTHROPIC_API_KEY": "x", "MISTRAL_API_KEY": "y"}
-    talk.places.profiles.mkdir(parents=True)
-    (talk.places.profiles / "work.yaml").write_text("model: ollama/qwen3\n")
-    before = kept(talk.places.sessions / "2026-11-20-abcd", "hello")
+    keys = {"ANTHROPIC_API_KEY": "x", "MISTRAL_API_KEY": "y"}
+    here = Here(tmp_path, ModelCalled("openai/o3", 1), ModelCalled("groq/llama", 2), environ=keys)
+    here.model.name = "openai/gpt-4o"
+    here.places.profiles.mkdir(parents=True)
+    (here.places.profiles / "work.yaml").write_text("model: ollama/qwen3\n")
+    before = kept(here.places.sessions / "2026-11-20-abcd", "hello")
     await collect(before, "hi")
     await before.aclose()
-    assert offered(talk, "model", "") == [
+    assert here.offered("model", "") == [
         "groq/llama",
         "openai/o3",
         "openai/gpt-4o",
@@ -84,22 +83,23 @@ async def test_the_models_that_are_known_here_are_offered(tmp_path: Path) -> Non
         "anthropic/claude-sonnet-5-5",
         "mistral/mistral-large-latest",
     ]
-    assert offered(talk, "model", "Qwen") == ["ollama/qwen3"]
+    assert here.offered("model", "Qwen") == ["ollama/qwen3"]
 
 
-def test_offering_models_imports_nothing_that_is_slow() -> None:
+def test_offering_models_imports_nothing_that_is_slow(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from tests.cli.repl.commands.talking import Noted; "
+        "import sys; from pathlib import Path; from tests.cli.repl.commands.here import Here; "
         "from terp_cli.repl.commands.status import known_models; "
-        "list(known_models(Noted(Path('nowhere')), '')); "
+        "list(known_models(Here(Path(sys.argv[1])), '')); "
         "print(sorted({'litellm', 'httpx', 'rich'} & sys.modules.keys()))"
     )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
     assert ran.stdout == "[]\n"
 
 
 async def test_info_names_model_session_and_kernels(tmp_path: Path) -> None:
-    lines = await Noted(tmp_path, prompts=["a"]).does("%info")
+    lines = await (await Here(tmp_path).asked("a")).does("%info")
     assert [line.split()[0] for line in lines] == [
         "terp", "system", "model", "profile", "session", "files", "turns", "code", "not"
     ]  # fmt: skip
@@ -107,7 +107,7 @@ async def test_info_names_model_session_and_kernels(tmp_path: Path) -> None:
 
 
 async def test_the_doctor_reports_inside_a_running_loop(tmp_path: Path) -> None:
-    lines = await Noted(tmp_path).does("/doctor")
+    lines = await Here(tmp_path).does("/doctor")
     assert any("packages" in line for line in lines)
 
 
@@ -127,29 +127,29 @@ async def test_the_doctor_reports_inside_a_running_loop(tmp_path: Path) -> None:
 async def test_running_unasked_is_switched_and_what_it_means_is_said(
     tmp_path: Path, line: str, on: bool, last: str | None
 ) -> None:
-    talk = Noted(tmp_path)
-    said = await talk.does(line)
-    assert (talk.auto_run, said[-1]) == (on, last or said[-1])
+    here = Here(tmp_path)
+    said = await here.does(line)
+    assert (here.auto_run, said[-1]) == (on, last or said[-1])
 
 
 @pytest.mark.parametrize("yes", [True, False])
 async def test_running_unasked_is_offered_where_nothing_is_said(tmp_path: Path, yes: bool) -> None:
-    talk = Noted(tmp_path)
-    talk.yes = yes
-    said = await talk.does("/auto_run")
-    assert ("ask", "Run code without asking from now on?") in said
-    assert talk.auto_run is yes
+    here = Here(tmp_path)
+    here.user.yes = yes
+    said = await here.does("/auto_run")
+    assert "? Run code without asking from now on?" in said
+    assert here.auto_run is yes
 
 
 async def test_other_switches_take_the_words_of_open_interpreter(tmp_path: Path) -> None:
-    talk = Noted(tmp_path)
-    await talk.does("%verbose")
-    await talk.does("%debug true")
-    assert (talk.verbose, talk.debug) == (True, True)
-    await talk.does("%verbose false")
-    assert talk.verbose is False
+    here = Here(tmp_path)
+    await here.does("%verbose")
+    await here.does("%debug true")
+    assert (here.front.verbose, here.debug) == (True, True)
+    await here.does("%verbose false")
+    assert here.front.verbose is False
     with pytest.raises(Misused, match="/debug: 'perhaps' is neither on nor off"):
-        await talk.does("%debug perhaps")
+        await here.does("%debug perhaps")
 
 
 @pytest.mark.parametrize(
@@ -162,8 +162,8 @@ async def test_other_switches_take_the_words_of_open_interpreter(tmp_path: Path)
 async def test_a_switch_without_a_word_is_turned_and_tells_how_it_is_now(
     command: str, told: list[str], tmp_path: Path
 ) -> None:
-    talk = Noted(tmp_path)
-    said = [line for _ in range(2) for line in await talk.does(command)]
+    here = Here(tmp_path)
+    said = [line for _ in range(2) for line in await here.does(command)]
     assert [line.partition(":")[0] for line in said] == told
 
 
@@ -173,54 +173,54 @@ UNKNOWN = UsageReported(1_300, 20, 0, None, "mine/llama", 0.25)
 
 
 async def test_nothing_is_told_of_what_was_not_asked(tmp_path: Path) -> None:
-    assert await Noted(tmp_path).does("/cost") == ["Nothing was asked of a model yet."]
+    assert await Here(tmp_path).does("/cost") == ["Nothing was asked of a model yet."]
 
 
 async def test_the_last_turn_is_told_beside_the_session_and_the_cache(tmp_path: Path) -> None:
-    talk = Noted(tmp_path, TurnStarted("a"), CACHED, TurnStarted("b"), CACHED)
-    assert await talk.does("/cost") == [
+    here = Here(tmp_path, TurnStarted("a"), CACHED, TurnStarted("b"), CACHED)
+    assert await here.does("/cost") == [
         "         requests  sent    cached  received  seconds  cost",
-        "turn     1         12 000  10 000  300       4.5      $0.0213",
-        "session  2         24 000  20 000  600       9.0      $0.0426",
+        "turn     1         12,000  10,000  300       4.5      $0.0213",
+        "session  2         24,000  20,000  600       9.0      $0.0426",
         "The provider's cache has saved about $0.0250 of what the session would have cost.",
     ]
 
 
 async def test_several_models_have_a_row_each_and_no_unknown_price_is_nothing(tmp_path: Path) -> None:
-    talk = Noted(tmp_path, TurnStarted("a"), CACHED, UNKNOWN)
-    talk.session.budget.facts = lambda _: ModelFacts()
-    assert await talk.does("/cost") == [
+    here = Here(tmp_path, TurnStarted("a"), CACHED, UNKNOWN)
+    here.session.budget.facts = lambda _: ModelFacts()
+    assert await here.does("/cost") == [
         "                 requests  sent    cached  received  seconds  cost",
-        "turn             2         13 300  10 000  320       4.8      $0.0213, and 1",
+        "turn             2         13,300  10,000  320       4.8      $0.0213, and 1",
         "                                                              request not known",
-        "session          2         13 300  10 000  320       4.8      $0.0213, and 1",
+        "session          2         13,300  10,000  320       4.8      $0.0213, and 1",
         "                                                              request not known",
-        "  openai/gpt-4o  1         12 000  10 000  300       4.5      $0.0213",
-        "  mine/llama     1         1 300   0       20        0.2      not known",
+        "  openai/gpt-4o  1         12,000  10,000  300       4.5      $0.0213",
+        "  mine/llama     1         1,300   0       20        0.2      not known",
         "The price of mine/llama is not known. The settings input_price and output_price can give it.",
     ]
 
 
 async def test_a_turn_that_goes_on_is_one_with_what_came_before(tmp_path: Path) -> None:
-    talk = Noted(tmp_path, TurnStarted("a"), CACHED, TurnStarted("a", goes_on=True), CACHED)
-    assert (await talk.does("/cost"))[1].split()[:2] == ["turn", "2"]
+    here = Here(tmp_path, TurnStarted("a"), CACHED, TurnStarted("a", goes_on=True), CACHED)
+    assert (await here.does("/cost"))[1].split()[:2] == ["turn", "2"]
 
 
 async def test_limits_and_the_month_of_the_profile_are_told(tmp_path: Path) -> None:
-    talk = Noted(tmp_path, TurnStarted("a"), CACHED)
+    here = Here(tmp_path, TurnStarted("a"), CACHED)
     ledger = Ledger(tmp_path / "usage", lambda: NOON)
     for profile, session in (("work", "earlier"), ("work", "s1"), ("play", "s2")):
         ledger.add(profile, session, CACHED)
-    talk.session.budget.account = Account(ledger, "work", "s1")
-    talk.session.budget.limits = lambda: Limits(max_turn_usd=0.5, max_budget_usd=1, max_month_usd=30)
-    _, turn, session, month, _ = await talk.does("/cost")
+    here.session.budget.account = Account(ledger, "work", "s1")
+    here.session.budget.limits = lambda: Limits(max_turn_usd=0.5, max_budget_usd=1, max_month_usd=30)
+    _, turn, session, month, _ = await here.does("/cost")
     assert turn.endswith("$0.0213 of $0.5000")
     assert session.endswith("$0.0213 of $1.00")
-    assert month == "work, 2026-11  2         24 000  20 000  600       9.0      $0.0426 of $30.00"
+    assert month == "work, 2026-11  2         24,000  20,000  600       9.0      $0.0426 of $30.00"
 
 
 async def test_a_limit_stands_beside_what_counts_for_it(tmp_path: Path) -> None:
-    talk = Noted(tmp_path, TurnStarted("a"), CACHED, UNKNOWN)
-    talk.session.budget.limits = lambda: Limits(max_budget_usd=1)
-    said = " ".join(" ".join(await talk.does("/cost")).split())
+    here = Here(tmp_path, TurnStarted("a"), CACHED, UNKNOWN)
+    here.session.budget.limits = lambda: Limits(max_budget_usd=1)
+    said = " ".join(" ".join(await here.does("/cost")).split())
     assert "$0.0213 of $1.00, and 1 request not known" in said

@@ -7,7 +7,7 @@ from terp_cli.prompt.interface import typed_code
 from terp_cli.repl.commands.every import TABLE, all_commands
 from terp_cli.repl.commands.help import about, overview, page, place
 from terp_cli.repl.commands.table import GROUPS, Commands, Misused, SlashCommand, function
-from tests.cli.repl.commands.talking import Noted
+from tests.cli.repl.commands.here import Here
 
 MAGICS = (
     "verbose", "reset", "undo", "save_message", "load_message", "tokens", "info", "jupyter", "markdown",
@@ -19,6 +19,9 @@ COMMANDS = (
     "doctor", "allow", "attach", "install", "languages", "open", "python", "quit", "clear", "tools", "mcp",
     "trust", "rules", "until", "why", "save", "bg", "jobs", "code",
 )  # fmt: skip
+
+
+KEY = {"OPENAI_API_KEY": "none"}
 
 
 def test_the_table_has_every_command_and_every_magic() -> None:
@@ -53,13 +56,13 @@ def test_help_about_one_command_tells_how_it_is_used() -> None:
 
 
 async def test_a_command_gets_what_follows_its_name(tmp_path: Path) -> None:
-    talk = Noted(tmp_path)
-    assert await talk.does("/model  openai/o3 ") == ["The model is openai/o3."]
-    assert await talk.does("%model") == ["The model is openai/o3."]
+    here = Here(tmp_path, environ=KEY)
+    assert await here.does("/model  openai/o3 ") == ["The model is openai/o3."]
+    assert await here.does("%model") == ["The model is openai/o3."]
 
 
 async def test_a_line_end_separates_a_name_from_what_follows_too(tmp_path: Path) -> None:
-    assert await Noted(tmp_path).does("/model\nopenai/o3") == ["The model is openai/o3."]
+    assert await Here(tmp_path, environ=KEY).does("/model\nopenai/o3") == ["The model is openai/o3."]
 
 
 async def test_a_message_is_no_command(tmp_path: Path) -> None:
@@ -75,7 +78,7 @@ async def test_a_message_is_no_command(tmp_path: Path) -> None:
         "%% ls",
         "",
     ):
-        assert not await all_commands().run(Noted(tmp_path), line)
+        assert not await all_commands().run(Here(tmp_path), line)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +94,7 @@ async def test_a_message_is_no_command(tmp_path: Path) -> None:
 )
 async def test_an_unknown_command_suggests_the_nearest(line: str, said: object, tmp_path: Path) -> None:
     with pytest.raises(Misused) as refused:
-        await all_commands().named(line.split(maxsplit=1)[0]).run(Noted(tmp_path), line.partition(" ")[2])
+        await all_commands().named(line.split(maxsplit=1)[0]).run(Here(tmp_path), line.partition(" ")[2])
     assert (refused.value.message, refused.value.remedy) == said
 
 
@@ -115,42 +118,37 @@ def test_what_keeps_a_message_from_being_a_command_is_no_part_of_it(line: str, m
 async def test_a_command_that_takes_nothing_refuses_what_follows_it(
     row: SlashCommand, tmp_path: Path
 ) -> None:
-    talk = Noted(tmp_path, prompts=["one", "two"])
+    here = await Here(tmp_path).asked("one", "two")
     with pytest.raises(Misused) as refused:
-        await talk.does(f"/{row.name} 3")
+        await here.does(f"/{row.name} 3")
     assert refused.value.message == f"/{row.name}: nothing can follow it, and '3' did."
-    assert (talk.did, len(talk.session.turns)) == ([], 2)
+    assert (here.out.getvalue(), len(here.session.turns)) == ("", 2)
 
 
 async def test_a_command_that_changes_something_waits_for_the_end_of_a_question(tmp_path: Path) -> None:
-    talk = Noted(tmp_path, prompts=["hello"])
+    here = await Here(tmp_path).asked("hello")
     with pytest.raises(Misused) as refused:
-        await all_commands().run(talk, "/undo", asked=True)
+        await all_commands().run(here, "/undo", asked=True)
     assert refused.value.message == "/undo has to wait until the question is answered."
-    assert len(talk.session.turns) == 1
+    assert len(here.session.turns) == 1
 
 
 async def test_a_command_that_only_shows_something_runs_during_a_question(tmp_path: Path) -> None:
-    talk = Noted(tmp_path)
-    assert await all_commands().run(talk, "/cost", asked=True)
-    assert talk.did == ["Nothing was asked of a model yet."]
+    here = Here(tmp_path)
+    assert await all_commands().run(here, "/cost", asked=True)
+    assert here.out.getvalue() == "Nothing was asked of a model yet.\n"
 
 
 async def test_a_slash_alone_asks_for_help(tmp_path: Path) -> None:
-    assert await Noted(tmp_path).does("/") == list(overview(all_commands()))
+    assert await Here(tmp_path).does("/") == [line for line in overview(all_commands()) if line]
 
 
 def test_names_and_arguments_are_completed(tmp_path: Path) -> None:
-    commands, talk = all_commands(), Noted(tmp_path)
+    commands, here = all_commands(), Here(tmp_path)
     assert ("tokens", "count what the next request sends") in list(commands.words())
-    assert list(commands.arguments(talk, "export", "")) == [
-        ("ipynb", ""),
-        ("py", ""),
-        ("md", ""),
-        ("html", ""),
-    ]
-    assert list(commands.arguments(talk, "auto_run", "of")) == [("off", "")]
-    assert list(commands.arguments(talk, "nothing", "")) == []
+    assert here.offered("export", "") == ["ipynb", "py", "md", "html"]
+    assert list(commands.arguments(here, "auto_run", "of")) == [("off", "")]
+    assert list(commands.arguments(here, "nothing", "")) == []
 
 
 @pytest.mark.parametrize(
