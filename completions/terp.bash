@@ -24,6 +24,7 @@ _terp() {
                 [[ -f $word ]] && word=${word%/*} && words+=("${word##*/}")
             done
             ;;
+        --model | -m) compopt +o default 2>/dev/null; words=(anthropic/claude-sonnet-5-5 openai/gpt-5.6 gemini/gemini-pro-latest openrouter/anthropic/claude-sonnet-5.5 mistral/mistral-large-latest xai/grok-4.7 deepseek/deepseek-v4-pro groq/openai/gpt-oss-120b cerebras/gpt-oss-120b) ;;
         --discover) compopt +o default 2>/dev/null; words=(any local) ;;
         --adapter) compopt +o default 2>/dev/null; words=(auto direct litellm) ;;
         --reasoning-effort) compopt +o default 2>/dev/null; words=(none minimal low medium high) ;;
@@ -35,9 +36,10 @@ _terp() {
         --notify) compopt +o default 2>/dev/null; words=(auto off bell osc9 osc99 osc777) ;;
         --replay-mode) compopt +o default 2>/dev/null; words=(strict new sequence) ;;
         --output-format) compopt +o default 2>/dev/null; words=(text json stream-json) ;;
+        --language | -l) compopt +o default 2>/dev/null; words=(python shell javascript typescript r julia ruby perl lua php c applescript powershell go rust c++ c# java kotlin sql html react) ;;
         --python | --shell | --attach | --gateway-token-file | --record | --replay | --file | -f) ;;
         --out | -o | --cwd) compopt +o default -o dirnames 2>/dev/null ;;
-        --model | -m | --fallback-models | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --compact-at | --input-price | --output-price | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-turn-usd | --max-month-usd | --max-output | --max-output-chars | -xo | --session-quota-mb | --languages | --packages | --kernel-provisioner | --kernel-provisioner-config | --run-timeout | --run-timeout-s | --background-after | --background-after-s | --until | --max-revisions | --until-timeout-s | --solve-timeout-s | --until-protect | --env-pass | --gateway | --gateway-url | --gateway-token-env | --tools | --search-url | --memory-limit-mb | --max-processes | --max-file-mb | --docker-image | --allow | --ask | --deny | --emit | --timeout | --api-key | -ak | --host | --port | --max-sessions | --idle-timeout | --language | -l) compopt +o default 2>/dev/null ;;
+        --fallback-models | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --compact-at | --input-price | --output-price | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-turn-usd | --max-month-usd | --max-output | --max-output-chars | -xo | --session-quota-mb | --languages | --packages | --kernel-provisioner | --kernel-provisioner-config | --run-timeout | --run-timeout-s | --background-after | --background-after-s | --until | --max-revisions | --until-timeout-s | --solve-timeout-s | --until-protect | --env-pass | --gateway | --gateway-url | --gateway-token-env | --tools | --search-url | --memory-limit-mb | --max-processes | --max-file-mb | --docker-image | --allow | --ask | --deny | --emit | --timeout | --api-key | -ak | --host | --port | --max-sessions | --idle-timeout) compopt +o default 2>/dev/null ;;
         *)
             if [[ $now == -* ]]; then
                 compopt +o default 2>/dev/null

@@ -55,6 +55,8 @@ def test_flags_are_offered_among_the_words_of_a_prompt(shell: Shell) -> None:
         ("terp --output-format ", {"text", "json", "stream-json"}),
         ("terp --reasoning-effort m", {"minimal", "medium"}),
         ("terp hi --adapter=d", {"--adapter=direct"}),
+        ("terp -m openai/g", {"openai/gpt-5.6"}),
+        ("terp run -l ju", {"julia"}),
     ],
 )
 def test_the_choices_of_a_flag_are_offered(shell: Shell, line: str, choices: set[str]) -> None:
@@ -84,7 +86,7 @@ def test_directories_alone_are_offered_where_one_must_stand(shell: Shell, line: 
     assert offers(shell, line) == {directory}
 
 
-@pytest.mark.parametrize("line", ["terp -m ", "terp --max-steps ", "terp -ci "])
+@pytest.mark.parametrize("line", ["terp --emit ", "terp --max-steps ", "terp -ci "])
 def test_nothing_is_offered_for_free_text(shell: Shell, line: str) -> None:
     assert offers(shell, line) == set()
 

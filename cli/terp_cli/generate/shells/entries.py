@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
+from terp.models.adapters.discovery import DEFAULT_MODELS
 from terp.settings.setting import Setting
+from terp.text.languages import known_languages
 from terp_cli.line.flags import Flag, all_flags, long_names
 from terp_cli.line.subcommands import VERBS
 
@@ -16,6 +18,8 @@ _BY_METAVAR: dict[str, ValueKind] = {
     "NAME|FILE": "profile",
     "[ID]": "session",
 }
+# Free text of which the usual values are known.
+_USUAL = {"model": tuple(map("/".join, DEFAULT_MODELS)), "language": known_languages()}
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ def _entry(same: list[Flag]) -> FlagEntry:
     if not first.takes_value:
         return FlagEntry(names, _about_switch(first), "none")
     label = row.name.replace("_", " ")
-    return FlagEntry(names, row.about, _value(row), label, row.choices, repeats=_repeats(row))
+    return FlagEntry(names, row.about, _value(row), label, _choices(row), repeats=_repeats(row))
 
 
 def _about_switch(flag: Flag) -> str:
@@ -70,4 +74,8 @@ def _repeats(row: Setting) -> bool:
 
 
 def _value(row: Setting) -> ValueKind:
-    return "choice" if row.choices else _BY_METAVAR.get(row.metavar, "text")
+    return "choice" if _choices(row) else _BY_METAVAR.get(row.metavar, "text")
+
+
+def _choices(row: Setting) -> tuple[str, ...]:
+    return row.choices or _USUAL.get(row.name, ())

@@ -78,7 +78,9 @@ def _subcommands() -> Iterator[str]:
 
 
 def _flag(entry: FlagEntry) -> str:
-    value = f"-x -a '{' '.join(entry.choices)}'" if entry.choices else _VALUES[entry.value]
+    # A value without a description would be listed with the one of its flag.
+    choices = " ".join(f'{choice}\\t""' for choice in entry.choices)
+    value = f"-x -a '{choices}'" if entry.choices else _VALUES[entry.value]
     parts = ["complete -c terp", *map(_name, entry.names), value, "-d", _quoted(entry.about)]
     return " ".join(filter(None, parts))
 
