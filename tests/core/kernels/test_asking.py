@@ -76,8 +76,9 @@ async def test_a_failed_call_home_raises_there(kernel: Kernel) -> None:
 async def test_code_that_forges_a_call_home_gets_an_error_and_its_turn_goes_on(tmp_path: Path) -> None:
     code = (
         "import terp_home, json\n"
+        "home = terp_home.homes[0]\n"
         "def send(text):\n"
-        "    print(json.loads(terp_home._home.kernel.raw_input(f'terp:{terp_home._home.token}:' + text)))\n"
+        "    print(json.loads(home.kernel.raw_input(f'terp:{home.token}:' + text)))\n"
         "send('no json')\n"
         "send(json.dumps({'service': ['x'], 'arguments': {}}))\n"
     )

@@ -10,7 +10,6 @@ from __future__ import annotations
 import faulthandler
 import gc
 import importlib.util
-import json
 import os
 import signal
 import sys
@@ -22,54 +21,37 @@ from typing import Any
 from ipykernel.connect import get_connection_file
 
 from .cells import Directory, Hook, count_with_session
+from .checkpoints import Checkpoints
 from .figures import After, Figures
-from .files import Touched, cwd
-from .home import Home
+from .files import Changed, Touched, cwd, read, write
+from .home import Home, call, homes
 from .libraries import Charts, draw_bars_as_text, prepare_frames, show_at_once
 from .namespace import Namespace
-from .past import TurnStates
 from .recall import provide
 from .text import CellStream, Parented, Pipes, mark_threads, packing
+from .visiting import Visit, code_of, error_facts
 
-_home: Home
+# A request says in its metadata to which turn its code belongs, by a number that grows.
+TURN = "terp_moment"
+
 _visit: Any = None
 
 
-def call(service: str, **arguments: Any) -> Any:
-    """Call a service of terp's own process and return its answer.
-
-    Raises RuntimeError with terp's message if the service fails or does not exist, and in a cell that another
-    client of this kernel has sent.
-    """
-    token = _home.token_now()
-    if not token:
-        raise RuntimeError("no session of terp has sent this cell, so none can answer it")
-    with _home.calling:
-        prompt = f"terp:{token}:" + json.dumps({"service": service, "arguments": arguments})
-        answer = json.loads(_home.kernel.raw_input(prompt))
-    if "error" in answer:
-        raise RuntimeError(answer["error"])
-    return answer["value"]
-
-
-def report(**facts: Any) -> None:
-    """Send a report about the running cell to the adapter; a forked process sends none."""
-    if os.getpid() == _home.pid:
-        _home.report(**facts)
-
-
 def answer_questions(
-    home: Home, namespace: Namespace, directory: Directory | None = None, past: TurnStates | None = None
+    home: Home,
+    namespace: Namespace,
+    directory: Directory | None = None,
+    checkpoints: Checkpoints | None = None,
 ) -> None:
     """Answer requests of the adapter through a comm, without running a cell.
 
-    A kernel that terp visits has no `directory` to join and keeps no `past`.
+    A kernel that terp visits has no `directory` to join and no `checkpoints`.
     """
     listings: list[Any] = []
 
     def opened(comm: Any, message: Any) -> None:
         if not listings:
-            from .listing import VariableListing  # noqa: PLC0415 - most sessions never ask
+            from .listing import VariableListing  # noqa: PLC0415 - see `value_text`
 
             listings.append(VariableListing(home, namespace.kinds))
         asked = message["content"]["data"].get("ask")
@@ -80,10 +62,10 @@ def answer_questions(
             "missing": lambda: missing(about, directory),
             "cwd": cwd,
             "value": lambda: value_text(home.shell, *about),
-            "read": lambda: travel().read(*about),
-            "write": lambda: travel().write(*about),
-            "written": lambda: past.written(*about) if past else [],
-            "rewind": lambda: past.rewind(*about) if past else {},
+            "read": lambda: read(*about),
+            "write": lambda: write(*about),
+            "written": lambda: checkpoints.written(*about) if checkpoints else [],
+            "rewind": lambda: restored(namespace, checkpoints, *about) if checkpoints else {},
         }
         data = {asked: answers[asked]()} if asked in answers else {}
         content = {"comm_id": comm.comm_id, "data": data}
@@ -103,16 +85,17 @@ def missing(modules: list[str], directory: Directory | None) -> list[str]:
 
 def value_text(shell: Any, asked: str) -> dict[str, str]:
     """Return the text of a value that an answer refers to, or the reason why it has none."""
-    from . import referring  # noqa: PLC0415 - see above
+    from . import referring  # noqa: PLC0415 - 1.3 ms of the start, and most sessions never ask
 
     return referring.value_text(shell, asked)
 
 
-def travel() -> Any:
-    """Import and return the module that transfers files; only kernels on other machines need it."""
-    from . import changed  # noqa: PLC0415 - see above
-
-    return changed
+def restored(namespace: Namespace, checkpoints: Checkpoints, number: int, *paths: str) -> dict[str, Any]:
+    """Restore the state before a turn; return a report."""
+    report = checkpoints.restore(number, *paths)
+    # The next cell is compared with the restored state.
+    namespace.before = None
+    return report
 
 
 def register_sample(home: Home) -> None:
@@ -137,32 +120,30 @@ def end_with_parent() -> None:
 
 def visit(shell: Any, token: str, session: str) -> None:
     """Add a session of terp as a guest of the kernel of `shell`; `token` marks its service calls."""
-    global _home, _visit  # noqa: PLW0603
-    if "_home" not in globals():
-        from .visiting import Visit  # noqa: PLC0415 - terp visits few kernels
-
+    global _visit  # noqa: PLW0603
+    if not homes:
         _visit = Visit(shell)
-        _home = _visit.home
-        answer_questions(_home, _visit.namespace)
+        homes.append(_visit.home)
+        answer_questions(_visit.home, _visit.namespace)
         provide(call)
-    _home.tokens[session] = token
+    homes[0].tokens[session] = token
 
 
 def leave(session: str) -> None:
     """Remove a guest session; after the last one, remove all that terp has added."""
-    _home.tokens.pop(session, None)
-    if _visit is not None and not _home.tokens:
+    homes[0].tokens.pop(session, None)
+    if _visit is not None and not homes[0].tokens:
         _visit.undo()
 
 
 def is_at_home() -> bool:
     """Return True if an earlier terp process has prepared this kernel as its own."""
-    return "_home" in globals() and bool(_home.token)
+    return bool(homes and homes[0].token)
 
 
 def adopt(token: str) -> None:
     """Serve a terp process that reconnects to its kernel; a new `token` marks the calls of its services."""
-    _home.token = token
+    homes[0].token = token
 
 
 def install(shell: Any, token: str, away: bool) -> None:
@@ -171,55 +152,70 @@ def install(shell: Any, token: str, away: bool) -> None:
     A kernel that is `away` runs on another machine: it reports which files a cell has changed, and does not
     end with its parent.
     """
-    global _home  # noqa: PLW0603
-    home = _home = Home(shell, token)
-    pipes = prepare_text(home)
-    figures = prepare_figures(home)
-    touched = Touched(home, pipes)
-    namespace = Namespace(home)
-    sys.addaudithook(touched.audit)
-    prepare_display(home, figures)
-    prepare_errors(home, namespace)
+    home = Home(shell, token)
+    homes[:] = [home]
+    hooks = CellHooks(home, away)
+    sys.addaudithook(hooks.touched.audit)
+    prepare_display(home, hooks.figures)
+    prepare_errors(home, hooks.namespace)
     prepare_frames(home)
     prepare_input(home)
-    past = TurnStates(home, namespace, touched)
-    answer_questions(home, namespace, directory := Directory(home.kernel), past)
+    directory = Directory(home.kernel)
+    answer_questions(home, hooks.namespace, directory, hooks.checkpoints)
     count_with_session(home)
     provide(call)
-    changed = watch_files(touched) if away else None
-    compare, settle = home.guarded(namespace.compare), home.guarded(past.end)
-
-    def begin(*about: Any) -> None:
-        home.begin()
-        touched.begin()
-        if changed:
-            changed.begin()
-        pipes.renew()
-        namespace.begin(getattr(about[0], "raw_cell", "") if about else "")
-
-    def end(*_: Any) -> None:
-        try:
-            figures.finish()
-        finally:
-            pipes.drain_all()
-            home.flush()
-            home.in_cell = False
-            # IPython 9 keeps every displayed picture there.
-            getattr(shell.history_manager, "outputs", {}).clear()
-            home.report_dropped()
-            compare()
-            settle()
-            report_facts(home, touched, namespace, changed)
-
-    prepare_cells(home, (directory.join, begin, past.begin), end)
+    for before in (directory.join, hooks.begin, hooks.save):
+        shell.events.register("pre_run_cell", home.guarded(before))
+    shell.events.register("post_run_cell", home.guarded(hooks.end))
     prepare_end(home, away)
 
 
-def prepare_cells(home: Home, before: Any, end: Any) -> None:
-    """Register callbacks before each cell and after it."""
-    for first in before:
-        home.shell.events.register("pre_run_cell", home.guarded(first))
-    home.shell.events.register("post_run_cell", home.guarded(end))
+class CellHooks:
+    """The work before and after each cell, in a kernel that terp has started."""
+
+    def __init__(self, home: Home, away: bool) -> None:
+        self.home = home
+        self.pipes = prepare_text(home)
+        self.figures = prepare_figures(home)
+        self.touched = Touched(home, self.pipes)
+        self.namespace = Namespace(home)
+        self.checkpoints = Checkpoints(home.shell, self.namespace.kinds)
+        self.touched.watch = self.checkpoints.before_writing
+        self.changed = Changed(self.touched) if away else None
+
+    def begin(self, *about: Any) -> None:
+        """Reset what is recorded about a cell."""
+        self.home.begin()
+        self.touched.begin()
+        if self.changed:
+            self.changed.begin()
+        self.pipes.renew()
+        self.namespace.begin(code_of(about))
+
+    def save(self, *about: Any) -> None:
+        """Save the state that the cell can change."""
+        sent = self.home.kernel.get_parent().get("metadata") or {}
+        self.checkpoints.begin(sent.get(TURN), code_of(about))
+
+    def end(self, *_: Any) -> None:
+        """Send all output of the cell, and report facts about it."""
+        home = self.home
+        try:
+            self.figures.finish()
+        finally:
+            self.pipes.drain_all()
+            home.flush()
+            home.in_cell = False
+            # IPython 9 keeps every displayed picture there.
+            getattr(home.shell.history_manager, "outputs", {}).clear()
+            home.report_dropped()
+            home.guarded(self.namespace.compare)()
+            home.guarded(self.note_changes)()
+            report_facts(home, self.touched, self.namespace, self.changed)
+
+    def note_changes(self) -> None:
+        """Note the changes of the cell in the checkpoint."""
+        self.checkpoints.end(self.namespace.changed, self.touched.before)
 
 
 def prepare_end(home: Home, away: bool) -> None:
@@ -233,13 +229,6 @@ def prepare_end(home: Home, away: bool) -> None:
     # Objects made before the first cell live to the end. Collecting them as garbage is most of the time that
     # a kernel takes to end (measured: 150 ms of 175). Objects made by cells are collected as usual.
     gc.freeze()
-
-
-def watch_files(touched: Touched) -> Any:
-    """Return the detector of changed files, for a kernel whose file system terp does not see."""
-    from .changed import Changed  # noqa: PLC0415 - see `travel`
-
-    return Changed(touched)
 
 
 def report_facts(home: Home, touched: Touched, namespace: Namespace, changed: Any) -> None:
@@ -326,14 +315,10 @@ def prepare_errors(home: Home, namespace: Namespace) -> None:
     show = home.shell._showtraceback
 
     def note(error: BaseException) -> None:
-        from .failed import place_of  # noqa: PLC0415 - few cells are interrupted
-
-        home.stopped = place_of(error, home, namespace.kinds)
+        home.stopped = error_facts().place_of(error, home, namespace.kinds)
 
     def note_failure(error: Exception) -> None:
-        from .failed import facts_of  # noqa: PLC0415 - most cells do not fail
-
-        home.failed = facts_of(error, home, namespace.kinds)
+        home.failed = error_facts().facts_of(error, home, namespace.kinds)
 
     def show_traceback(etype: Any, evalue: Any, stb: Any) -> None:
         home.flush()
@@ -350,10 +335,8 @@ def prepare_errors(home: Home, namespace: Namespace) -> None:
     show_one = home.shell.showtraceback
 
     def show_any(exc_tuple: Any = None, *args: Any, **kwargs: Any) -> None:
-        from .failed import group_traceback  # noqa: PLC0415 - see above
-
         error = (exc_tuple or sys.exc_info())[1]
-        if text := group_traceback(error, home):
+        if text := error_facts().group_traceback(error, home):
             home.shell._showtraceback(type(error), error, [text])
         else:
             show_one(exc_tuple, *args, **kwargs)

@@ -1,9 +1,4 @@
-"""Checkpoints of the user's namespace, and the heap scan before each cell.
-
-A cell can change the objects reachable from the names that it mentions, also through the user's functions
-that it calls. Their states are saved before it runs, each object once in a turn. A scan is limited in time
-and size: an object that is too large or cannot be read is noted and not saved.
-"""
+"""Checkpoints of the user's namespace and files: saved before each cell, restored on request of the user."""
 
 from __future__ import annotations
 
@@ -12,47 +7,30 @@ import re
 import sys
 import threading
 import time
-import unicodedata
-import weakref
+from collections.abc import Iterable
 from typing import Any
 
+from .file_copies import FileCopies
 from .files import cwd
-from .known import NAME, Kinds, attributes
-from .marks import WEAK
-from .namespace import WORD
+from .heap_scan import ALL, COMMAND, TOO_MUCH, HeapScan, NullScan, Reach, SavedBinding, words_of
+from .known import NAME, Kinds, attributes, printable
+from .object_savers import CANNOT, CHANGED, TOO_LARGE
 from .savers import Savers, top_of
 
-# Bytes of copies in a turn.
-ROOM = 64_000_000
-# Linux dates files by CLOCK_REALTIME_COARSE, some milliseconds behind the other one; `time` does not name it.
+# Bytes of copies in all checkpoints, and their number.
+ROOM_IN_ALL, MOST_CHECKPOINTS = 256_000_000, 100
+# Linux dates files by CLOCK_REALTIME_COARSE, some ms behind the other clock; `time` does not name it.
 FILES_CLOCK = 5 if sys.platform == "linux" else time.CLOCK_REALTIME
-# With so many names it is not noted which object each stands for.
+# With more names the object of each is not noted.
 MANY_NAMES = 5_000
-
-
-class SavedBinding:
-    """The object of a name: a reference to it, or a weak one if it is opaque or too large."""
-
-    def __init__(self, value: Any, why: str | None) -> None:
-        self.id = id(value)
-        self.value: Any = None
-        self.weak: Any = None
-        self.why = ""
-        if why is None and not (is_text(value) and len(value) > ROOM):
-            self.value = (value,)
-            return
-        self.why = why or "too large"
-        if WEAK(type(value)):
-            self.weak = weakref.ref(value)
-
-    def now(self, bound: Any) -> tuple[Any, ...]:
-        """Return the object in a tuple; () if it is gone. `bound` is the present object, also in a tuple."""
-        if self.value:
-            return tuple(self.value)
-        if self.weak is not None:
-            found = self.weak()
-            return () if found is None else (found,)
-        return bound if bound and id(bound[0]) == self.id else ()
+# Packages whose threads are not the user's.
+JUPYTERS = (
+    *("ipykernel", "zmq", "jupyter_client", "jupyter_core", "tornado", "terp_home", "IPython", "asyncio"),
+    "traitlets",
+)
+# IPython's own names, which are not restored.
+IPYTHONS = ("_", "__", "___", "In", "Out", "_ih", "_oh", "_dh", "_i", "_ii", "_iii", "_exit_code")
+NUMBERED = re.compile(r"_i?\d+").fullmatch
 
 
 class Checkpoint:
@@ -81,58 +59,11 @@ class Checkpoint:
         self.files: dict[str, Any] = {}
 
 
-def is_text(value: Any) -> bool:
-    """Return True if a value is a plain str or bytes."""
-    return type(value) is str or type(value) is bytes
-
-
-# Processor time for a look before a cell, bytes of copies in all, and how many turns.
-BUDGET_S, ROOM_IN_ALL, MOST_CHECKPOINTS = 0.003, 256_000_000, 100
-# What an object that is seen costs here, about.
-SEEN_BYTES = 150
-ASKED_EACH = 32
-# So many are followed in any case: it may have taken time to load what knows tables.
-FEW_OBJECTS = 500
-# A container that takes more is measured with what is in it.
-SAMPLED_BYTES = 1_000
-# Threads of Jupyter's own.
-JUPYTERS = (
-    "ipykernel",
-    "zmq",
-    "jupyter_client",
-    "jupyter_core",
-    "tornado",
-    "terp_home",
-    "IPython",
-    "asyncio",
-    "traitlets",
-)
-TOO_MUCH = "too much to look through"
-
-# Words with which code can rebind any name, and lines that are IPython commands.
-ALL = set(
-    str.split("""
-        exec eval globals locals vars compile __import__ get_ipython __main__ __name__ __globals__ gc inspect
-        modules currentframe _getframe f_globals f_locals f_back ctypes user_ns
-    """)
-)
-COMMAND = re.compile(r"(^|=)\s*[%!?]|\?\s*$", re.MULTILINE).search
-# IPython's own names, which are not restored.
-IPYTHONS = ("_", "__", "___", "In", "Out", "_ih", "_oh", "_dh", "_i", "_ii", "_iii", "_exit_code")
-NUMBERED = re.compile(r"_i?\d+").fullmatch
-
-
-def is_kept(name: Any, value: Any, hidden: Any) -> bool:
-    """Return True if a name is the user's: a variable, a function or a module, private or not."""
+def is_restorable(name: Any, value: Any, hidden: Any) -> bool:
+    """Return True if a restore covers a name: a variable, a function or a module of the user."""
     if type(name) is not str or (name in hidden and hidden[name] is value):
         return False
     return name[:1] != "_" or not (name in IPYTHONS or NUMBERED(name) or name.endswith("__"))
-
-
-def words_of(code: str) -> set[str]:
-    """Return the words of code, also in the NFKC form in which Python reads identifiers."""
-    words = set(WORD.findall(code))
-    return words if code.isascii() else words.union(WORD.findall(unicodedata.normalize("NFKC", code)))
 
 
 def is_users_thread(thread: threading.Thread) -> bool:
@@ -145,44 +76,59 @@ def is_users_thread(thread: threading.Thread) -> bool:
 
 
 class Checkpoints:
-    """The turns that can be restored; turns up to number `dropped` cannot be any more."""
+    """The checkpoints that can be restored; those of turns up to number `dropped` no longer can.
+
+    A checkpoint is one turn's; it also has copies of the `files` that the turn wrote to.
+    """
 
     def __init__(self, shell: Any, kinds: Kinds) -> None:
         self.shell = shell
         self.kinds = kinds
         self.names = shell.user_ns
         self.savers = Savers(shell.user_ns)
-        self.kept: list[Checkpoint] = []
+        self.files = FileCopies()
+        self.saved: list[Checkpoint] = []
         self.dropped = -1
         self.there = {thread.ident for thread in threading.enumerate()}
-        # The last copies of arrays, by the ids of these.
+        # The last copy of each array, by the array's id.
         self.copies: dict[int, Any] = {}
 
-    def begin(self, number: Any, code: str) -> list[Checkpoint]:
-        """Scan before a cell of turn `number` (None: the last turn); return the dropped checkpoints."""
+    def begin(self, number: Any, code: str) -> None:
+        """Save, before a cell of turn `number` (None: the last turn), the state that `code` can change."""
         self.names = self.savers.names = self.shell.user_ns
-        last = self.kept[-1].number if self.kept else 0
-        if not self.kept or (type(number) is int and number > last):
+        last = self.saved[-1].number if self.saved else 0
+        if not self.saved or (type(number) is int and number > last):
             number = number if type(number) is int else last
-            self.kept.append(Checkpoint(number, self.names))
-            self.kept[-1].threads = self.threads()
-        scan = HeapScan(self, self.kept[-1])
+            self.saved.append(Checkpoint(number, self.names))
+            self.saved[-1].threads = self.threads()
+        scan = HeapScan(self, self.saved[-1])
         scan.mention(words_of(code))
         if COMMAND(code):
             scan.mention(ALL)
         scan.take(sys.path)
         scan.finish()
         self.copies = {key: copy for key, copy in self.copies.items() if copy[0]() is not None}
-        return self.drop()
+        self.drop()
 
     def threads(self) -> set[str]:
         """Return the names of running threads that the user's code has started."""
         new = (thread for thread in threading.enumerate() if thread.ident not in self.there)
         return {thread.name for thread in new if is_users_thread(thread)}
 
-    def end(self, changed: set[str]) -> None:
-        """Note the names that a finished cell changed although the scan did not reach them."""
-        checkpoint = self.kept[-1]
+    def before_writing(self, path: str) -> None:
+        """Copy a file that the cell is about to write to."""
+        if self.saved:
+            self.files.keep(self.saved[-1], path)
+
+    def end(self, changed: set[str], touched: Iterable[str] = ()) -> None:
+        """Note the names that a finished cell changed although the scan did not reach them.
+
+        `touched` are the files that it wrote to.
+        """
+        if not self.saved:
+            return
+        checkpoint = self.saved[-1]
+        self.files.end(checkpoint, touched)
         for name in changed:
             if (
                 name in checkpoint.names
@@ -192,7 +138,7 @@ class Checkpoints:
                 checkpoint.unforeseen.add(name)
 
     def is_foreseen(self, checkpoint: Checkpoint, name: str) -> bool:
-        """Return True if the changed object of a name was scanned through another name, or its memory was."""
+        """Return True if the scan reached the changed object of a name, or its memory, by another name."""
         value = self.names.get(name)
         if id(value) != checkpoint.ids.get(name, id(value)):
             return False
@@ -207,19 +153,25 @@ class Checkpoints:
 
     def since(self, number: int) -> list[Checkpoint]:
         """Return the checkpoints of a turn and of later ones, oldest first."""
-        return [checkpoint for checkpoint in self.kept if checkpoint.number >= number]
+        return [checkpoint for checkpoint in self.saved if checkpoint.number >= number]
 
-    def drop(self) -> list[Checkpoint]:
-        """Drop the oldest checkpoints above the size limits; return them."""
-        gone: list[Checkpoint] = []
-        size = sum(checkpoint.size for checkpoint in self.kept)
-        while len(self.kept) > 1 and (size > ROOM_IN_ALL or len(self.kept) > MOST_CHECKPOINTS):
-            oldest = self.kept.pop(0)
+    def written(self, number: int) -> list[list[str]]:
+        """Return the files written since the beginning of a turn, each with its possible action."""
+        return self.files.rows(self.since(number))
+
+    def restore(self, number: int, *paths: str) -> dict[str, Any]:
+        """Restore the state before turn `number`, and the files at `paths`; return a report."""
+        return Restore(self, number).run(list(paths))
+
+    def drop(self) -> None:
+        """Drop the oldest checkpoints above the size limits."""
+        size = sum(checkpoint.size for checkpoint in self.saved)
+        while len(self.saved) > 1 and (size > ROOM_IN_ALL or len(self.saved) > MOST_CHECKPOINTS):
+            oldest = self.saved.pop(0)
             size -= oldest.size
             self.dropped = oldest.number
             self.copies.clear()
-            gone.append(oldest)
-        return gone
+            self.files.drop(oldest)
 
 
 def is_of_tables(value: Any) -> bool:
@@ -227,196 +179,151 @@ def is_of_tables(value: Any) -> bool:
     return top_of(type(value)) in ("numpy", "pandas")
 
 
-class NullScan:
-    """A scan that saves nothing of what a saver finds."""
-
-    def keep(self, back: Any, value: Any, state: Any, size: int) -> None:
-        """Save nothing."""
-
-    def opaque(self, value: Any, why: str = "", proof: Any = None) -> None:
-        """Note nothing."""
-
-    def behind(self, parts: Any, proof: Any = None) -> None:
-        """Follow nothing."""
-
-    def mention(self, words: set[str]) -> None:
-        """Ignore names that a function would use."""
-
-    def has_room(self, size: int) -> bool:
-        """Return True: nothing is copied."""
-        return True
-
-    def copied(self, array: Any, is_same: Any) -> tuple[Any, int]:
-        """Copy nothing."""
-        return None, 0
+# CPU time for finding the names that reach an object which could not be restored.
+LOST_S = 2.0
+LONGEST_NAME, LONGEST_WHY = 60, 60
+OTHER_PLACE = "in a way that could not be seen before"
+TOO_OLD = "too long ago: what was kept since has been dropped"
 
 
-class HeapScan:
-    """The scan before a cell: follows references from names, and saves states with the savers."""
+class Restore:
+    """One restore of the state before turn `number`: `run` does it and returns a report."""
 
-    def __init__(self, checkpoints: Checkpoints, checkpoint: Checkpoint, budget_s: float = BUDGET_S) -> None:
+    def __init__(self, checkpoints: Checkpoints, number: int) -> None:
         self.checkpoints = checkpoints
-        self.checkpoint = checkpoint
-        self.deadline = time.thread_time() + budget_s
-        self.words: set[str] = set()
-        self.bound: dict[str, Any] = {}
-        self.visited: dict[int, Any] = {}
-        self.parents: dict[int, list[int]] = {}
-        self.kept: dict[int, list[tuple[Any, Any, Any, int]]] = {}
-        self.opaques: dict[int, tuple[str, Any, Any]] = {}
-        self.queue: list[Any] = []
-        self.hidden: dict[int, Any] = {}
-        self.waiting: list[Any] = []
-        self.proof: tuple[Any, Any] = (None, None)
-        self.is_behind = False
-        self.size = 0
+        self.number = number
+        self.doubts: dict[int, tuple[str, Any, Any]] = {}
+        self.changed: set[int] = set()
+        self.back: set[str] = set()
+        self.gone: list[str] = []
+        self.names: set[str] = set()
+        self.lost: dict[str, str] = {}
+        self.notes: list[str] = []
 
-    def mention(self, words: set[str]) -> None:
-        """Add the names among words that code mentions."""
-        names = self.checkpoints.names
-        new = words - self.words
-        self.words |= new
-        if new & ALL:
-            new = {name for name in names if type(name) is str and not name.endswith("__")}
-            self.words |= new
-        for word in new:
-            if word in names and self.checkpoint.looked_at.get(word) != id(names[word]):
-                self.checkpoint.looked_at[word] = id(names[word])
-                self.bound[word] = names[word]
-                self.queue.append(names[word])
+    def run(self, paths: list[str]) -> dict[str, Any]:
+        """Restore variables, working directory, environment and the files at `paths`."""
+        undone, files = self.checkpoints.since(self.number), self.checkpoints.files
+        if self.number <= self.checkpoints.dropped:
+            return {"refused": TOO_OLD, "files": files.put_back(undone, paths)}
+        for checkpoint in reversed(undone):
+            self.objects(checkpoint)
+        if undone:
+            self.bindings(undone)
+            self.find_lost(undone[0])
+            self.surroundings(undone[0], undone)
+        rows = files.put_back(undone, paths)
+        self.checkpoints.saved = [one for one in self.checkpoints.saved if one not in undone]
+        return {
+            "done": True,
+            "back": shown(self.back - self.lost.keys()),
+            "gone": shown(self.gone),
+            "lost": [[shown([name])[0], why[:LONGEST_WHY]] for name, why in sorted(self.lost.items())],
+            "notes": self.notes,
+            "files": rows,
+            "cwd": cwd(),
+        }
 
-    def take(self, value: Any) -> None:
-        """Add an object without a name."""
-        self.queue.append(value)
-
-    def keep(self, back: Any, value: Any, state: Any, size: int) -> None:
-        """Save an object's state; `back(value, state)` restores it and returns SAME, CHANGED or CANNOT."""
-        if size > SAMPLED_BYTES:
-            # Approximately, with its content.
-            size = self.checkpoints.kinds.size(value) or size
-        self.kept.setdefault(id(value), []).append((back, value, state, size))
-        self.visited.setdefault(id(value), value)
-        self.size += size
-
-    def opaque(self, value: Any, why: str = "", proof: Any = None) -> None:
-        """Note an object that cannot be saved; it is unchanged if `proof(value)` is equal later."""
-        self.visited.setdefault(id(value), value)
-        self.opaques[id(value)] = (why or NAME(type(value)), proof, proof(value) if proof else None)
-
-    def behind(self, parts: Any, proof: Any = None) -> None:
-        """Follow the parts of an opaque object: they may change, and restoring them could break it.
-
-        An equal result of `proof(None)` later shows that it has changed none of them.
-        """
-        state = proof(None) if proof else None
-        self.waiting += [(part, (proof, state)) for part in parts]
-
-    def has_room(self, size: int) -> bool:
-        """Return True if so many bytes can be copied."""
-        return self.checkpoint.size + self.size + size <= ROOM
-
-    def copied(self, array: Any, is_same: Any) -> tuple[Any, int]:
-        """Return a copy of an array and its size; the last copy and 0 if `is_same` shows it is current."""
-        weak, copy = self.checkpoints.copies.get(id(array), (None, None))
-        if weak is not None and weak() is array and is_same(array, copy):
-            return copy, 0
-        copy = array.copy()
-        self.checkpoints.copies[id(array)] = (weakref.ref(array), copy)
-        return copy, array.nbytes
-
-    def finish(self) -> None:
-        """Follow all references and store the results in the checkpoint."""
-        self.follow()
-        tainted = self.tainted()
-        checkpoint = self.checkpoint
-        for key, value in self.visited.items():
-            if key in tainted or key in self.hidden:
-                if key in self.kept or key in self.opaques:
-                    proof = (NAME(type(value)), *self.hidden.get(key, (None, None)))
-                    checkpoint.doubts.setdefault(key, tainted.get(key, proof))
-            elif key not in checkpoint.doubts and key not in checkpoint.seen:
-                checkpoint.seen[key] = value
-                checkpoint.states += [kept[:3] for kept in self.kept.get(key, ())]
-                checkpoint.size += SEEN_BYTES + sum(kept[3] for kept in self.kept.get(key, ()))
-        for name, value in self.bound.items():
-            if name in checkpoint.names and name not in checkpoint.held:
-                why = tainted[id(value)][0] if id(value) in tainted else None
-                checkpoint.held[name] = SavedBinding(value, why)
-                checkpoint.size += len(value) if is_text(value) else 0
-
-    def follow(self) -> None:
-        """Apply the savers to each reachable object, until the time limit."""
-        count = 0
-        while self.queue or self.waiting:
-            self.is_behind = not self.queue
-            value, self.proof = self.waiting.pop() if self.is_behind else (self.queue.pop(), (None, None))
-            if value is self.checkpoints.names:
-                self.mention(ALL)
+    def objects(self, checkpoint: Checkpoint) -> None:
+        """Restore the states of objects; an earlier saved state resolves the doubt of a later one."""
+        self.doubts.update(checkpoint.doubts)
+        for back, value, state in checkpoint.states:
+            try:
+                done = back(value, state)
+            except Exception:  # noqa: BLE001 - a class or a library refuses it
+                done = CANNOT
+            if done == CANNOT:
+                self.doubts[id(value)] = (NAME(type(value)), None, None)
                 continue
-            saver = self.saver_for(value)
-            if saver is None:
-                continue
-            count += 1
-            if count > FEW_OBJECTS and count % ASKED_EACH == 0 and time.thread_time() > self.deadline:
-                self.break_off(value)
-                return
-            leaves, children = self.checkpoints.savers.leaves, self.held_by(saver, value)
-            # Most long containers hold only immutable objects.
-            if leaves.issuperset(map(id, map(type, children))):
-                continue
-            for child in children:
-                if id(type(child)) not in leaves:
-                    self.parents.setdefault(id(child), []).append(id(value))
-                    self.next(child)
+            self.doubts.pop(id(value), None)
+            if done == CHANGED:
+                self.changed.add(id(value))
 
-    def next(self, child: Any) -> None:
-        """Add a referenced object."""
-        if self.is_behind:
-            self.waiting.append((child, self.proof))
-        else:
-            self.queue.append(child)
+    def bindings(self, undone: list[Checkpoint]) -> None:
+        """Bind names to their former objects."""
+        names, hidden, first = self.checkpoints.names, self.checkpoints.shell.user_ns_hidden, undone[0]
+        for name in [name for name, value in names.items() if is_restorable(name, value, hidden)]:
+            if name not in first.names:
+                del names[name]
+                self.gone.append(name)
+        self.names = {name for name in first.names if is_restorable(name, names.get(name), hidden)}
+        for name in self.names:
+            bound = (names[name],) if name in names else ()
+            held = first.held.get(name)
+            found = held.now(bound) if held else unmentioned(first, name, bound)
+            if not found:
+                self.lost[name] = f"what it was is gone: {held.why}" if held and held.why else OTHER_PLACE
+            elif not bound or bound[0] is not found[0]:
+                names[name] = found[0]
+                self.back.add(name)
+        for name in {name for checkpoint in undone for name in checkpoint.unforeseen} & self.names:
+            self.lost.setdefault(name, OTHER_PLACE)
+            if name in names:
+                self.doubts[id(names[name])] = (OTHER_PLACE, None, None)
 
-    def saver_for(self, value: Any) -> Any:
-        """Return the saver of an object; None if it is immutable or was scanned."""
-        key = id(value)
-        if id(type(value)) in self.checkpoints.savers.leaves or key in self.checkpoint.seen:
-            return None
-        if key in self.visited and (self.is_behind or key not in self.hidden):
-            return None
-        saver = self.checkpoints.savers.of(value)
-        if saver is not None:
-            self.visited[key] = value
-            if self.is_behind:
-                self.hidden[key] = self.proof
+    def find_lost(self, first: Checkpoint) -> None:
+        """Find the names that reach a changed or doubtful object."""
+        names, blank = self.checkpoints.names, Checkpoint(first.number, {})
+        deadline = time.thread_time() + LOST_S
+        if not (self.doubts or self.changed):
+            return
+        for name in self.names & names.keys():
+            if self.checkpoints.savers.of(names[name]) is None:
+                continue
+            scan = Reach(self.checkpoints, blank, max(0, deadline - time.thread_time()))
+            reached = scan.of(names[name])
+            if reached.keys() & self.changed:
+                self.back.add(name)
+            for key in reached.keys() & self.doubts.keys():
+                if not is_proven(reached[key], self.doubts[key]):
+                    self.lost.setdefault(name, self.doubts[key][0])
+            if scan.broke_off and self.doubts:
+                self.lost.setdefault(name, TOO_MUCH)
+
+    def surroundings(self, first: Checkpoint, undone: list[Checkpoint]) -> None:
+        """Restore working directory and environment; note other possible changes."""
+        unseen = [name for name, why in self.lost.items() if why.endswith((TOO_MUCH, TOO_LARGE))]
+        if unseen:
+            names = ", ".join(shown(unseen))
+            self.notes.append(
+                f"what shares parts with {names} may have changed, too: it was not looked through"
+            )
+        if first.cwd != cwd():
+            try:
+                os.chdir(first.cwd)
+                self.notes.append(f"the working directory is {first.cwd} again")
+            except OSError:
+                self.notes.append(f"the working directory could not be made {first.cwd} again")
+        changed = [name for name in os.environ if os.environ[name] != first.environ.get(name)]
+        changed += first.environ.keys() - os.environ.keys()
+        for name in changed:
+            if name in first.environ:
+                os.environ[name] = first.environ[name]
             else:
-                self.hidden.pop(key, None)
-        return saver
+                del os.environ[name]
+        if changed:
+            self.notes.append(f"the environment is as it was: {', '.join(shown(changed))}")
+        if id(sys.path) in self.changed:
+            self.notes.append("sys.path is as it was")
+        threads = {name for checkpoint in undone for name in checkpoint.threads}
+        threads |= self.checkpoints.threads()
+        if threads:
+            self.notes.append(f"what threads have changed is not taken back: {', '.join(shown(threads))}")
 
-    def held_by(self, saver: Any, value: Any) -> Any:
-        """Return the objects that a saver finds in an object."""
-        try:
-            return saver(value, self)
-        except Exception:  # noqa: BLE001 - changed meanwhile by a thread, or in an unexpected state
-            self.opaque(value)
-            return ()
 
-    def break_off(self, value: Any) -> None:
-        """Note all objects in the queue as not scanned, at the time limit."""
-        for left in (value, *self.queue, *(part for part, _ in self.waiting)):
-            known = id(left) in self.checkpoint.seen or (id(left) in self.visited and left is not value)
-            if not known and self.checkpoints.savers.of(left) is not None:
-                self.opaque(left, TOO_MUCH)
-        self.queue.clear()
-        self.waiting.clear()
+def unmentioned(first: Checkpoint, name: str, bound: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the object of a name that no code mentioned, in a tuple; () if it is another object now."""
+    return bound if bound and id(bound[0]) == first.ids.get(name, id(bound[0])) else ()
 
-    def tainted(self) -> dict[int, tuple[str, Any, Any]]:
-        """Return the objects that reference an opaque one and would keep it alive, with the reason."""
-        found = dict(self.opaques)
-        left = list(found)
-        while left:
-            key = left.pop()
-            for parent in self.parents.get(key, ()):
-                if parent not in found:
-                    found[parent] = (f"holds {found[key][0]}", None, None)
-                    left.append(parent)
-        return found
+
+def is_proven(value: Any, doubt: tuple[str, Any, Any]) -> bool:
+    """Return True if an object's proof shows that it is unchanged."""
+    _, proof, state = doubt
+    try:
+        return proof is not None and state is not None and proof(value) == state
+    except Exception:  # noqa: BLE001 - it is another object, at the same place in memory
+        return False
+
+
+def shown(names: Any) -> list[str]:
+    """Return names as printable text, sorted."""
+    return [printable(name, LONGEST_NAME) for name in sorted(names)]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .changed import is_of_interest
-from .checkpoints import Checkpoint
+from .files import is_of_interest
+
+if TYPE_CHECKING:
+    from .checkpoints import Checkpoint
 
 # A larger file is not copied; nor is one more when copies take so many bytes.
 LARGEST, ROOM = 2_000_000, 32_000_000

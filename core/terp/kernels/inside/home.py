@@ -1,8 +1,9 @@
-"""State of this kernel and of the running cell."""
+"""State of this kernel and of the running cell, and calls of terp's services."""
 
 from __future__ import annotations
 
 import functools
+import json
 import os
 import threading
 import time
@@ -51,7 +52,7 @@ class Home:
         self.local = threading.local()
 
     def begin(self) -> None:
-        """A cell begins."""
+        """Reset the state for a new cell."""
         self.header = self.kernel.get_parent()["header"]
         for stream in self.streams:
             # ipykernel sets only the current `sys.stdout`, which may be the user's own object.
@@ -118,6 +119,39 @@ class Home:
                 self.log.write(f"terp_home: {function.__qualname__}: {error!r}\n")
 
         return run
+
+
+# The state of this kernel, once terp's package is installed.
+homes: list[Home] = []
+
+
+def call(service: str, **arguments: Any) -> Any:
+    """Call a service of terp's own process and return its answer.
+
+    Raises RuntimeError with terp's message if the service fails or does not exist, and in a cell that another
+    client of this kernel has sent.
+    """
+    home = homes[0]
+    token = home.token_now()
+    if not token:
+        raise RuntimeError("no session of terp has sent this cell, so none can answer it")
+    with home.calling:
+        prompt = f"terp:{token}:" + json.dumps({"service": service, "arguments": arguments})
+        answer = json.loads(home.kernel.raw_input(prompt))
+    if "error" in answer:
+        raise RuntimeError(answer["error"])
+    return answer["value"]
+
+
+def report(**facts: Any) -> None:
+    """Send a report about the running cell to the adapter; a forked process sends none."""
+    if os.getpid() == homes[0].pid:
+        homes[0].report(**facts)
+
+
+def runs_cell() -> bool:
+    """Return True in the code of a cell, which can call terp; completion of a line cannot."""
+    return homes[0].in_cell and threading.current_thread() is threading.main_thread()
 
 
 def is_ours(header: dict[str, Any]) -> bool:

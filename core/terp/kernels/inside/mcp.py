@@ -11,11 +11,11 @@ import builtins
 import datetime
 import json
 import os
-import threading
 import types
 from inspect import Parameter
 from typing import Any
 
+from .home import call, runs_cell
 from .tools import PlainText, described, signature_of
 
 
@@ -34,9 +34,7 @@ class ServerModule(types.ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         """Look up a function that was not known when the kernel started."""
-        if not name.startswith("_") and code_runs():
-            from . import call  # noqa: PLC0415
-
+        if not name.startswith("_") and runs_cell():
             self._take(call("mcp_functions", server=self.__name__.partition(".")[2]))
             if name in vars(self):
                 return vars(self)[name]
@@ -52,13 +50,6 @@ class ServerModule(types.ModuleType):
         return "<" + self.__name__ + ": " + (", ".join(self.__all__) or "no functions are known yet") + ">"
 
 
-def code_runs() -> bool:
-    """Return True in the code of a cell, which can call terp; completion of a line cannot."""
-    from . import _home  # noqa: PLC0415
-
-    return _home.in_cell and threading.current_thread() is threading.main_thread()
-
-
 def made(module: str, function: dict[str, Any]) -> Any:
     """Return the Python function for a function of a server."""
     name = module + "." + function["name"]
@@ -66,8 +57,6 @@ def made(module: str, function: dict[str, Any]) -> Any:
     kinds = {one["name"]: one for one in function["parameters"]}
 
     def answered(*args: Any, **kwargs: Any) -> Any:
-        from . import call  # noqa: PLC0415
-
         named = {function["wire"].get(key, key): value for key, value in kwargs.items()}
         try:
             given = signature.bind(*args, **named).arguments

@@ -16,39 +16,38 @@ from collections.abc import Iterable
 from operator import attrgetter, itemgetter, methodcaller
 from typing import Any
 
-from .container_savers import (
-    WORD_BYTES,
-    Saver,
-    of_bound,
-    of_bytearray,
-    of_defaultdict,
-    of_deque,
-    of_dict,
-    of_items,
-    of_iterator,
-    of_list,
-    of_method,
-    of_set,
-    of_slice,
-    of_wrapped,
-)
 from .known import MRO, NAME, NAMESPACE
 from .object_savers import (
+    WORD_BYTES,
+    Saver,
     both,
     class_back,
     function_back,
     is_machinery,
     module_back,
     names_in,
+    of_bound,
+    of_bytearray,
     of_cached,
     of_cell,
     of_counter,
+    of_defaultdict,
+    of_deque,
+    of_dict,
     of_frame,
     of_generator,
     of_instance,
+    of_items,
+    of_iterator,
+    of_list,
+    of_method,
     of_opaque,
+    of_set,
+    of_slice,
     of_weak,
+    of_wrapped,
 )
+from .table_savers import saver_for
 
 FLAGS, SIZE, BASES = (type.__dict__[name].__get__ for name in ("__flags__", "__basicsize__", "__bases__"))
 MODULE = type.__dict__["__module__"].__get__
@@ -152,8 +151,6 @@ class Savers:
         if issubclass(kind, type):
             return self._class
         if top_of(kind) in ("numpy", "pandas"):
-            from .table_savers import saver_for  # noqa: PLC0415 - only where there are tables
-
             saver = saver_for(kind)
             if saver is not None:
                 return saver

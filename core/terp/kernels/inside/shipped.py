@@ -7,7 +7,7 @@ import difflib
 import os
 from typing import Any
 
-from . import call
+from .home import call
 from .tools import PlainText, register_tool
 
 LARGEST_PICTURE = 3_000_000

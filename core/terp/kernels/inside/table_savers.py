@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from operator import is_
 from typing import Any
 
-from .container_savers import CANNOT, CHANGED, MOST_ITEMS, SAME, TOO_LARGE, Saver, alike
 from .known import attributes
+from .object_savers import CANNOT, CHANGED, MOST_ITEMS, SAME, TOO_LARGE, Saver, alike
 
 # Where pandas' own columns hold what can change.
 HOLDING = ("_ndarray", "_codes", "_data", "_mask", "_pa_array", "_left", "_right", "_sparse_values")

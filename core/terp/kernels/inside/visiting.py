@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import sys
+from importlib import import_module
 from typing import Any
 
 from .files import cwd
@@ -39,9 +40,9 @@ class Visit:
         if self.ours:
             home.begin()
             home.cwd = cwd()
-            # What others have changed since the last cell of ours is none of this one's doing.
+            # Changes by cells of other clients are not changes of this cell.
             self.namespace.before = None
-            self.namespace.begin(getattr(about[0], "raw_cell", "") if about else "")
+            self.namespace.begin(code_of(about))
 
     def end_cell(self, *_: Any) -> None:
         """Report on a finished cell if a guest sent it."""
@@ -69,14 +70,12 @@ class Visit:
 
     def note(self, error: BaseException) -> None:
         """Note where an interrupt hit, or what was at hand where the code failed."""
-        from .failed import facts_of, place_of  # noqa: PLC0415 - most cells do not fail
-
         # The cell that runs is the last that was compiled; the shell may count the next one already.
         cells = getattr(self.home.shell.compile, "_filename_map", {})
         self.home.number = max(cells.values(), default=0)
-        self.home.stopped = place_of(error, self.home, self.namespace.kinds)
+        self.home.stopped = error_facts().place_of(error, self.home, self.namespace.kinds)
         if isinstance(error, Exception):
-            self.home.failed = facts_of(error, self.home, self.namespace.kinds)
+            self.home.failed = error_facts().facts_of(error, self.home, self.namespace.kinds)
 
     def input_request(self, *args: Any, **kwargs: Any) -> Any:
         """Ask as usual, after reporting that all output before the question of terp's cell is sent."""
@@ -86,7 +85,7 @@ class Visit:
         return self.ask(*args, **kwargs)
 
     def undo(self) -> None:
-        """Take everything away again."""
+        """Remove everything that was added."""
         shell, kernel = self.home.shell, self.home.kernel
         shell.events.unregister("pre_run_cell", self.begin)
         shell.events.unregister("post_run_cell", self.end)
@@ -94,7 +93,7 @@ class Visit:
             (shell, "_showtraceback", self.show),
             (kernel, "_input_request", self.ask),
         ):
-            # Somebody else may have wrapped ours meanwhile.
+            # Another program may have wrapped ours meanwhile.
             if getattr(getattr(thing, name), "__self__", None) is self:
                 setattr(thing, name, before)
         kernel.comm_manager.targets.pop(COMM, None)
@@ -105,6 +104,18 @@ class Visit:
         for name in [name for name in sys.modules if name.partition(".")[0] == "terp_home"]:
             del sys.modules[name]
         self.home.log.close()
+
+
+def code_of(about: Any) -> str:
+    """Return the code of a cell from the arguments of IPython's `pre_run_cell`; "" without it."""
+    code = getattr(about[0], "raw_cell", "") if about else ""
+    return code if type(code) is str else ""
+
+
+def error_facts() -> Any:
+    """Import and return the module about failed and interrupted code."""
+    # 5 ms of the start, and most cells do not fail.
+    return import_module(".failed", __package__)
 
 
 def is_of_terp(value: Any) -> bool:

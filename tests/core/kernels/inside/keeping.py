@@ -4,10 +4,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from terp.kernels.inside.checkpoints import Checkpoints
-from terp.kernels.inside.file_copies import FileCopies
 from terp.kernels.inside.known import Kinds
 from terp.kernels.inside.namespace import Namespace
-from terp.kernels.inside.restore import Restore
 
 
 class Kernel:
@@ -29,7 +27,7 @@ class Kernel:
 
     def back_to(self, turn: int) -> dict[str, Any]:
         self.namespace.before = None
-        return Restore(self.checkpoints, turn, FileCopies()).go([])
+        return self.checkpoints.restore(turn)
 
 
 def lost(told: dict[str, Any]) -> dict[str, str]:

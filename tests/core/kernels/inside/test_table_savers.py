@@ -92,7 +92,7 @@ def test_copies_that_take_too_much_room_fall_out_oldest_first() -> None:
     for turn in range(2, 9):
         kernel.run(turn, "a = np.zeros(6_000_000)", "a[0] = 1")
     assert 0 < kernel.checkpoints.dropped < 8
-    assert sum(checkpoint.size for checkpoint in kernel.checkpoints.kept) < 256_000_000
+    assert sum(checkpoint.size for checkpoint in kernel.checkpoints.saved) < 256_000_000
 
 
 def test_copies_of_arrays_that_are_gone_are_not_kept() -> None:
