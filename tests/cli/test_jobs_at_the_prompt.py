@@ -69,6 +69,6 @@ async def test_who_leaves_is_told_once_of_the_job_that_ends_with_it(seat: Callab
 async def test_bg_says_when_there_is_nothing_to_let_go(seat: Callable[..., Seat]) -> None:
     here = seat()
     await here.types("/bg\r")
-    await here.screen.wrote("No code runs that could go on")
+    await here.screen.wrote("No code is running that could")
     await here.types("\x04")
     assert await here.left() == 0

@@ -59,7 +59,7 @@ def test_a_run_ends_with_what_it_did_to_the_variables() -> None:
     assert drawn([*printed()[:-1], ended])[-3:] == [
         "✗ interrupted, variables kept · 500 ms",
         "Stopped at line 7 in fit: total = sum(xs)   (i = 41)",
-        "  +df DataFrame 10 000×12 9.4 MB · −^[x · and 3 more",
+        "  +df DataFrame 10,000×12 9.4 MB · −^[x · and 3 more",
     ]
 
 

@@ -41,7 +41,7 @@ class ProgramRow:
         if self.marked and any(text.strip() for text, _ in line):
             line = (_MARK, *line)
         if self._beyond:
-            return (*line, (f" … {self._beyond:,} more characters".replace(",", " "), Ink(dim=True)))
+            return (*line, (f" … {self._beyond:,} more characters", Ink(dim=True)))
         return line
 
     def write(self, text: str, ink: Ink, column: int) -> int:

@@ -57,7 +57,7 @@ def size_text(size: float) -> str:
 
 
 def stopped_line(stopped: StoppedAt) -> str:
-    """Where a run stood: `line 7 in fit: total = sum(xs)   (i = 41, xs = list of 10 000)`."""
+    """Where a run stood: `line 7 in fit: total = sum(xs)   (i = 41, xs = list of 10,000)`."""
     place = f"line {stopped.line}"
     if stopped.file:
         place += f" of {stopped.file}"
@@ -73,8 +73,8 @@ def stopped_line(stopped: StoppedAt) -> str:
 
 
 def grouped(number: int) -> str:
-    """A number in groups of three, as in 12 345."""
-    return f"{number:,}".replace(",", " ")
+    """Return a number in groups of three: 12,345."""
+    return f"{number:,}"
 
 
 def _all_told(changes: Sequence[VariableChange], more: int, marks: Mapping[str, str]) -> list[str]:

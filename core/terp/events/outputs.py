@@ -140,7 +140,7 @@ class VariableChange:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A name and its small value, in words: "41", "list of 10 000"."""
+    """A name and its small value, in words: "41", "list of 10,000"."""
 
     name: str
     value: str

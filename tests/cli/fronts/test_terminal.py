@@ -87,7 +87,7 @@ def test_a_turn_reads_like_this() -> None:
         "",
         "There are 150.",
         "",
-        "1 200 tokens read · 34 written · $0.0123",
+        "1,200 tokens read · 34 written · $0.0123",
     ]
 
 
@@ -102,19 +102,19 @@ def test_a_turn_reads_like_this() -> None:
         (Noticed("No sandbox.", "Install bubblewrap."), ["! No sandbox.", "Install bubblewrap."]),
         (
             HistoryCompacted(172_000, 21_000, "summed up", "full", 200_000),
-            ["Context window nearly full: summed up, 172 000 → 21 000 of 200 000 tokens."],
+            ["Context window nearly full: summed up, 172,000 → 21,000 of 200,000 tokens."],
         ),
         (
             HistoryCompacted(172_000, 21_000, "outputs cut", "refused"),
-            ["Context window full: outputs cut, 172 000 → 21 000 tokens."],
+            ["Context window full: outputs cut, 172,000 → 21,000 tokens."],
         ),
         (
             HistoryCompacted(172_000, 21_000, "summed up", "asked", 200_000),
-            ["Compacted: summed up, 172 000 → 21 000 tokens."],
+            ["Compacted: summed up, 172,000 → 21,000 tokens."],
         ),
         (
             HistoryCompacted(21_000, 172_000, "", "undone", 200_000),
-            ["Compaction undone: 21 000 → 172 000 tokens."],
+            ["Compaction undone: 21,000 → 172,000 tokens."],
         ),
         (
             KernelChanged("python", "died", "It was killed."),

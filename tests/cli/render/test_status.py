@@ -38,7 +38,7 @@ def waiting(*events: Event, seconds: float) -> list[str]:
             0.5,
             ["installing pandas ━━━╌╌╌╌╌╌╌╌╌ 25% · 3/12 · 4.5 s"],
         ),
-        (Progress("downloading", 2_000, 0, 1.0), 0.0, ["downloading · 2 000 · 1.0 s"]),
+        (Progress("downloading", 2_000, 0, 1.0), 0.0, ["downloading · 2,000 · 1.0 s"]),
         (Progress("checking", 0, 0, 1.0), 1.0, ["checking · 2.0 s"]),
         (Progress("installing", 4, 4, 9.0), 1.0, []),
     ],

@@ -122,7 +122,7 @@ def test_colour_goes_on_after_a_line_ends() -> None:
 
 
 def test_a_line_without_end_is_cut_with_a_count() -> None:
-    assert plain(lines_of(["x" * 10_000])[0]) == "x" * 4_000 + " … 6 000 more characters"
+    assert plain(lines_of(["x" * 10_000])[0]) == "x" * 4_000 + " … 6,000 more characters"
 
 
 @pytest.mark.parametrize(

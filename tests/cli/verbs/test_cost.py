@@ -41,10 +41,10 @@ def test_a_month_is_told_by_profile_and_model(spent: Terp) -> None:
     result = spent("cost", "month", "2026-11")
     assert result.out.splitlines() == [
         "profile   model       requests  sent   cached  received  seconds  cost",
-        "default   mine/llama  1         1 000  400     20        1.5      not known",
-        "work      openai/a    2         2 000  800     40        3.0      $1.25",
-        "work      openai/b    1         1 000  400     20        1.5      $0.1250",
-        "together              4         4 000  1 600   80        6.0      $1.38, and 1 request not known",
+        "default   mine/llama  1         1,000  400     20        1.5      not known",
+        "work      openai/a    2         2,000  800     40        3.0      $1.25",
+        "work      openai/b    1         1,000  400     20        1.5      $0.1250",
+        "together              4         4,000  1,600   80        6.0      $1.38, and 1 request not known",
     ]
 
 

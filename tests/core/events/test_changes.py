@@ -21,13 +21,13 @@ def test_a_delta_is_one_line() -> None:
         VariableChange("xs", "changed", "list", (3,), 120),
         VariableChange("tmp", "removed"),
     ]
-    assert delta_line(changes) == "+df DataFrame 10 000×12 9.4 MB · +n int · ~model · ~xs list 3 · −tmp"
+    assert delta_line(changes) == "+df DataFrame 10,000×12 9.4 MB · +n int · ~model · ~xs list 3 · −tmp"
     assert delta_line(()) == ""
 
 
 def test_a_long_delta_counts_its_rest() -> None:
     changes = [VariableChange(f"v{n}", "removed") for n in range(20)]
-    assert delta_line(changes, 1_000).endswith(" · −v11 · and 1 008 more")
+    assert delta_line(changes, 1_000).endswith(" · −v11 · and 1,008 more")
     assert delta_line((), 7) == "7 names came or went"
 
 
@@ -43,8 +43,8 @@ def test_sizes_have_units(size: int, text: str) -> None:
     [
         (StoppedAt(3), "line 3"),
         (
-            StoppedAt(7, "fit", "total = sum(xs)", values=(Held("i", "41"), Held("xs", "list of 10 000"))),
-            "line 7 in fit: total = sum(xs)   (i = 41, xs = list of 10 000)",
+            StoppedAt(7, "fit", "total = sum(xs)", values=(Held("i", "41"), Held("xs", "list of 10,000"))),
+            "line 7 in fit: total = sum(xs)   (i = 41, xs = list of 10,000)",
         ),
         (StoppedAt(2, "", "time.sleep(9)", "time.sleep"), "line 2 (in time.sleep): time.sleep(9)"),
         (StoppedAt(2, "f", run=4), "line 2 of run 4 in f"),

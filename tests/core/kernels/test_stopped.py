@@ -35,7 +35,7 @@ fit(list(range(10_000)))"""
     assert (found.function, found.run, found.file) == ("fit", 0, "")
     assert found.line in (7, 8)
     assert {held.name for held in found.values} == {"i", "xs", "name", "huge"}
-    assert Held("xs", "list of 10 000") in found.values
+    assert Held("xs", "list of 10,000") in found.values
     assert Held("name", "'abc'") in found.values
     assert Held("huge", "int of 333 bits") in found.values
 

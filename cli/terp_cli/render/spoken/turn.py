@@ -65,7 +65,7 @@ Said = (
 _FIRST_S, _AGAIN_S = 2.0, 10.0
 """Seconds until waiting is reported, and between further reports."""
 _LONGEST_REASONING = 300
-_GAP = re.compile(r"(?<=\d) (?=\d{3})")
+_GAP = re.compile(r"(?<=\d),(?=\d{3})")
 _ENDS = {
     "ok": "Done in",
     "error": "Failed after",

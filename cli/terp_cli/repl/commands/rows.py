@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from terp.events.changes import grouped
+
 if TYPE_CHECKING:
     from rich.text import Text
 
@@ -57,11 +59,6 @@ def size_of(count: int) -> str:
             break
         amount, unit = amount / 1000, larger
     return f"{amount:.0f} {unit}" if unit == "bytes" or amount >= 10 else f"{amount:.1f} {unit}"
-
-
-def grouped(number: int) -> str:
-    """Return a number in groups of three: `12,345`."""
-    return f"{number:,}"
 
 
 def counted(number: int, what: str) -> str:

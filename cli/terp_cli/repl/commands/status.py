@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from terp import __version__
 from terp.errors import TerpError
 from terp.events import Event, ModelCalled, TurnStarted, UsageReported
+from terp.events.changes import grouped
 from terp.models.facts.prices import ModelFacts
 from terp.session.cost.ledger import tallies
 from terp.session.cost.tally import Tally, money, tallies_by_model, tally_of
 from terp.settings import Settings
 from terp.settings.setting import table
-from terp_cli.repl.commands.rows import columns, counted, grouped
+from terp_cli.repl.commands.rows import columns, counted
 from terp_cli.repl.commands.table import misused
 from terp_cli.repl.context import ReplContext
 

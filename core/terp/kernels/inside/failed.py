@@ -180,7 +180,7 @@ def measured(value: Any, kinds: Kinds) -> str:
 
 def grouped(number: int) -> str:
     """A number in groups of three."""
-    return f"{number:,}".replace(",", " ")
+    return f"{number:,}"
 
 
 MOST_NAMES, LONGEST_NAME, MOST_FRAMES, MOST_FILES = 30, 60, 50, 20_000

@@ -44,13 +44,13 @@ def test_a_long_frame_at_80_columns() -> None:
    2  2024-01-01 02:00:00  東京             …    -657142.857143  False
    3  2024-01-01 03:00:00  New York City    …    -642857.142857  True
    4  2024-01-01 04:00:00  Berlin           …    -628571.428571  False
-… 9 990 rows …
+… 9,990 rows …
 9995  2025-02-20 11:00:00  New York City    …    -628571.428571  False
 9996  2025-02-20 12:00:00  Berlin           …    -614285.714286  True
 9997  2025-02-20 13:00:00  São Paulo        …    -600000.000000  False
 9998  2025-02-20 14:00:00  東京             …    -585714.285714  False
 9999  2025-02-20 15:00:00  New York City    …    -571428.571429  True
-10 000 rows × 9 columns"""
+10,000 rows × 9 columns"""
     )
 
 
@@ -65,13 +65,13 @@ def test_a_long_frame_at_40_columns() -> None:
    2  2024-01-01 02:00:00    …    False
    3  2024-01-01 03:00:00    …    True
    4  2024-01-01 04:00:00    …    False
-… 9 990 rows …
+… 9,990 rows …
 9995  2025-02-20 11:00:00    …    False
 9996  2025-02-20 12:00:00    …    True
 9997  2025-02-20 13:00:00    …    False
 9998  2025-02-20 14:00:00    …    False
 9999  2025-02-20 15:00:00    …    True
-10 000 rows × 9 columns"""
+10,000 rows × 9 columns"""
     )
 
 
@@ -86,13 +86,13 @@ def test_a_long_frame_at_20_columns() -> None:
    2  2024-0…    …
    3  2024-0…    …
    4  2024-0…    …
-… 9 990 rows …
+… 9,990 rows …
 9995  2025-0…    …
 9996  2025-0…    …
 9997  2025-0…    …
 9998  2025-0…    …
 9999  2025-0…    …
-10 000 rows × 9
+10,000 rows × 9
 columns"""
     )
 
@@ -140,7 +140,7 @@ def test_a_series_says_how_many_values_are_not_shown() -> None:
 2      -65.714286
 3      -64.285714
 4      -62.857143
-… 9 990 rows …
+… 9,990 rows …
 9995   -62.857143
 9996   -61.428571
 9997   -60.000000
@@ -247,9 +247,9 @@ def test_polars_says_its_size_and_its_types() -> None:
         " i64  str",
         "─" * 9,
         '   0  "a"',
-        "… 9 998 rows …",
+        "… 9,998 rows …",
         '9999  "b"',
-        "10 000 rows × 2 columns",
+        "10,000 rows × 2 columns",
     ]
 
 

@@ -21,15 +21,15 @@ def drawn(variables: list[Variable], width: int) -> list[str]:
 def test_numbers_stand_at_the_right_of_their_columns() -> None:
     assert drawn(SOME, 80) == [
         "name   type           shape      size  head",
-        "df     DataFrame  10 000×12    960 kB  columns: sepal_length, sepal_width, petal_length"[:79] + "…",
+        "df     DataFrame  10,000×12    960 kB  columns: sepal_length, sepal_width, petal_length"[:79] + "…",
         "model  Pipeline                        Pipeline(steps=[('scale', StandardScaler())])"[:79] + "…",
         "x      int                   28 bytes  1",
     ]
 
 
 def test_columns_go_from_the_right_where_it_is_narrow() -> None:
-    assert drawn(SOME, 40)[1] == "df     DataFrame  10 000×12    960 kB"
-    assert drawn(SOME, 30)[1] == "df     DataFrame  10 000×12"
+    assert drawn(SOME, 40)[1] == "df     DataFrame  10,000×12    960 kB"
+    assert drawn(SOME, 30)[1] == "df     DataFrame  10,000×12"
     assert drawn(SOME, 20)[1] == "df     DataFrame"
     assert drawn(SOME, 4)[2] == "mod…"
 
