@@ -15,6 +15,12 @@ from tests.core.kernels.running import PATIENCE_S, Ran, interrupted_at, ran
 SOON = "import asyncio, threading, time\nthreading.Timer(0.2, lambda: print('on', flush=True)).start()\n"
 
 
+@pytest.fixture(autouse=True)
+async def without_names_of_other_tests(kernel: Kernel) -> None:
+    """Values of names on the lines around are reported, whoever has set them in this kernel."""
+    await ran(kernel, "%reset -sf")
+
+
 async def stopped(kernel: Kernel, code: str) -> StoppedAt:
     """Where `code`, which follows two lines, stood when it was interrupted."""
     run = await interrupted_at(kernel, SOON + code, "on")
@@ -23,7 +29,7 @@ async def stopped(kernel: Kernel, code: str) -> StoppedAt:
     return run.ended.stopped_at
 
 
-async def test_an_interrupt_tells_the_line_and_its_small_values(kernel: Kernel) -> None:
+async def test_an_interrupt_reports_the_line_and_its_small_values(kernel: Kernel) -> None:
     code = """
 def fit(xs, name="abc", huge=10**100):
     other = 1
@@ -57,13 +63,13 @@ WAITING = [
 
 @pytest.mark.parametrize(("code", "line"), WAITING)
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="older Pythons do not know what a line was calling")
-async def test_code_that_waits_in_a_library_is_told_by_its_own_line(
+async def test_code_that_waits_in_a_library_is_reported_by_its_own_line(
     kernel: Kernel, code: str, line: str
 ) -> None:
     assert stopped_line(await stopped(kernel, code)) == line
 
 
-async def test_an_interrupted_question_is_told_by_its_line(kernel: Kernel) -> None:
+async def test_an_interrupted_question_is_reported_by_its_line(kernel: Kernel) -> None:
     items: list[RunItem] = []
     stopping: list[asyncio.Task[None]] = []
     async with asyncio.timeout(PATIENCE_S):
@@ -75,7 +81,7 @@ async def test_an_interrupted_question_is_told_by_its_line(kernel: Kernel) -> No
     assert found == StoppedAt(2, source="input(name)", inside="input", values=(Held("name", "'x'"),))
 
 
-async def test_code_of_an_earlier_run_or_of_a_file_is_told_as_such(kernel: Kernel) -> None:
+async def test_code_of_an_earlier_run_or_of_a_file_is_reported_as_such(kernel: Kernel) -> None:
     number = 1_000
     async for _ in kernel.execute("import time\ndef wait():\n    time.sleep(60)", number=number):
         pass
@@ -88,7 +94,7 @@ async def test_code_of_an_earlier_run_or_of_a_file_is_told_as_such(kernel: Kerne
     assert stopped_line(found) == line
 
 
-async def test_a_run_past_its_time_tells_where_it_stood(kernel: Kernel) -> None:
+async def test_a_run_past_its_time_reports_where_it_stood(kernel: Kernel) -> None:
     run = await ran(kernel, "import time\ntime.sleep(60)", timeout_s=0.5)
     assert run.ended.stopped_at is not None
     assert stopped_line(run.ended.stopped_at) == "line 2 (in time.sleep): time.sleep(60)"
@@ -98,7 +104,7 @@ async def test_code_that_fails_by_itself_was_not_stopped(kernel: Kernel) -> None
     assert (await ran(kernel, "raise KeyboardInterrupt")).ended.stopped_at is None
 
 
-async def test_code_that_had_to_be_killed_tells_its_line_from_a_sample(kernel: Kernel) -> None:
+async def test_code_that_had_to_be_killed_reports_its_line_from_a_sample(kernel: Kernel) -> None:
     code = """
 import time
 def resist():
