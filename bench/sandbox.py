@@ -9,14 +9,15 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from bench.kernel import in_turns, with_terp
 from bench.measure import Row, ratio, show
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.sandbox.canary import holds
-from terp.kernels.sandbox.confinement import Confinement, SandboxOptions, tiers_here
+from terp.kernels.sandbox.confinement import Confinement
+from terp.kernels.sandbox.policy import SandboxOptions
 from terp.kernels.sandbox.tier import NONE, Tier
+from terp.kernels.sandbox.tiers import failure_of, tiers_here
 
 
 def cases(folder: str) -> Mapping[str, Confinement]:
     """What confines, by name: nothing, and each tier that works here, which was tried by then."""
-    tiers = [tier for tier in tiers_here(SandboxOptions(), os.environ) if not holds(tier, network=True)]
+    tiers = [tier for tier in tiers_here(SandboxOptions(), os.environ) if not failure_of(tier, network=True)]
     return {NONE: Confinement(SandboxOptions(), folder, os.environ)} | {
         tier.name: _held(folder, tier) for tier in tiers
     }

@@ -8,7 +8,8 @@ import pytest
 from terp.events import CodeProposed, TurnFinished
 from terp.events.kernel import Kernel
 from terp.events.outputs import Error
-from terp.kernels.sandbox.confinement import Confinement, SandboxOptions
+from terp.kernels.sandbox.confinement import Confinement
+from terp.kernels.sandbox.policy import SandboxOptions
 from terp.kernels.sandbox.tier import Unconfined
 from terp.models.tool import Call
 from terp.person import AutoRun

@@ -8,10 +8,11 @@ from terp.events.kernel import Kernel
 from terp.events.outputs import Display, Error, RunEnded, Text
 from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.sandbox.bubblewrap import find_bubblewrap
-from terp.kernels.sandbox.canary import holds
-from terp.kernels.sandbox.confinement import Confinement, SandboxOptions
+from terp.kernels.sandbox.confinement import Confinement
 from terp.kernels.sandbox.landlock import find_landlock
+from terp.kernels.sandbox.policy import SandboxOptions
 from terp.kernels.sandbox.tier import Tier
+from terp.kernels.sandbox.tiers import failure_of
 from tests.sandbox.world import World
 
 TIERS = ("bubblewrap", "Landlock")
@@ -23,7 +24,7 @@ def tier_named(name: str) -> tuple[Tier | None, str]:
     tier: Tier | None = find_bubblewrap(os.environ) if name == "bubblewrap" else find_landlock()
     if tier is None:
         return None, "it is not there"
-    problem = holds(tier, network=False) or holds(tier, network=True)
+    problem = failure_of(tier, network=False) or failure_of(tier, network=True)
     return (None, problem) if problem else (tier, "")
 
 

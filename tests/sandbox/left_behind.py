@@ -5,7 +5,8 @@ import os
 import sys
 
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.sandbox.confinement import Confinement, SandboxOptions
+from terp.kernels.sandbox.confinement import Confinement
+from terp.kernels.sandbox.policy import SandboxOptions
 from tests.sandbox.held import printed_by, tier_named
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from terp.events.kernel import Kernel
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.sandbox.confinement import Confinement, SandboxOptions
-from terp.kernels.sandbox.policy import ResourceLimits
+from terp.kernels.sandbox.confinement import Confinement
+from terp.kernels.sandbox.policy import ResourceLimits, SandboxOptions
 from tests.sandbox.held import TIERS, printed_by, tier_named
 from tests.sandbox.world import World
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Literal, TextIO
 from terp import __version__
 from terp.errors import KernelStartFailed, SettingsError
 from terp.kernels.environments.choosing import wanted_python
-from terp.kernels.sandbox.canary import holds
-from terp.kernels.sandbox.confinement import confinement_of, options_of, tiers_here
+from terp.kernels.sandbox.confinement import confinement_of, options_of
+from terp.kernels.sandbox.tiers import failure_of, tiers_here
 from terp.models.adapters.discovery import local_servers, running_models
 from terp.secrets.environment import find_python
 from terp.secrets.keys import stored_keys
@@ -238,7 +238,7 @@ def _project(diagnosis: Diagnosis) -> Iterator[Finding]:
 def _sandbox(diagnosis: Diagnosis) -> Iterator[Finding]:
     wish = options_of(diagnosis.settings)
     found = tiers_here(wish, diagnosis.environ)
-    problems = {tier.name: holds(tier, network=wish.network) for tier in found if tier.name != "docker"}
+    problems = {tier.name: failure_of(tier, network=wish.network) for tier in found if tier.name != "docker"}
     for tier in found:
         problem = problems.get(tier.name, "")
         text = f"{tier.name} does not work here: {problem}." if problem else f"{tier.name} works here."

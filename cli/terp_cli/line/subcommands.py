@@ -242,7 +242,7 @@ def _fits(command: str, verb: str, more: Sequence[str]) -> bool:
 
 def _names_kernel(argument: str) -> bool:
     """Return True for a connection file, or the name of a kernel that has one."""
-    from terp.kernels.attached.connection_files import written  # noqa: PLC0415  (for one command only)
+    from terp.kernels.attached.attachment import written  # noqa: PLC0415  (for one command only)
 
     path = Path(argument)
     if argument == NEWEST or path.suffix in (".json", ".ipynb") or path.is_file():

@@ -9,7 +9,7 @@ import pytest
 from terp.events.kernel import Kernel
 from terp.events.outputs import InputRequest, Text
 from terp.kernels.hosts.askpass import is_secret
-from terp.kernels.hosts.terminal_input import TerminalInput
+from terp.kernels.hosts.terminal import TerminalInput
 from tests.core.kernels.running import interrupted_at, ran, ran_with
 
 pytestmark = pytest.mark.skipif(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from terp.errors import KernelStartFailed, TerpError
 from terp.events.kernel import Kernel
-from terp.kernels.attached.connection_files import written
+from terp.kernels.attached.attachment import written
 from terp.opening.mcp import LOGS
 from terp.session.rewind.renewing import renew
 from terp.settings.interpreter import version_of

@@ -10,8 +10,8 @@ from typing import Any
 from terp.checks.process import Channel, LimitedProcess, ProcessResult, local_kernels, private_folder
 from terp.checks.solve.problem import Test
 from terp.events.kernel import Kernels
-from terp.kernels.sandbox.confinement import Confinement, Mode, SandboxOptions
-from terp.kernels.sandbox.policy import ResourceLimits
+from terp.kernels.sandbox.confinement import Confinement
+from terp.kernels.sandbox.policy import Mode, ResourceLimits, SandboxOptions
 from terp.settings.project.bounded import Refused, read_bounded
 
 TIMEOUT_S, MEMORY_MB, FILE_MB = 5.0, 1024, 16

@@ -11,8 +11,14 @@ import zmq.asyncio
 from jupyter_client.asynchronous.client import AsyncKernelClient
 
 from terp.errors import KernelStartFailed
-from terp.kernels.attached.attachment import KernelAttachment
-from terp.kernels.attached.connection_files import NEWEST, ConnectionFile, named, runtime_folder, written
+from terp.kernels.attached.attachment import (
+    NEWEST,
+    ConnectionFile,
+    KernelAttachment,
+    named,
+    runtime_folder,
+    written,
+)
 from terp.kernels.attached.kernel import beats, owner_of
 from terp.kernels.jupyter.channels import KernelReply, first_of, new_request
 from terp.kernels.jupyter.sockets import Sockets, new_context

@@ -11,8 +11,7 @@ import zmq.asyncio
 from jupyter_client.asynchronous.client import AsyncKernelClient
 
 from terp.errors import KernelStartFailed
-from terp.kernels.attached.attachment import KernelAttachment
-from terp.kernels.attached.connection_files import ConnectionFile
+from terp.kernels.attached.attachment import ConnectionFile, KernelAttachment
 from terp.kernels.jupyter.channels import Message, Route, first_of, new_request
 from terp.kernels.jupyter.sockets import Sockets, new_context
 

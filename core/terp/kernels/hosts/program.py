@@ -15,7 +15,7 @@ from traitlets import Unicode
 from terp.kernels.hosts.kernel import HostCell, HostKernel, end_with_parent
 from terp.kernels.hosts.processes import descendants, how_ended, passed_on, send
 from terp.kernels.hosts.streams import OutputPipe, Printer, Wires
-from terp.kernels.hosts.terminal_input import TerminalInput
+from terp.kernels.hosts.terminal import TerminalInput
 
 STATUS_UNKNOWN = 199
 """The exit status of a driver that does not know the status with which the code ended its program."""

@@ -27,7 +27,7 @@ from terp.kernels.hosts.shell_process import (
     names,
 )
 from terp.kernels.hosts.streams import Wires
-from terp.kernels.hosts.terminal_input import Ask, TerminalInput
+from terp.kernels.hosts.terminal import Ask, TerminalInput
 from terp.kernels.jupyter.launch import own_argv
 from terp.settings.places import make_private
 
@@ -192,7 +192,7 @@ class ShellKernel(HostKernel):
         return self._shell
 
     def _write_pty(self) -> str:
-        argv = own_argv("terp.kernels.hosts.on_terminal", self._questions.path)
+        argv = own_argv("terp.kernels.hosts.terminal", self._questions.path)
         # An interrupt is for the command; one that comes before it was started would end in a traceback.
         return write_script(self._folder / "pty", argv, before="trap '' INT")
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 import secrets
 import time
+from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from contextlib import aclosing
@@ -57,15 +58,19 @@ _PAST_S = 30.0
 _VALUE_S = 1.0
 
 
-class Asides:
+class Asides(ABC):
     """Requests beside the runs: completions, help, variables. They run no code of a cell.
 
     While code runs they go to a subshell of the kernel (ipykernel 7).
     """
 
-    def __init__(self, running: Callable[[], RunningKernel | None], busy: Callable[[], bool]) -> None:
-        self._running = running
-        self._busy = busy
+    @abstractmethod
+    def _running(self) -> RunningKernel | None:
+        """Return the current life of the kernel."""
+
+    @abstractmethod
+    def _busy(self) -> bool:
+        """Return True while code runs."""
 
     async def complete(self, code: str, cursor: int) -> Sequence[str]:
         """Completions, or none when there are none within 150 ms."""
@@ -159,7 +164,7 @@ _REMEMBERED_RUNS = 500
 _TRIES = 5
 
 
-class JupyterKernel:
+class JupyterKernel(Asides):
     """Implements `Kernel` with a process that speaks Jupyter's protocol, here or on another machine.
 
     `connector` says how to reach it, given the token with which the bootstrap in the kernel marks its
@@ -199,9 +204,8 @@ class JupyterKernel:
         self._run: KernelRun | None = None
         self._settling: asyncio.Task[None] | None = None
         self._stopping = RunStopper(
-            lambda: self._lives.running, lambda state, why: self._listener.changed(self._language, state, why)
+            self._running, lambda state, why: self._listener.changed(self._language, state, why)
         )
-        self._asides = Asides(lambda: self._lives.running, lambda: self._run is not None)
         self._tasks: set[asyncio.Task[None]] = set()
         # Ids of requests to ids of runs, for output that comes after the end.
         self._past: OrderedDict[str, str] = OrderedDict()
@@ -310,43 +314,21 @@ class JupyterKernel:
             self._run.stop("died")
         await self._lives.replace()
 
-    async def complete(self, code: str, cursor: int) -> Sequence[str]:
-        """Completions, if they come at once."""
-        return await self._asides.complete(code, cursor)
-
-    async def inspect(self, code: str, cursor: int) -> str:
-        """Documentation as plain text."""
-        return await self._asides.inspect(code, cursor)
-
-    async def variables(self) -> Sequence[Variable]:
-        """The user's variables."""
-        return await self._asides.variables()
-
-    async def names(self) -> Mapping[str, str]:
-        """The user's names with their types."""
-        return await self._asides.names()
-
-    async def missing(self, modules: Sequence[str]) -> Sequence[str]:
-        """The modules that code could not import."""
-        return await self._asides.missing(modules)
-
-    async def written(self, moment: int) -> Sequence[Sequence[str]]:
-        """The files that runs have written to since."""
-        return await self._asides.written(moment)
-
     async def take_back(self, moment: int, paths: Sequence[str]) -> Mapping[str, Any] | None:
         """Restore names and files."""
-        restored = await self._asides.take_back(moment, paths)
+        restored = await super().take_back(moment, paths)
         running = self._lives.running
         if restored and running is not None:
             running.cwd = str(restored.get("cwd") or running.cwd)
-            # What is different by now, no run has changed.
+            # The differences to the last scan are not changes of a run.
             await self._files.look(self._lives.first_cwd)
         return restored
 
-    async def value(self, name: str, keys: Sequence[Any], spec: str) -> WrittenValue:
-        """The text of a value."""
-        return await self._asides.value(name, keys, spec)
+    def _running(self) -> RunningKernel | None:
+        return self._lives.running
+
+    def _busy(self) -> bool:
+        return self._run is not None
 
     async def aclose(self) -> None:
         """End the kernel. Harmless when repeated."""

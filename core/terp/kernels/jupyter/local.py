@@ -15,7 +15,8 @@ from terp.kernels.jupyter.kernel import JupyterKernel, Listeners
 from terp.kernels.jupyter.launch import KernelOptions, Launch
 from terp.kernels.runtimes import deno, kernelspecs, pages, programs, python, shell
 from terp.kernels.runtimes.runtime import Machine, Runtime
-from terp.kernels.sandbox.confinement import Confinement, SandboxOptions
+from terp.kernels.sandbox.confinement import Confinement
+from terp.kernels.sandbox.policy import SandboxOptions
 from terp.kernels.sandbox.temporary import OwnTemporary
 from terp.kernels.sandbox.tier import NONE
 from terp.secrets.environment import find_python

@@ -3,14 +3,13 @@
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from terp.kernels.hosts.processes import children
-from terp.kernels.sandbox.launcher import entering, graphics, needed_by_launcher, with_own_places
 from terp.kernels.sandbox.policy import Policy
-from terp.kernels.sandbox.tier import ProcessCommand
+from terp.kernels.sandbox.tier import ProcessCommand, entering, graphics, needed_by_launcher, with_own_places
 
 Kind = Literal["empty", "own", "hidden", "passage", "shown", "open", "fixed"]
 _NAMESPACES = (
@@ -64,7 +63,7 @@ class Bubblewrap:
             *_mounted(_places(policy, command.directory), command.directory, environment["TMPDIR"]),
             *("--chdir", command.cwd, "--", *inner),
         )
-        return ProcessCommand(argv, environment, command.cwd, command.directory, command.transport)
+        return replace(command, argv=argv, environment=environment)
 
     def process_of(self, pid: int) -> int:
         """Return the first child of the namespace's pid 1, which is bubblewrap itself."""

@@ -1,36 +1,20 @@
 """The sandbox of a session: the tier and the policy, decided at each start of a kernel."""
 
 import os
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal, cast
+from typing import cast
 
 from terp.errors import NoSandbox, SettingsError
 from terp.events.messages import Attachment
-from terp.kernels.sandbox.canary import holds
-from terp.kernels.sandbox.launcher import needed_by_launcher
-from terp.kernels.sandbox.policy import Allowed, Policy, ResourceLimits, policy_for
+from terp.kernels.sandbox.policy import Allowed, Mode, Policy, ResourceLimits, SandboxOptions, policy_for
 from terp.kernels.sandbox.private_places import ConfigWatch, home_of, repositories_in
-from terp.kernels.sandbox.tier import NONE, Confined, Tier, Unconfined, is_confined
+from terp.kernels.sandbox.tier import NONE, Confined, Tier, Unconfined, is_confined, needed_by_launcher
 from terp.settings import Settings
 from terp.settings.places import Places, find_places, make_private
-
-Mode = Literal["auto", "off", "workspace", "strict", "docker"]
-
-
-@dataclass(frozen=True, slots=True)
-class SandboxOptions:
-    """Sandbox settings. With `required`, or mode "strict" or "docker", no code runs without a sandbox."""
-
-    mode: Mode = "off"
-    network: bool = True
-    required: bool = False
-    limits: ResourceLimits = field(default_factory=ResourceLimits)
-    image: str = ""
 
 
 class Confinement:
@@ -62,7 +46,7 @@ class Confinement:
         self._cwd = os.path.realpath(cwd)
         self._environ = environ
         self._places: Places = find_places(environ)
-        self._find = tiers or tiers_here
+        self._find = tiers
         self._tried: dict[tuple[bool, bool, str], tuple[Tier | None, str]] = {}
         self._started: dict[str, Policy] = {}
         self._config_watches: dict[str, ConfigWatch] = {}
@@ -264,38 +248,16 @@ class Confinement:
         return self._tried[which]
 
     def _try_all(self) -> tuple[Tier | None, str]:
+        # 6 ms of the start, and many sessions need no sandbox.
+        from terp.kernels.sandbox import tiers  # noqa: PLC0415
+
         why = []
-        for tier in self._find(self.options, self._environ):
-            if not (problem := "" if tier.name == "docker" else holds(tier, network=self.network)):
+        for tier in (self._find or tiers.tiers_here)(self.options, self._environ):
+            failure = "" if tier.name == "docker" else tiers.failure_of(tier, network=self.network)
+            if not failure:
                 return tier, ""
-            why.append(f"{tier.name}: {problem}")
-        return None, "; ".join(why) or _nothing_found(self.options)
-
-
-def tiers_here(options: SandboxOptions, environ: Mapping[str, str]) -> Sequence[Tier]:
-    """Return the tiers of this machine that the options allow, the best first, untested."""
-    if options.mode == "docker":
-        from terp.kernels.sandbox.docker import IMAGE, find_docker  # noqa: PLC0415  (few have it)
-
-        found: Sequence[Tier | None] = [find_docker(environ, options.image or IMAGE)]
-    elif sys.platform == "darwin":
-        from terp.kernels.sandbox.seatbelt import find_seatbelt  # noqa: PLC0415  (only on macOS)
-
-        found = [find_seatbelt(environ)]
-    else:
-        from terp.kernels.sandbox.bubblewrap import find_bubblewrap  # noqa: PLC0415  (only with a sandbox)
-        from terp.kernels.sandbox.landlock import find_landlock  # noqa: PLC0415
-
-        found = [find_bubblewrap(environ), find_landlock()]
-    return [tier for tier in found if tier is not None]
-
-
-def _nothing_found(options: SandboxOptions) -> str:
-    if options.mode == "docker":
-        return "no Docker daemon answers"
-    if sys.platform == "darwin":
-        return "sandbox-exec is not there"
-    return "there is no bubblewrap, and this Linux has no Landlock"
+            why.append(f"{tier.name}: {failure}")
+        return None, "; ".join(why) or tiers.nothing_found(self.options)
 
 
 def options_of(settings: Settings) -> SandboxOptions:

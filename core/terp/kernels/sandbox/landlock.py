@@ -2,14 +2,13 @@
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from terp.kernels.jupyter.rundir import PREFIX
-from terp.kernels.sandbox.entering.landlock import version
-from terp.kernels.sandbox.launcher import entering, graphics, needed_by_launcher, with_own_places
+from terp.kernels.sandbox.entering.restrictions import version
 from terp.kernels.sandbox.policy import Policy
-from terp.kernels.sandbox.tier import ProcessCommand
+from terp.kernels.sandbox.tier import ProcessCommand, entering, graphics, needed_by_launcher, with_own_places
 
 # Landlock grants whole trees, so a protected file in a writable tree stays writable.
 CANNOT = (
@@ -53,7 +52,7 @@ class Landlock:
             "network": policy.network,
         }
         argv = entering(command.argv, command.directory, policy, rules, network=policy.network)
-        return ProcessCommand(argv, environment, command.cwd, command.directory, command.transport)
+        return replace(command, argv=argv, environment=environment)
 
     def process_of(self, pid: int) -> int:
         """Return the same process, which has become the command."""

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from terp.kernels.sandbox.private_places import OBEYED, obeyed_in, secrets_at
 from terp.settings.places import Places
@@ -16,6 +17,20 @@ class ResourceLimits:
     memory_mb: int = 0
     processes: int = 0
     file_mb: int = 0
+
+
+Mode = Literal["auto", "off", "workspace", "strict", "docker"]
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxOptions:
+    """Sandbox settings. With `required`, or mode "strict" or "docker", no code runs without a sandbox."""
+
+    mode: Mode = "off"
+    network: bool = True
+    required: bool = False
+    limits: ResourceLimits = field(default_factory=ResourceLimits)
+    image: str = ""
 
 
 @dataclass(frozen=True, slots=True)

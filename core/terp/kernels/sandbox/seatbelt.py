@@ -3,12 +3,11 @@
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from terp.kernels.sandbox.launcher import limited, needed_by_launcher, with_own_places
 from terp.kernels.sandbox.policy import Policy
-from terp.kernels.sandbox.tier import ProcessCommand
+from terp.kernels.sandbox.tier import ProcessCommand, limited, needed_by_launcher, with_own_places
 
 PROFILE = "confine.sb"
 
@@ -33,7 +32,7 @@ class Seatbelt:
         profile.write_text(profile_text(policy, command.directory, command.transport), encoding="utf-8")
         inner = limited(command.argv, command.directory, policy)
         argv = (self.path, "-f", str(profile), *inner)
-        return ProcessCommand(argv, environment, command.cwd, command.directory, command.transport)
+        return replace(command, argv=argv, environment=environment)
 
     def process_of(self, pid: int) -> int:
         """Return the same process: `sandbox-exec` becomes the command."""

@@ -1,12 +1,16 @@
-"""The protocol of a sandbox tier, its commands, and the tier without a sandbox."""
+"""The protocol of a sandbox tier, the tier without a sandbox, and the parts that tiers share."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
-from terp.kernels.sandbox.launcher import limited
+import terp
 from terp.kernels.sandbox.policy import Policy
+from terp.text.own_files import content_of
 
 NONE = "none"
 """The name of the tier without a sandbox."""
@@ -91,8 +95,7 @@ class Unconfined:
 
     def wrap(self, command: ProcessCommand, policy: Policy) -> ProcessCommand:
         """Return the same command, with resource limits."""
-        argv = limited(command.argv, command.directory, policy)
-        return ProcessCommand(argv, command.environment, command.cwd, command.directory, command.transport)
+        return replace(command, argv=limited(command.argv, command.directory, policy))
 
     def process_of(self, pid: int) -> int:
         """Return the same process."""
@@ -102,3 +105,85 @@ class Unconfined:
 def unconfined(cwd: str = "") -> Confined:
     """Return the tier without a sandbox, with its policy."""
     return Confined(Unconfined(), Policy(cwd))
+
+
+CONFIG = "confine.json"
+
+# Importing the package itself would import much that only terp needs.
+_START = (
+    "import sys; terp = type(sys)('terp'); terp.__path__ = [sys.argv.pop(1)]; sys.modules['terp'] = terp; "
+    "from terp.kernels.sandbox.entering.__main__ import main; main()"
+)
+
+
+def entering(
+    argv: Sequence[str], directory: Path, policy: Policy, rules: Mapping[str, Any], *, network: bool
+) -> tuple[str, ...]:
+    """Return `argv` behind a process that first applies Landlock's `rules` and the limits of `policy`.
+
+    With `network` its system calls stay allowed: the network is open, or closed by other means.
+    """
+    wanted = {"confine": True, "network": network, "limits": asdict(policy.limits), "landlock": dict(rules)}
+    return _launched(argv, directory, wanted)
+
+
+def limited(argv: Sequence[str], directory: Path, policy: Policy) -> tuple[str, ...]:
+    """Return `argv` with only the limits of a policy; unchanged if there are none."""
+    limits = asdict(policy.limits)
+    return _launched(argv, directory, {"limits": limits}) if any(limits.values()) else tuple(argv)
+
+
+def _launched(argv: Sequence[str], directory: Path, wanted: Mapping[str, Any]) -> tuple[str, ...]:
+    config = directory / CONFIG
+    config.write_text(json.dumps(wanted), encoding="utf-8")
+    return (sys.executable, "-I", "-S", "-c", _START, str(Path(terp.__file__).parent), str(config), *argv)
+
+
+def needed_by_launcher() -> tuple[str, ...]:
+    """Return the folders that the launcher and terp's own kernels are read from."""
+    return (str(Path(terp.__file__).parent), sys.prefix, sys.base_prefix)
+
+
+def graphics() -> list[str]:
+    """Return the device paths of this machine's graphics cards."""
+    found = [*Path("/dev").glob("nvidia*"), Path("/dev/dri"), Path("/dev/kfd"), Path("/dev/dxg")]
+    return [str(device) for device in sorted(found) if device.exists()]
+
+
+_LARGEST_BYTES = 10_000_000
+_MINE = {
+    "TMPDIR": "tmp",
+    "IPYTHONDIR": "ipython",
+    "MPLCONFIGDIR": "matplotlib",
+    "DENO_DIR": "deno",
+    "GOCACHE": "go",
+}
+
+
+def with_own_places(environment: Mapping[str, str], directory: Path, temporary: str = "") -> dict[str, str]:
+    """Return the environment with folders below `directory` in place of those in the home directory.
+
+    Creates them, except an existing `temporary` one. Copies matplotlib's font cache, which takes seconds to
+    build.
+    """
+    folder = Path(os.path.realpath(directory))
+    for name in _MINE.values():
+        (folder / name).mkdir(mode=0o700, exist_ok=True)
+    _copy_fonts(environment, folder / _MINE["MPLCONFIGDIR"])
+    own = {name: str(folder / below) for name, below in _MINE.items()}
+    return {**environment, **own, "TMPDIR": temporary or own["TMPDIR"]}
+
+
+def _copy_fonts(environment: Mapping[str, str], folder: Path) -> None:
+    home = Path(environment.get("HOME", "/nowhere"))
+    cache = Path(environment.get("XDG_CACHE_HOME") or home / ".cache") / "matplotlib"
+    own = environment.get("MPLCONFIGDIR", "")
+    config = Path(environment.get("XDG_CONFIG_HOME") or home / ".config") / "matplotlib"
+    for source in (Path(own) if own else cache, Path(own) if own else config):
+        for name in ("fontlist-*.json", "matplotlibrc"):
+            for file in source.glob(name):
+                try:
+                    # If code can write the home directory, this may be a link to a hidden file.
+                    (folder / file.name).write_bytes(content_of(file, _LARGEST_BYTES))
+                except OSError:
+                    continue  # matplotlib builds the cache again

@@ -5,7 +5,8 @@ import pytest
 
 from terp.checks.until.goal import current_goal
 from terp.errors import SettingsError
-from terp.kernels.sandbox.confinement import Confinement, SandboxOptions
+from terp.kernels.sandbox.confinement import Confinement
+from terp.kernels.sandbox.policy import SandboxOptions
 from terp.kernels.sandbox.tier import Unconfined
 from terp_cli.repl.commands.table import Misused
 from tests.cli.repl.commands.here import Here

@@ -13,7 +13,7 @@ from terp.events.kernel import Kernel, WrittenValue
 from terp.events.outputs import BackCall, InputRequest, RunEnded, RunItem, StoppedAt, Text, VariableChange
 from terp.kernels.attached.finding import find_attachment
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.sandbox.confinement import SandboxOptions
+from terp.kernels.sandbox.policy import SandboxOptions
 from tests.core.kernels.attached.foreign import ForeignKernel
 from tests.core.kernels.running import PATIENCE_S, Listener, interrupted_at, ran, ran_with
 

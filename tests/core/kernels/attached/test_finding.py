@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from terp.errors import KernelStartFailed, SettingsError
-from terp.kernels.attached.connection_files import ConnectionFile, named, read, runtime_folder, written
+from terp.kernels.attached.attachment import ConnectionFile, named, read, runtime_folder, written
 from terp.kernels.attached.finding import find_attachment
 from terp.kernels.attached.kernel import lives, owner_of
 from tests.core.kernels.attached.foreign import ForeignKernel

@@ -11,7 +11,8 @@ import pytest
 from terp.errors import KernelKilled
 from terp.kernels.jupyter.launch import KernelOptions
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.sandbox.confinement import Confinement, SandboxOptions
+from terp.kernels.sandbox.confinement import Confinement
+from terp.kernels.sandbox.policy import SandboxOptions
 from terp.kernels.sandbox.tier import Unconfined
 from tests.core.kernels.running import Listener, ran
 

@@ -10,7 +10,7 @@ import pytest
 from terp.errors import KernelStartFailed, NoSandbox, SettingsError
 from terp.kernels.jupyter.launch import KernelOptions, Provisioner, provisioner_of
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.sandbox.confinement import SandboxOptions
+from terp.kernels.sandbox.policy import SandboxOptions
 from tests.core.kernels.running import Listener, interrupted_at, ran
 
 MODULE = """

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from terp.errors import NoSandbox, SettingsError
-from terp.kernels.sandbox.confinement import Confinement, Mode, SandboxOptions, options_of
-from terp.kernels.sandbox.policy import ResourceLimits
+from terp.kernels.sandbox.confinement import Confinement, options_of
+from terp.kernels.sandbox.policy import Mode, ResourceLimits, SandboxOptions
 from terp.kernels.sandbox.tier import Tier, Unconfined
 from terp.settings import Settings
 

@@ -8,9 +8,9 @@ import pytest
 from terp.errors import KernelStartFailed
 from terp.kernels.jupyter.launch import KernelOptions
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.sandbox.confinement import Confinement, SandboxOptions
+from terp.kernels.sandbox.confinement import Confinement
 from terp.kernels.sandbox.docker import find_docker
-from terp.kernels.sandbox.policy import ResourceLimits
+from terp.kernels.sandbox.policy import ResourceLimits, SandboxOptions
 
 RECORDING = """#!/bin/sh
 [ "$1" = version ] && { echo 27.0; exit; }

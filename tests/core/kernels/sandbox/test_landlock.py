@@ -2,9 +2,8 @@ import json
 from pathlib import Path
 
 from terp.kernels.sandbox.landlock import Landlock
-from terp.kernels.sandbox.launcher import CONFIG
 from terp.kernels.sandbox.policy import Policy
-from terp.kernels.sandbox.tier import ProcessCommand
+from terp.kernels.sandbox.tier import CONFIG, ProcessCommand
 
 
 def test_a_folder_that_must_be_readable_opens_no_secret_in_it(tmp_path: Path) -> None:

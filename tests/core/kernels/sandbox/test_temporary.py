@@ -2,7 +2,8 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from terp.kernels.sandbox.confinement import Confinement, SandboxOptions
+from terp.kernels.sandbox.confinement import Confinement
+from terp.kernels.sandbox.policy import SandboxOptions
 from terp.kernels.sandbox.temporary import Leftovers, OwnTemporary
 from terp.kernels.sandbox.tier import Unconfined
 from terp.testing import EchoKernel

@@ -4,9 +4,13 @@ import json
 import os
 import sys
 
-from terp.kernels.sandbox.entering.calls import become_unprivileged, limit, without_core_dumps
-from terp.kernels.sandbox.entering.filtering import filter_calls
-from terp.kernels.sandbox.entering.landlock import restrict
+from terp.kernels.sandbox.entering.restrictions import (
+    become_unprivileged,
+    filter_calls,
+    limit,
+    restrict,
+    without_core_dumps,
+)
 
 
 def main() -> None:

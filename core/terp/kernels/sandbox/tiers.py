@@ -1,19 +1,24 @@
-"""Test on this machine that a tier enforces its policy: its installed program proves nothing."""
+"""The tiers of this machine, and a test that one enforces its policy: an installed program proves nothing."""
 
 import os
 import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from functools import cache
 from pathlib import Path
 
-from terp.kernels.sandbox.policy import Policy
+from terp.kernels.sandbox.bubblewrap import find_bubblewrap
+from terp.kernels.sandbox.docker import IMAGE, find_docker
+from terp.kernels.sandbox.landlock import find_landlock
+from terp.kernels.sandbox.policy import Policy, SandboxOptions
+from terp.kernels.sandbox.seatbelt import find_seatbelt
 from terp.kernels.sandbox.tier import ProcessCommand, Tier
 
 _WAIT_S = 10.0
-_SECRET = "the canary sings"  # noqa: S105  (it is none)
+_SECRET = "the canary sings"  # noqa: S105  (not a real one)
 # Attempts inside the sandbox; the results are checked outside.
 _TRIES = """
 import sys
@@ -37,8 +42,28 @@ if port:
 """
 
 
+def tiers_here(options: SandboxOptions, environ: Mapping[str, str]) -> Sequence[Tier]:
+    """Return the tiers of this machine that the options allow, the best first, untested."""
+    if options.mode == "docker":
+        found: Sequence[Tier | None] = [find_docker(environ, options.image or IMAGE)]
+    elif sys.platform == "darwin":
+        found = [find_seatbelt(environ)]
+    else:
+        found = [find_bubblewrap(environ), find_landlock()]
+    return [tier for tier in found if tier is not None]
+
+
+def nothing_found(options: SandboxOptions) -> str:
+    """Return the reason why `tiers_here` finds none."""
+    if options.mode == "docker":
+        return "no Docker daemon answers"
+    if sys.platform == "darwin":
+        return "sandbox-exec is not there"
+    return "there is no bubblewrap, and this Linux has no Landlock"
+
+
 @cache
-def holds(tier: Tier, *, network: bool) -> str:
+def failure_of(tier: Tier, *, network: bool) -> str:
     """Return the reason why a tier does not work here, in a few words; "" if it works.
 
     Cached: each tier is tried once in a process.

@@ -1,7 +1,14 @@
-"""A cell's standard input: a terminal, and the search for a process that waits for a line on it."""
+"""Terminals: the standard input of cells, and `pty COMMAND...`, which runs a command on a terminal.
 
+A process that waits for a line is found in /proc; then the user is asked. Run as a program, this module is
+`pty`: it is for commands that need a terminal, and passes on their output.
+"""
+
+import fcntl
 import os
 import platform
+import select
+import signal
 import struct
 import sys
 import termios
@@ -10,7 +17,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
+from terp.kernels.hosts.askpass import ask
 from terp.kernels.hosts.processes import descendants
 
 # Numbers of system calls: read and readv, poll and ppoll, select and pselect6, epoll_wait and its kin.
@@ -251,3 +260,107 @@ def _without_keys(settings: list[int | list[bytes | int]]) -> list[int | list[by
         assert isinstance(held, int)
         changed[at] = held & ~flags
     return changed
+
+
+_QUIET_S = 0.1
+_LINES = 24
+# Indexes into terminal settings.
+_OUTPUT, _LOCAL = 1, 3
+
+
+class TerminalCommand:
+    """A command on a new terminal. `questions` is the path of the host's socket for questions."""
+
+    def __init__(self, questions: str, argv: list[str]) -> None:
+        self._questions = questions
+        self._master, slave = os.openpty()
+        # Programs read passwords by the second name.
+        self._names = (os.ttyname(slave), "/dev/tty")
+        _prepare(slave)
+        self._pid = os.fork()
+        if not self._pid:
+            os.login_tty(slave)
+            # This program ignores it: an interrupt is for the command.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            _become(argv)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        os.close(slave)
+        self._last_line = ""
+        self._ended = False
+        self._answered: WaitingProcess | None = None
+
+    def run(self) -> int:
+        """Pass on its output until it ends; return its exit status as a shell would."""
+        while self._passed_on():
+            pass
+        _, status = os.waitpid(self._pid, 0)
+        code = os.waitstatus_to_exitcode(status)
+        if code == -signal.SIGINT:
+            # A shell runs the next command of its line unless this one ends by SIGINT.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            signal.raise_signal(signal.SIGINT)
+        return 128 - code if code < 0 else code
+
+    def _passed_on(self) -> bool:
+        ready, _, _ = select.select([self._master], [], [], _QUIET_S)
+        if not ready:
+            self._look()
+            return True
+        try:
+            data = os.read(self._master, 65536)
+        except OSError:
+            # All other ends of the terminal are closed.
+            return False
+        text = data.decode(errors="replace")
+        self._last_line = (self._last_line + text).rpartition("\n")[2][-1000:]
+        while data:
+            data = data[os.write(1, data) :]
+        return bool(text)
+
+    def _look(self) -> None:
+        asked = bool(self._last_line.strip())
+        pids = [self._pid, *descendants(self._pid)]
+        reader = waiting_process(pids, self._names, asked=asked, secret=hides_lines(self._master))
+        if reader is None or reader == self._answered:
+            return
+        self._answered = reader
+        answer = None if self._ended else self._answer()
+        self._ended = answer is None
+        os.write(self._master, b"\x04" if answer is None else answer.encode() + b"\n")
+        self._last_line = ""
+
+    def _answer(self) -> str | None:
+        try:
+            return ask(self._questions, "", secret=hides_lines(self._master))
+        except OSError:
+            return None
+
+
+def _prepare(terminal: int) -> None:
+    size = struct.pack("HHHH", _LINES, int(os.environ.get("COLUMNS") or 80), 0, 0)
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, size)
+    settings = termios.tcgetattr(terminal)
+    # Lines end as in a pipe, and control keys are not echoed.
+    settings[_OUTPUT] &= ~termios.ONLCR
+    settings[_LOCAL] &= ~termios.ECHOCTL
+    termios.tcsetattr(terminal, termios.TCSANOW, settings)
+
+
+def _become(argv: list[str]) -> NoReturn:
+    try:
+        os.execvp(argv[0], argv)  # noqa: S606 - the user named the command
+    except OSError as error:
+        os.write(2, f"pty: {argv[0]}: {error.strerror}\n".encode())
+    os._exit(127)
+
+
+def main(questions: str, *argv: str) -> int:
+    """Run a command; return 2 if there is none."""
+    if not argv:
+        os.write(2, b"pty: name a command to run on a terminal: pty COMMAND...\n")
+        return 2
+    return TerminalCommand(questions, list(argv)).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

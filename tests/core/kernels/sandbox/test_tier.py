@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from terp.kernels.sandbox.launcher import with_own_places
+from terp.kernels.sandbox.tier import with_own_places
 
 
 def copied(home: Path) -> dict[str, str]:

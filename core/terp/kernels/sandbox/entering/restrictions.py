@@ -1,0 +1,305 @@
+"""System calls by which a process restricts itself: privileges, limits, Landlock, and a seccomp filter.
+
+Landlock's constants are those of linux/landlock.h; its call numbers are the same on all architectures. The
+filter refuses system calls that neither Landlock nor namespaces restrict; its instructions are those of
+linux/filter.h. A refused call fails with an error, it does not kill the process.
+"""
+
+import ctypes
+import errno
+import os
+import resource
+import struct
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any, TypedDict
+
+    class LandlockRules(TypedDict):
+        """Folders that can be read, written and listed; without `files` only the scopes apply."""
+
+        files: bool
+        read: list[str]
+        write: list[str]
+        listed: list[str]
+        devices: list[str]
+        network: bool
+
+
+_CAPSET = {"x86_64": 126, "aarch64": 91}
+_CAPABILITIES_V3 = 0x20080522
+_PR_SET_SECUREBITS, _PR_SET_NO_NEW_PRIVS, _PR_CAPBSET_DROP, _PR_CAP_AMBIENT = 28, 38, 24, 47
+_AMBIENT_CLEAR_ALL = 4
+# NOROOT, NO_SETUID_FIXUP and the locks of both: root's identity gives no rights back.
+_SECUREBITS = 0b1111
+_LAST_CAPABILITY = 63
+
+
+def libc() -> "Any":
+    """Return the C library, with `errno` preserved."""
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def syscall(number: int, *arguments: "Any") -> int:
+    """Make a system call and return its result.
+
+    Raises:
+        OSError: it failed.
+    """
+    returned = int(libc().syscall(ctypes.c_long(number), *arguments))
+    if returned < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+    return returned
+
+
+def prctl(option: int, *arguments: int) -> None:
+    """Change an attribute of this process (prctl(2)).
+
+    Raises:
+        OSError: it failed.
+    """
+    numbers = [ctypes.c_ulong(argument) for argument in (*arguments, 0, 0, 0, 0)[:4]]
+    if libc().prctl(ctypes.c_int(option), *numbers) < 0:
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))
+
+
+def become_unprivileged() -> None:
+    """Drop all capabilities, and prevent gaining privileges by `execve`."""
+    if _has_capabilities():
+        for capability in range(_LAST_CAPABILITY + 1):
+            try:
+                prctl(_PR_CAPBSET_DROP, capability)
+            except OSError:
+                break  # this system has fewer of them
+        prctl(_PR_SET_SECUREBITS, _SECUREBITS)
+        prctl(_PR_CAP_AMBIENT, _AMBIENT_CLEAR_ALL)
+        header = (ctypes.c_uint32 * 2)(_CAPABILITIES_V3, 0)
+        syscall(_CAPSET[os.uname().machine], header, (ctypes.c_uint32 * 6)())
+    prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
+def without_core_dumps() -> None:
+    """Disable core dumps."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _has_capabilities() -> bool:
+    with open("/proc/self/status", encoding="ascii") as status:  # noqa: PTH123  (pathlib takes 5 ms to import)
+        return any(line.startswith("CapPrm:") and int(line.split()[1], 16) for line in status)
+
+
+_MB = 1 << 20
+
+
+def limit(wanted: dict[str, int]) -> None:
+    """Limit this process and its children to `memory_mb`, `processes` and `file_mb`; 0 is no limit."""
+    for name, kind, unit in (
+        ("memory_mb", resource.RLIMIT_AS, _MB),
+        ("processes", resource.RLIMIT_NPROC, 1),
+        ("file_mb", resource.RLIMIT_FSIZE, _MB),
+    ):
+        if value := wanted.get(name, 0):
+            _, most = resource.getrlimit(kind)
+            wished = value * unit
+            least = wished if most == resource.RLIM_INFINITY else min(wished, most)
+            resource.setrlimit(kind, (least, least))
+
+
+_CREATE, _ADD, _RESTRICT = 444, 445, 446
+_PATH_BENEATH = 1
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
+_REFER, _TRUNCATE, _IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
+_READ = EXECUTE | READ_FILE | READ_DIR
+_OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | _TRUNCATE | _IOCTL_DEV
+_BIND_TCP, _CONNECT_TCP = 1, 2
+# Abstract Unix sockets and signals of processes outside this sandbox.
+_SCOPES = 3
+
+
+def version() -> int:
+    """Return the version of Landlock's ABI; 0 if the system has none."""
+    try:
+        return syscall(_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(1))
+    except OSError:
+        return 0
+
+
+def restrict(rules: "LandlockRules") -> None:
+    """Apply the rules to this process and its children, as far as the ABI supports them.
+
+    Raises:
+        OSError: a system call failed.
+    """
+    known = version()
+    files = _file_rights(known) if rules["files"] else 0
+    # The scopes were added with version 6, the ports with 4.
+    net = _BIND_TCP | _CONNECT_TCP if known >= 4 and rules["files"] and not rules["network"] else 0
+    scopes = _SCOPES if known >= 6 else 0
+    if not (files or scopes):
+        return
+    size = 8 if known < 4 else 16 if known < 6 else 24
+    attributes = struct.pack("QQQ", files, net, scopes)[:size]
+    ruleset = syscall(_CREATE, ctypes.c_char_p(attributes), ctypes.c_size_t(size), ctypes.c_uint32(0))
+    if rules["files"]:
+        _allow(ruleset, rules["read"], _READ & files)
+        _allow(ruleset, rules["listed"], READ_DIR & files)
+        _allow(ruleset, rules["write"], files & ~_IOCTL_DEV)
+        _allow(ruleset, rules["devices"], files & _OF_FILES | READ_DIR)
+    syscall(_RESTRICT, ctypes.c_int(ruleset), ctypes.c_uint32(0))
+    os.close(ruleset)
+
+
+def _file_rights(known: int) -> int:
+    rights = (1 << 13) - 1
+    for since, right in ((2, _REFER), (3, _TRUNCATE), (5, _IOCTL_DEV)):
+        rights |= right if known >= since else 0
+    return rights
+
+
+def _allow(ruleset: int, paths: "Iterable[str]", rights: int) -> None:
+    for path in paths:
+        try:
+            there = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        except OSError:
+            continue  # deleted meanwhile, or not accessible
+        kept = rights if os.path.isdir(path) else rights & _OF_FILES  # noqa: PTH112
+        beneath = ctypes.c_char_p(struct.pack("=Qi", kept, there))
+        try:
+            if kept:
+                syscall(_ADD, ctypes.c_int(ruleset), ctypes.c_int(_PATH_BENEATH), beneath, ctypes.c_uint32(0))
+        finally:
+            os.close(there)
+
+
+_LOAD, _MASK, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
+_ALLOW, _FAIL, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
+# Offsets of number, architecture and the lower half of an argument in seccomp_data.
+_NUMBER, _ARCHITECTURE, _ARGUMENT, _ARGUMENT_BYTES = 0, 4, 16, 8
+_AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_X32 = 0x40000000
+_AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK = 1, 2, 10, 16
+# Unix sockets, and netlink, which lists the interfaces: without it ZeroMQ aborts.
+_INSIDE = (_AF_UNIX, _AF_NETLINK)
+# A network namespace does not restrict other families, as vsock between a virtual machine and its host.
+_NAMESPACED = (*_INSIDE, _AF_INET, _AF_INET6)
+_NEW_USER_NAMESPACE = 0x10000000
+_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+_SECCOMP = {"x86_64": 317, "aarch64": 277}
+_MODE_FILTER = 1
+
+# By name for both architectures: (x86_64, aarch64).
+_REFUSED = {
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "keyctl": (250, 219),
+    "io_uring_setup": (425, 425),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+    "bpf": (321, 280),
+    "userfaultfd": (323, 282),
+    "perf_event_open": (298, 241),
+    "open_by_handle_at": (304, 265),
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "pivot_root": (155, 41),
+    "open_tree": (428, 428),
+    "move_mount": (429, 429),
+    "fsopen": (430, 430),
+    "fsconfig": (431, 431),
+    "fsmount": (432, 432),
+    "mount_setattr": (442, 442),
+    "setns": (308, 268),
+    "unshare": (272, 97),
+    "kexec_load": (246, 104),
+    "init_module": (175, 105),
+    "finit_module": (313, 273),
+    "reboot": (169, 142),
+}
+_CLONE, _CLONE3, _IOCTL = (56, 220), (435, 435), (16, 29)
+_SOCKET, _CONNECT, _SOCKETPAIR = (41, 198), (42, 203), (53, 199)
+# Mask that matches SOCK_DGRAM and SOCK_RAW: on AF_UNIX the kernel treats RAW as DGRAM.
+_TYPE_BITS, _DATAGRAM = 0b1110, 0b0010
+
+Instruction = tuple[int, int, int, int]
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_void_p))
+
+
+def filter_calls(*, network: bool) -> None:
+    """Install the filter in this process; without `network` it also refuses sockets other than Unix ones.
+
+    Raises:
+        OSError: installing failed, or the filter does not support this architecture.
+    """
+    machine = os.uname().machine
+    if machine not in _AUDIT:
+        raise OSError(errno.ENOSYS, f"no filter of system calls is written for {machine}")
+    packed = b"".join(struct.pack("HBBI", *one) for one in _program(machine, network=network))
+    code = ctypes.create_string_buffer(packed)
+    program = _Program(len(packed) // 8, ctypes.cast(code, ctypes.c_void_p))
+    syscall(_SECCOMP[machine], ctypes.c_uint(_MODE_FILTER), ctypes.c_uint(0), ctypes.byref(program))
+
+
+def _program(machine: str, *, network: bool) -> "Iterator[Instruction]":
+    column = list(_AUDIT).index(machine)
+    yield _LOAD, 0, 0, _ARCHITECTURE
+    yield _EQUAL, 1, 0, _AUDIT[machine]
+    yield _RETURN, 0, 0, _KILL
+    yield _LOAD, 0, 0, _NUMBER
+    if machine == "x86_64":
+        yield _AT_LEAST, 0, 1, _X32
+        yield _fail(errno.EPERM)
+    for numbers in _REFUSED.values():
+        yield _EQUAL, 0, 1, numbers[column]
+        yield _fail(errno.EPERM)
+    # Its flags are in memory, which a filter cannot read; callers fall back on `clone`.
+    yield _EQUAL, 0, 1, _CLONE3[column]
+    yield _fail(errno.ENOSYS)
+    if not network:
+        # Connecting to a Unix socket is not subject to Landlock's rules for files.
+        yield _EQUAL, 0, 1, _CONNECT[column]
+        yield _fail(errno.EACCES)
+        # Datagrams reach any address without `connect`.
+        for numbers in (_SOCKET, _SOCKETPAIR):
+            yield from _datagrams_between_files(numbers[column])
+    yield from _argument(_SOCKET[column], 0, *_sockets(_NAMESPACED if network else _INSIDE))
+    yield from _argument(_CLONE[column], 0, (_ANY_BIT, 0, 1, _NEW_USER_NAMESPACE), _fail(errno.EPERM))
+    for request in (_TIOCSTI, _TIOCLINUX):
+        yield from _argument(_IOCTL[column], 1, (_EQUAL, 0, 1, request), _fail(errno.EPERM))
+    yield _RETURN, 0, 0, _ALLOW
+
+
+def _datagrams_between_files(number: int) -> "Iterator[Instruction]":
+    """Refuse Unix datagram sockets in one system call that creates sockets."""
+    yield _EQUAL, 0, 7, number
+    yield _LOAD, 0, 0, _ARGUMENT
+    yield _EQUAL, 0, 4, _AF_UNIX
+    yield _LOAD, 0, 0, _ARGUMENT + _ARGUMENT_BYTES
+    yield _MASK, 0, 0, _TYPE_BITS
+    yield _EQUAL, 0, 1, _DATAGRAM
+    yield _fail(errno.EACCES)
+    yield _LOAD, 0, 0, _NUMBER
+
+
+def _sockets(families: "tuple[int, ...]") -> "Iterator[Instruction]":
+    """Refuse sockets of families other than these."""
+    for at, family in enumerate(families):
+        yield _EQUAL, len(families) - at, 0, family
+    yield _fail(errno.ENETUNREACH)
+
+
+def _argument(number: int, which: int, *test: Instruction) -> "Iterator[Instruction]":
+    """Test an argument of one system call, then load the number again."""
+    yield _EQUAL, 0, len(test) + 2, number
+    yield _LOAD, 0, 0, _ARGUMENT + which * _ARGUMENT_BYTES
+    yield from test
+    yield _LOAD, 0, 0, _NUMBER
+
+
+def _fail(code: int) -> Instruction:
+    return _RETURN, 0, 0, _FAIL | code
