@@ -20,8 +20,8 @@ COMMANDS: Mapping[str, str] = {
     "doctor": "terp_cli.fronts.doctor:doctor",
     "export": "terp_cli.verbs.sessions:export_session",
     "keys": "terp_cli.verbs.keys:keys",
-    "languages": "terp_cli.fronts.listings:list_languages",
-    "mcp": "terp_cli.fronts.listings:check_servers",
+    "languages": "terp_cli.verbs.listings:list_languages",
+    "mcp": "terp_cli.verbs.servers:check_servers",
     "profiles": "terp_cli.verbs.profiles:profiles",
     "replay": "terp_cli.verbs.replaying:replay",
     "rules": "terp_cli.verbs.rules:rules",
@@ -29,7 +29,7 @@ COMMANDS: Mapping[str, str] = {
     "serve": "terp_cli.server.serving:serve",
     "sessions": "terp_cli.verbs.sessions:sessions",
     "solve": "terp_cli.verbs.solving:solve_problem",
-    "tools": "terp_cli.fronts.listings:list_tools",
+    "tools": "terp_cli.verbs.listings:list_tools",
     "trust": "terp_cli.verbs.trust:trust",
 }
 """Module and function of each command; a module is imported when its command is called."""

@@ -11,6 +11,7 @@ from textwrap import wrap
 
 from terp.errors import SettingsError, TerpError
 from terp.settings import Settings
+from terp.settings.foreign_profile import read_foreign_profile
 from terp.settings.layers import combine
 from terp.settings.places import make_private
 from terp.settings.profile_file import MODELINE, ProfileFile, read_profile, short_path
@@ -22,8 +23,7 @@ from terp.settings.setting import table
 from terp.text.paths import typed_path
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.line.subcommands import lacking
-from terp_cli.repl.commands.rows import counted
-from terp_cli.repl.commands.status import shown
+from terp_cli.repl.commands.rows import counted, shown
 from terp_cli.terminal.sanitise import one_line, readable
 
 _WIDTH = 80
@@ -144,8 +144,6 @@ def _edit(call: Invocation, profiles: Profiles, more: Sequence[str]) -> int:
 
 
 def _import(call: Invocation, profiles: Profiles, more: Sequence[str]) -> int:
-    from terp.settings.foreign_profile import read_foreign_profile  # noqa: PLC0415  (once in a life)
-
     source = typed_path(more[0])
     found = read_foreign_profile(source)
     path = _own_file(profiles, more[1] if len(more) > 1 else source.stem)

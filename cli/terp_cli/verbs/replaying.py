@@ -19,11 +19,13 @@ from terp.person import Nobody
 from terp.session.cells import Cell, cells
 from terp.session.heard import HeardRun
 from terp.session.replay.difference import difference
+from terp.session.replay.recorded import recorded_cells
 from terp.settings import Settings
 from terp.settings.project.files import Project
 from terp.store.catalogue import Catalogue
 from terp.store.places import Place, is_session, real_directory
 from terp.store.reading import read
+from terp.text.languages import known_languages
 from terp.text.paths import typed_path
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.line.stopping import EXIT_CODES
@@ -79,9 +81,6 @@ def _source(call: Invocation) -> ReplaySource:
     named = call.line.argument
     path = typed_path(named)
     if path.is_file():
-        from terp.session.replay.recorded import recorded_cells  # noqa: PLC0415  (most are sessions)
-        from terp.text.languages import known_languages  # noqa: PLC0415
-
         return ReplaySource(
             recorded_cells(Recording(path).entries(), known_languages()), call.cwd, observed=True
         )

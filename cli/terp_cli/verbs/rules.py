@@ -7,7 +7,9 @@ from terp.analysis.rules.deciding import Ruled, Rules, Ruling
 from terp.errors import SettingsError
 from terp.events.effects import Effects
 from terp.events.wire import VERSION
+from terp.kernels.jupyter.local import LocalKernels
 from terp.opening.session import written_rules
+from terp.opening.workbench import kernel_options
 from terp.settings import Settings
 from terp.text.languages import means_language
 from terp_cli.fronts.invocation import Invocation
@@ -71,9 +73,6 @@ def _language(call: Invocation, settings: Settings) -> str:
     """
     language = call.options.language or "shell"
     if not means_language(language):
-        from terp.kernels.jupyter.local import LocalKernels  # noqa: PLC0415  (for a name that few use)
-        from terp.opening.workbench import kernel_options  # noqa: PLC0415
-
         known = LocalKernels(str(call.cwd), kernel_options(settings), environ=call.environ).known()
         if not any(language.casefold() in row.names for row in known):
             hint = "code of several words goes in quotes, as in terp rules test 'ls -la'"

@@ -11,6 +11,7 @@ from terp.settings.project.decisions import Decisions
 from terp.settings.project.standing import Standing, standing_of
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.fronts.json import write_json
+from terp_cli.repl.terminal_ui import TerminalUI
 from terp_cli.repl.trusting import ask, decide, difference, project_report, shown_files, state_of
 from terp_cli.terminal.sanitise import one_line
 
@@ -33,8 +34,6 @@ def _ask(call: Invocation, more: Sequence[str]) -> int:
         if standing.state == "open":
             call.note("nobody is there to ask; terp trust yes trusts it as it is now.")
         return 0
-    from terp_cli.repl.terminal_ui import TerminalUI  # noqa: PLC0415  (for a question alone)
-
     # Loaded without the project: its problems are shown below.
     settings = call.loaded(call.line.given, call.options.profile, None).settings
     ui = TerminalUI(call, settings, once=True)

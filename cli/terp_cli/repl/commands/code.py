@@ -16,6 +16,8 @@ from terp.store.export.telling import story_of
 from terp.store.export.words import output_text
 from terp.text.paths import typed_path
 from terp_cli.fronts.listings import language_rows, tool_rows
+from terp_cli.render.output.variables import variables_table
+from terp_cli.render.status import elapsed
 from terp_cli.repl.commands.rows import columns, counted, size_of
 from terp_cli.repl.commands.table import misused
 from terp_cli.repl.context import ReplContext
@@ -52,8 +54,6 @@ async def variables(context: ReplContext, name: str) -> None:
 
 
 def _show_tables(context: ReplContext, tables: "Mapping[str, Sequence[Variable]]", *, titled: bool) -> None:
-    from terp_cli.render.output.variables import variables_table  # noqa: PLC0415  (rich is not needed before)
-
     for language, found in tables.items():
         if titled:
             context.say(f"{language}:")
@@ -275,8 +275,6 @@ async def _stop(context: ReplContext, number: str) -> None:
 
 
 def _list_jobs(context: ReplContext) -> None:
-    from terp_cli.render.status import elapsed  # noqa: PLC0415  (rich is not needed before)
-
     running, rows = context.session.jobs.running, []
     for number, run in _known(context).items():
         job = running.get(number)

@@ -63,10 +63,10 @@ TABLE = (
         shows=True,
     ),
     SlashCommand(
-        "model", "[NAME]", "show the model, or change it", "Conversation", "status.model",
+        "model", "[NAME]", "show the model, or change it", "Conversation", "switches.model",
         "NAME is provider/model, as for terp --model. The conversation stays. Offered are the models that "
         "were used before, those of your profiles, and those of providers whose key is set.",
-        completes="status.known_models",
+        completes="switches.known_models",
     ),
     SlashCommand(
         "auto_run", "[on|off]", "run code without asking, or ask again", "Code", "switches.auto_run",

@@ -2,35 +2,38 @@
 
 import asyncio
 import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
+from terp.analysis.effects.analysis import effects_of
 from terp.errors import TerpError
+from terp.events.kernel import Variable
 from terp.kernels.jupyter.local import LocalKernels
 from terp.opening.session import limits_of
+from terp.secrets.environment import find_python
 from terp.secrets.known_secrets import Secrets
+from terp.secrets.scrubbing import Scrubber
 from terp.session.context.namespaces import Namespaces
+from terp.store.export.checking import differences, script_differences
+from terp.store.export.cutting import Cut, cut_story, told_once, with_dependencies
+from terp.store.export.imports import distributions_of
+from terp.store.export.redacting import redacted
+from terp.store.export.telling import story_of
+from terp.store.export.writing import FORMATS, Format, write_new, write_story
+from terp.store.export.writing import export as write_session
+from terp.store.saved_messages import MessagesUnreadable, from_json, to_json
 from terp.text.paths import typed_path
 from terp_cli.line.subcommands import EXPORTS
 from terp_cli.repl.commands.rows import counted, size_of
 from terp_cli.repl.commands.table import misused
 from terp_cli.repl.context import ReplContext
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from terp.events.kernel import Variable
-    from terp.secrets.scrubbing import Scrubber
-    from terp.store.export.cutting import Cut
-    from terp.store.export.writing import Format
-
 _MESSAGES = "messages.json"
 
 
 async def export(context: ReplContext, argument: str) -> None:
     """The session as a file of a format."""
-    from terp.store.export.writing import FORMATS  # noqa: PLC0415  (see `_exported`)
-
     format_, _, path = argument.partition(" ")
     if format_ not in FORMATS:
         # `/export plot.html` says as much.
@@ -51,15 +54,10 @@ async def markdown(context: ReplContext, path: str) -> None:
 
 
 async def _exported(context: ReplContext, format_: str, path: str) -> None:
-    # Nothing of an export is needed before there is one.
-    from terp.secrets.environment import find_python  # noqa: PLC0415
-    from terp.store.export.imports import distributions_of  # noqa: PLC0415
-    from terp.store.export.writing import export  # noqa: PLC0415
-
     session, environ = context.session, context.environ
     records = session.log.since(0)
     written = await asyncio.to_thread(
-        export,
+        write_session,
         records,
         session.folder,
         cast("Format", format_),
@@ -77,9 +75,6 @@ def formats(_: ReplContext, begun: str) -> list[str]:
 
 async def save_message(context: ReplContext, path: str) -> None:
     """The conversation as JSON that Open Interpreter reads too."""
-    from terp.store.export.writing import write_new  # noqa: PLC0415  (see above)
-    from terp.store.saved_messages import to_json  # noqa: PLC0415
-
     messages = context.session.history
     if not messages:
         context.say("Nothing was said yet.")
@@ -92,8 +87,6 @@ async def save_message(context: ReplContext, path: str) -> None:
 
 async def load_message(context: ReplContext, path: str) -> None:
     """The conversation of such a file, in place of this one."""
-    from terp.store.saved_messages import MessagesUnreadable, from_json  # noqa: PLC0415  (see above)
-
     place = place_in(context, path or _MESSAGES)
     try:
         messages = from_json(place.read_text(encoding="utf-8"))
@@ -110,7 +103,7 @@ async def load_message(context: ReplContext, path: str) -> None:
     )
 
 
-def _scrubber(context: ReplContext) -> "Scrubber":
+def _scrubber(context: ReplContext) -> Scrubber:
     """Return the scrubber of this session's secrets."""
     secrets = context.session.equipment.secrets or Secrets(context.environ, context.settings)
     return secrets.scrubber()
@@ -165,10 +158,8 @@ async def save(context: ReplContext, argument: str) -> None:
 
 
 async def _check(
-    context: ReplContext, cut: "Cut", names: "Sequence[str]", script: Path | None, scrubber: "Scrubber"
+    context: ReplContext, cut: Cut, names: Sequence[str], script: Path | None, scrubber: Scrubber
 ) -> None:
-    from terp.analysis.effects.analysis import effects_of  # noqa: PLC0415  (few sessions are saved)
-
     kernels = context.session.kernels
     if not isinstance(kernels, LocalKernels) or kernels.attached:
         context.say("It was not run again: its kernel is not one of terp's own on this machine.")
@@ -195,14 +186,12 @@ async def _check(
 async def _differing(
     context: ReplContext,
     fresh: LocalKernels,
-    cut: "Cut",
-    names: "Sequence[str]",
+    cut: Cut,
+    names: Sequence[str],
     script: Path | None,
-    scrubber: "Scrubber",
-) -> "tuple[list[str], list[str]]":
+    scrubber: Scrubber,
+) -> tuple[list[str], list[str]]:
     """Return the differences of the script's run, and of the cells' run; the kernels are closed."""
-    from terp.store.export.checking import differences, script_differences  # noqa: PLC0415  (see `_check`)
-
     limits, as_kept = limits_of(context.settings), scrubber.redacted
     try:
         as_script = (
@@ -214,7 +203,7 @@ async def _differing(
         await fresh.aclose()
 
 
-async def _held(context: ReplContext, names: "Sequence[str]") -> "Mapping[str, Variable]":
+async def _held(context: ReplContext, names: Sequence[str]) -> Mapping[str, Variable]:
     namespaces = Namespaces(context.session.kernels)
     return {
         one.name: one
@@ -223,23 +212,13 @@ async def _held(context: ReplContext, names: "Sequence[str]") -> "Mapping[str, V
     }
 
 
-async def _cut(context: ReplContext, names: "Sequence[str]") -> "Cut":
-    # Nothing of this is needed before it is asked for.
-    from terp.store.export.cutting import cut_story, told_once  # noqa: PLC0415
-    from terp.store.export.telling import story_of  # noqa: PLC0415
-
+async def _cut(context: ReplContext, names: Sequence[str]) -> Cut:
     session = context.session
     records = told_once(session.log.since(0))
     return await asyncio.to_thread(lambda: cut_story(story_of(records, session.folder), names))
 
 
-def _written(context: ReplContext, cut: "Cut", format_: str, target: Path, scrubber: "Scrubber") -> Path:
-    from terp.secrets.environment import find_python  # noqa: PLC0415
-    from terp.store.export.cutting import with_dependencies  # noqa: PLC0415  (see `_cut`)
-    from terp.store.export.imports import distributions_of  # noqa: PLC0415
-    from terp.store.export.redacting import redacted  # noqa: PLC0415
-    from terp.store.export.writing import write_story  # noqa: PLC0415
-
+def _written(context: ReplContext, cut: Cut, format_: str, target: Path, scrubber: Scrubber) -> Path:
     known = distributions_of(find_python(context.settings.python, context.environ).path)
     story = redacted(cut.story, scrubber)
     if format_ == "ipynb":

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import terp_cli
+from terp_cli.repl.commands.every import all_commands
 from terp_cli.repl.commands.table import GROUPS, Commands, SlashCommand
 from terp_cli.repl.context import ReplContext
 
@@ -27,12 +28,12 @@ KEYS = (
 
 async def show(context: ReplContext, name: str) -> None:
     """Show all commands, or one in detail."""
-    context.say(*about(_commands().named(name)) if name else overview(_commands()))
+    context.say(*about(all_commands().named(name)) if name else overview(all_commands()))
 
 
 def names(_: ReplContext, begun: str) -> Iterable[str]:
     """The commands that begin like this."""
-    return (command.name for command in _commands().table if command.name.startswith(begun))
+    return (command.name for command in all_commands().table if command.name.startswith(begun))
 
 
 def overview(commands: Commands) -> Iterator[str]:
@@ -85,10 +86,3 @@ def _entry(command: SlashCommand) -> str:
 def _table(lines: Iterable[tuple[str, str]]) -> str:
     rows = [f"| `{left}` | {right} |" for left, right in lines]
     return "\n".join(["| | |", "|---|---|", *rows])
-
-
-def _commands() -> Commands:
-    # The table holds this command too.
-    from terp_cli.repl.commands.every import all_commands  # noqa: PLC0415
-
-    return all_commands()

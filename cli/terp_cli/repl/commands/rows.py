@@ -1,10 +1,11 @@
 """Columns of text for what commands list."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from terp.events.changes import grouped
+from terp_cli.terminal.sanitise import one_line
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -24,8 +25,6 @@ def columns(
     # There is a prompt before there is rich.
     from rich.cells import cell_len, set_cell_size  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
-
-    from terp_cli.terminal.sanitise import one_line  # noqa: PLC0415
 
     safe = [[one_line(cell) for cell in line] for line in lines]
     widths = [max(map(cell_len, column)) for column in zip(*safe, strict=True)]
@@ -64,3 +63,11 @@ def size_of(count: int) -> str:
 def counted(number: int, what: str) -> str:
     """A number of things: `1 line`, `2 lines`."""
     return f"{grouped(number)} {what}{'' if number == 1 else 's'}"
+
+
+def shown(value: object) -> str:
+    """A value as people read it."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    text = ", ".join(map(str, value)) if isinstance(value, tuple | Mapping) else str(value)
+    return text if value not in (None, "", (), {}) else "–"

@@ -2,18 +2,22 @@
 
 import asyncio
 import platform
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from terp import __version__
 from terp.errors import TerpError
-from terp.events import Event, ModelCalled, TurnStarted, UsageReported
+from terp.events import Event, TurnStarted, UsageReported
 from terp.events.changes import grouped
-from terp.models.facts.prices import ModelFacts
+from terp.events.messages import User
+from terp.models.facts.prices import ModelFacts, PriceList
+from terp.models.facts.tokens import count_request
 from terp.session.cost.ledger import tallies
 from terp.session.cost.tally import Tally, money, tallies_by_model, tally_of
 from terp.settings import Settings
 from terp.settings.setting import table
-from terp_cli.repl.commands.rows import columns, counted
+from terp_cli.fronts import doctor as checks
+from terp_cli.line import streams
+from terp_cli.repl.commands.rows import columns, counted, shown
 from terp_cli.repl.commands.table import misused
 from terp_cli.repl.context import ReplContext
 
@@ -30,53 +34,13 @@ async def settings(context: ReplContext, wanted: str) -> None:
     context.show(columns(lines, context.width, ("", "bold", "dim")))
 
 
-def shown(value: object) -> str:
-    """A value as people read it."""
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    text = ", ".join(map(str, value)) if isinstance(value, tuple | Mapping) else str(value)
-    return text if value not in (None, "", (), {}) else "–"
-
-
 def setting_names(_: ReplContext, begun: str) -> Iterable[str]:
     """The settings whose names begin like this."""
     return (name for name in table(Settings) if name.startswith(begun))
 
 
-async def model(context: ReplContext, name: str) -> None:
-    """Show the model; with a name, change it."""
-    if name:
-        await context.use_model(name)
-    context.say(f"The model is {context.session.model.name}.")
-
-
-def known_models(context: ReplContext, begun: str) -> Iterable[str]:
-    """The models with this in their names that were used before, then others that could be.
-
-    Nobody is asked for them: this is for every key that is pressed.
-    """
-    from terp.models.adapters.discovery import keyed_models  # noqa: PLC0415
-    from terp.secrets.keys import with_keys  # noqa: PLC0415  (a prompt that waits needs none)
-    from terp.settings.profiles import Profiles  # noqa: PLC0415
-    from terp.store.catalogue import Catalogue  # noqa: PLC0415
-
-    events = (record.event for record in reversed(context.session.log.since(0)))
-    known = (
-        *(event.model for event in events if isinstance(event, ModelCalled)),
-        context.session.model.name,
-        *Catalogue(context.places.sessions).models(),
-        *Profiles(context.places.profiles).models(),
-        # No key of a keyring is asked for: that may take an answer.
-        *(found.model for found in keyed_models(with_keys(context.environ, keyring=False))),
-    )
-    return (name for name in dict.fromkeys(known) if begun.lower() in name.lower())
-
-
 async def doctor(context: ReplContext, _: str) -> None:
     """Show the findings of `terp doctor`: problems and their remedies."""
-    from terp_cli.fronts import doctor as checks  # noqa: PLC0415  (asks programs and servers)
-    from terp_cli.line import streams  # noqa: PLC0415
-
     model = context.session.model.name
     attaching = context.session.equipment.attaching
     places = [one.place for one in attaching.current.values()] if attaching else []
@@ -122,10 +86,6 @@ async def info(context: ReplContext, _: str) -> None:
 
 async def tokens(context: ReplContext, prompt: str) -> None:
     """Count the tokens of the next request; with a prompt, including that prompt."""
-    from terp.events.messages import User  # noqa: PLC0415  (as light as the rest; beside its only use)
-    from terp.models.facts.prices import PriceList  # noqa: PLC0415  (reads a file of 3 MB)
-    from terp.models.facts.tokens import count_request  # noqa: PLC0415
-
     messages, tools = context.session.request
     name = context.session.model.name
     asked = [*messages, User(prompt)] if prompt else messages

@@ -1,18 +1,22 @@
-"""Commands that switch display, approval and confinement of code, the check of turns, and the profile."""
+"""Commands that switch the model, the display, approvals, the sandbox, checks, and the profile."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from terp.analysis.rules.deciding import Rules
 from terp.checks.until.goal import Goal, current_goal, goal_of
+from terp.events import ModelCalled
 from terp.kernels.runtimes.pages import PageKernel
 from terp.kernels.runtimes.python import SqlKernel
 from terp.kernels.sandbox.tier import NONE, is_confined
+from terp.models.adapters.discovery import keyed_models
+from terp.secrets.keys import with_keys
 from terp.session.rewind.renewing import renew
 from terp.settings import Settings
+from terp.settings.profiles import Profiles
 from terp.settings.setting import table
-from terp_cli.repl.commands.rows import columns
-from terp_cli.repl.commands.status import shown
+from terp.store.catalogue import Catalogue
+from terp_cli.repl.commands.rows import columns, shown
 from terp_cli.repl.commands.table import misused
 from terp_cli.repl.context import ReplContext
 
@@ -22,6 +26,30 @@ if TYPE_CHECKING:
     from terp.opening.changing import Change
 
 WORDS = ("on", "off")
+
+
+async def model(context: ReplContext, name: str) -> None:
+    """Show the model; with a name, change it."""
+    if name:
+        await context.use_model(name)
+    context.say(f"The model is {context.session.model.name}.")
+
+
+def known_models(context: ReplContext, begun: str) -> Iterable[str]:
+    """The models with this in their names that were used before, then others that could be.
+
+    Nobody is asked for them: this is for every key that is pressed.
+    """
+    events = (record.event for record in reversed(context.session.log.since(0)))
+    known = (
+        *(event.model for event in events if isinstance(event, ModelCalled)),
+        context.session.model.name,
+        *Catalogue(context.places.sessions).models(),
+        *Profiles(context.places.profiles).models(),
+        # No key of a keyring is asked for: that may take an answer.
+        *(found.model for found in keyed_models(with_keys(context.environ, keyring=False))),
+    )
+    return (name for name in dict.fromkeys(known) if begun.lower() in name.lower())
 
 
 async def auto_run(context: ReplContext, word: str) -> None:
@@ -174,8 +202,6 @@ async def use_profile(context: ReplContext, name: str) -> None:
 
 
 def _list_profiles(context: ReplContext) -> None:
-    from terp.settings.profiles import Profiles  # noqa: PLC0415  (reads YAML)
-
     context.say(f"The profile is {context.profile}. /profile NAME takes another one:")
     entries = Profiles(context.places.profiles).listed()
     lines = [(f"  {entry.name}", entry.description) for entry in entries]
@@ -200,8 +226,6 @@ def _short(value: str) -> str:
 
 def profile_names(context: ReplContext, begun: str) -> Iterable[str]:
     """The profiles whose names begin like this."""
-    from terp.settings.profiles import Profiles  # noqa: PLC0415  (see `_list_profiles`)
-
     return (name for name in Profiles(context.places.profiles).names() if name.startswith(begun))
 
 

@@ -89,7 +89,7 @@ async def test_the_models_that_are_known_here_are_offered(tmp_path: Path) -> Non
 def test_offering_models_imports_nothing_that_is_slow(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from tests.cli.repl.commands.here import Here; "
-        "from terp_cli.repl.commands.status import known_models; "
+        "from terp_cli.repl.commands.switches import known_models; "
         "list(known_models(Here(Path(sys.argv[1])), '')); "
         "print(sorted({'litellm', 'httpx', 'rich'} & sys.modules.keys()))"
     )

@@ -1,0 +1,73 @@
+"""`terp languages` and `terp tools`: list the languages that run here, and the tools of the model."""
+
+import asyncio
+from collections.abc import Sequence
+
+from terp.events.kernel import KnownLanguage
+from terp.kernels.jupyter.local import LocalKernels
+from terp.opening.workbench import kernel_options
+from terp.settings import Settings
+from terp.store.places import Place
+from terp.tools.files.declared import Tool
+from terp.tools.files.reading import read_toolbox
+from terp.tools.toolbox import Toolbox
+from terp_cli.fronts.invocation import Invocation
+from terp_cli.fronts.listings import language_rows, tool_rows
+from terp_cli.terminal.sanitise import one_line
+
+
+def list_languages(call: Invocation) -> int:
+    """Print the languages (`terp languages`); return the exit code."""
+    settings = call.settings()
+    if settings.gateway_url:
+        known, _ = asyncio.run(_at_gateway(call, settings))
+    else:
+        known = LocalKernels(str(call.cwd), kernel_options(settings), environ=call.environ).known()
+    rows = language_rows(known)
+    width = max(len(names) for names, _, _ in rows)
+    call.out.writelines(f"{names:{width}}  {state:7}  {one_line(how)}\n" for names, state, how in rows)
+    return 0
+
+
+def list_tools(call: Invocation) -> int:
+    """Print the functions that the model can call (`terp tools`); return the exit code."""
+    settings = call.settings()
+    if settings.gateway_url:
+        _, toolbox = asyncio.run(_at_gateway(call, settings))
+    else:
+        kernels = LocalKernels(str(call.cwd), kernel_options(settings), environ=call.environ)
+        toolbox = read_toolbox(settings, call.environ, call.places, kernels, call.project.tools)
+    tools = (*toolbox.tools, *(_server_tools(call, settings) if toolbox.tools else ()))
+    rows = [tuple(map(one_line, row)) for row in tool_rows(tools)]
+    if not rows:
+        call.note(
+            "there are no tools: they are functions of the Python kernel, and Python does not run here."
+        )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    call.out.writelines(
+        f"{name:{widths[0]}}  {arguments:{widths[1]}}  {source}\n" for name, arguments, source in rows
+    )
+    for problem in toolbox.problems:
+        call.note(problem)
+    return 0
+
+
+async def _at_gateway(call: Invocation, settings: Settings) -> tuple[Sequence[KnownLanguage], Toolbox]:
+    """Return the languages and the tools behind the gateway of this call; start no kernel."""
+    from terp.opening.remote_workbench import open_gateway  # noqa: PLC0415  (most code runs here)
+
+    place = Place(call.places.sessions)
+    bench = await open_gateway(settings, project=call.project, environ=call.environ, place=place)
+    try:
+        return bench.kernels.known(), bench.toolbox
+    finally:
+        await bench.kernels.aclose()
+
+
+def _server_tools(call: Invocation, settings: Settings) -> Sequence[Tool]:
+    """Return the functions of all MCP servers that can be reached."""
+    if not settings.mcp_servers:
+        return ()
+    from terp_cli.verbs.servers import server_tools  # noqa: PLC0415  (most calls have no server)
+
+    return server_tools(call, settings)
