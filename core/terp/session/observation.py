@@ -26,7 +26,7 @@ from terp.text import pictures
 from terp.text.headtail import HeadTail
 from terp.text.plain import Lines, without_escapes
 
-_NOISE = ("Requirement already satisfied:",)
+_SATISFIED = "Requirement already satisfied:"
 _BARE = re.compile(r"<IPython\.core\.display\.\w+ object>")
 _IMAGES = 4
 _IMAGE_BASE64 = 4_000_000
@@ -41,6 +41,7 @@ class Observation:
     def __init__(self, max_chars: int, cwd: str) -> None:
         self._cwd = cwd
         self._text = HeadTail(max(200, max_chars))
+        self._is_satisfied = False
         self._lines = {"stdout": Lines(), "stderr": Lines()}
         self._clear_next = False
         self._images: list[Image] = []
@@ -114,10 +115,16 @@ class Observation:
         return "\n".join(said)
 
     def _write(self, text: str) -> None:
-        if any(noise in text for noise in _NOISE):
-            text = "".join(line for line in text.splitlines(keepends=True) if not line.startswith(_NOISE))
+        if _SATISFIED in text:
+            text = "".join(filter(self._is_news, text.splitlines(keepends=True)))
         if text:
             self._text.add(text)
+
+    def _is_news(self, line: str) -> bool:
+        """Return False for what pip finds installed, but for the first: the package asked for."""
+        satisfied = line.startswith(_SATISFIED)
+        known, self._is_satisfied = self._is_satisfied, self._is_satisfied or satisfied
+        return not (satisfied and known)
 
     def _rest(self) -> None:
         for lines in self._lines.values():
