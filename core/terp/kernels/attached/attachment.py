@@ -55,7 +55,7 @@ class ConnectionFile:
         return Path(self.document).name or Path(self.path).name
 
     def address(self, channel: str) -> str:
-        """The address of a channel, as ZeroMQ takes it."""
+        """Return the address of a channel for ZeroMQ."""
         between = "-" if self.transport == "ipc" else ":"
         return f"{self.transport}://{self.ip}{between}{self.ports[channel]}"
 
@@ -75,12 +75,12 @@ class ConnectionFile:
 
 
 def runtime_folder(environ: Mapping[str, str]) -> Path:
-    """Where Jupyter, and what works like it, writes the connection files of running kernels."""
+    """Return the folder in which Jupyter writes the connection files of running kernels."""
     return Path(environ.get("JUPYTER_RUNTIME_DIR") or Path(own_data_folder(environ), "runtime"))
 
 
 def written(environ: Mapping[str, str]) -> Sequence[ConnectionFile]:
-    """The connection files there, the newest first; most are of kernels that have ended."""
+    """Return the connection files in Jupyter's folder, the newest first; most kernels of them have ended."""
     files: list[tuple[float, ConnectionFile]] = []
     try:
         paths = list(runtime_folder(environ).glob("*.json"))
@@ -96,7 +96,7 @@ def written(environ: Mapping[str, str]) -> Sequence[ConnectionFile]:
 
 
 def named(target: str, environ: Mapping[str, str], cwd: str) -> Sequence[ConnectionFile]:
-    """The files that `target` can mean: a path, an id or its beginning, a notebook, a kernelspec; or NEWEST.
+    """Return the files that `target` may name: by path, id or its beginning, notebook, kernelspec, or NEWEST.
 
     Raises:
         SettingsError: there is none, or the file that it names is no connection file.
@@ -169,7 +169,7 @@ class KernelAttachment:
         return self.is_here or self.takes_guests or self.interrupt_by == "message"
 
     def connector(self, token: str, prelude: str = "", timeout_s: float = 10.0) -> "AttachedConnector":
-        """The connector to it; `token` marks calls to terp, `prelude` is run after terp's package."""
+        """Return the connector to it; `token` marks service calls, `prelude` runs after terp's package."""
         bootstrap = f"{bootstrap_code(token, self.session)}\n{prelude}" if self.takes_guests else ""
         return AttachedConnector(self, bootstrap, timeout_s)
 
@@ -237,7 +237,7 @@ class AttachedLanguage:
 
 
 def row_of(attachment: KernelAttachment) -> Runtime:
-    """The row of a language that nothing else runs here."""
+    """Return the row of a language that no installed program runs."""
 
     def make(_: "LocalKernels") -> Kernel:
         raise UnknownLanguage(f"Nothing but {attachment.place} runs {attachment.language} here.")

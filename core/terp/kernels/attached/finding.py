@@ -41,7 +41,7 @@ class FoundKernel:
 
 
 async def find_attachment(target: str, environ: Mapping[str, str], cwd: str) -> FoundKernel:
-    """The newest running kernel that `target` means (see `named`).
+    """Return the newest running kernel that `target` names (see `named`).
 
     Raises:
         SettingsError: nothing is called so, or the file is no connection file.
@@ -88,7 +88,7 @@ async def _nobody(
 async def _met(
     context: zmq.asyncio.Context, file: ConnectionFile, environ: Mapping[str, str]
 ) -> KernelAttachment | None:
-    """The facts that a kernel reports; None when it does not answer."""
+    """Return the facts that a kernel reports; None if it does not answer."""
     meeting = _Meeting(context, file)
     try:
         info = await meeting.ask("kernel_info_request", {}, _INFO_S, "control", "shell")
@@ -127,7 +127,7 @@ class _Meeting:
     async def ask(
         self, kind: str, content: Mapping[str, Any], timeout_s: float, *channels: str
     ) -> Mapping[str, Any] | None:
-        """The first reply on any of the channels; None when there is none in time."""
+        """Return the first reply on any of the channels; None if there is none in time."""
         reply = KernelReply()
         for channel in channels:
             message = new_request(kind, content)
@@ -137,7 +137,7 @@ class _Meeting:
         return reply.content.result() if reply.content.done() else None
 
     async def where(self) -> str:
-        """The directory in which a Python kernel is; "" when it is busy."""
+        """Return the working directory of a Python kernel; "" if it is busy."""
         content = {"code": "", "silent": True, "store_history": False, "user_expressions": _WHERE}
         reply = await self.ask("execute_request", content, _WHERE_S, "shell") or {}
         shown = ((reply.get("user_expressions") or {}).get("cwd") or {}).get("data") or {}

@@ -31,7 +31,7 @@ async def beats(context: zmq.asyncio.Context, address: str, timeout_s: float) ->
 
 
 async def until_silent(context: zmq.asyncio.Context, address: str, patience_s: float) -> None:
-    """Return when the heart has been silent for so long."""
+    """Return when the heartbeat was silent for `patience_s` seconds."""
     while await beats(context, address, patience_s):  # noqa: ASYNC110 - no event marks a stopped heart
         await asyncio.sleep(_BEAT_S)
 
@@ -40,7 +40,7 @@ _HERE = ("127.", "localhost", "::1")
 
 
 def owner_of(file: ConnectionFile) -> int:
-    """The id of the kernel's process, or 0.
+    """Return the pid of the kernel, or 0.
 
     It is the one that listens at the kernel's address *and* has the connection file for its own: by its
     command line, or because the file is named after it. The mouth of a tunnel listens there, too.
@@ -73,7 +73,7 @@ def lives(pid: int) -> bool:
 
 
 def _listening(file: ConnectionFile) -> list[int]:
-    """The processes that listen at the kernel's address."""
+    """Return the processes that listen at the kernel's address."""
     import psutil  # noqa: PLC0415  (see `owner_of`)
 
     transport, _, address = file.address("shell").partition("://")
@@ -180,7 +180,7 @@ class AttachedKernel:
         return ""
 
     def not_up(self, seconds: float) -> KernelStartFailed:
-        """Why it did not answer."""
+        """Return the error for a kernel that did not answer."""
         file = self._attachment.file
         if self.gone.done():
             return KernelStartFailed(self.gone.result(), "/attach NAME takes another one.")
@@ -190,7 +190,7 @@ class AttachedKernel:
         )
 
     def _received(self, channel: str, message: Message) -> None:
-        """Route a message, and see in it that the kernel was ended or is not the same any more."""
+        """Route a message; detect in it that another program has ended or restarted the kernel."""
         kind, content = message["msg_type"], message["content"]
         if kind == "shutdown_reply" and channel == "iopub":
             verb = "restarted" if content.get("restart") else "ended"

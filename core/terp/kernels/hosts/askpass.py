@@ -11,7 +11,7 @@ import sys
 
 
 def ask(path: str, prompt: str, *, secret: bool) -> "str | None":
-    """The user's answer; None without one."""
+    """Return the user's answer; None without one."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(path)
         connection.sendall(json.dumps({"prompt": prompt, "secret": secret}).encode() + b"\n")
@@ -27,7 +27,7 @@ def is_secret(prompt: str) -> bool:
 
 
 def main(path: str, *words: str) -> int:
-    """Print the answer; 1 when there is none."""
+    """Print the answer; return 1 without one."""
     # An interrupt ends it without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     prompt = " ".join(words)

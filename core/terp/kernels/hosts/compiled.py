@@ -71,7 +71,7 @@ _CLASS = re.compile(r"\bclass\s+(\w+)(?=[^{]*\{(?:(?!\bclass\b).)*\bstatic\s+voi
 
 
 def main_class(code: str) -> str:
-    """The class that a Java program begins in."""
+    """Return the name of the class with a Java program's `main`."""
     found = _PUBLIC_CLASS.search(code) or _CLASS.search(code)
     return found[1] if found else "Main"
 
@@ -99,7 +99,7 @@ class CompiledKernel(ProgramKernel):
         self._line_by_line = shutil.which("stdbuf") if self._compiler.buffered else None
 
     def run(self, cell: HostCell) -> CellFailure | None:
-        """Compile and run a cell; what the compiler says or the exit status is the failure."""
+        """Compile and run a cell; compiler errors or the exit status are the failure."""
         # A program may have removed all that is temporary.
         folder = Path(tempfile.mkdtemp(prefix="cell-", dir=make_private(self._folder)))
         try:
@@ -110,7 +110,7 @@ class CompiledKernel(ProgramKernel):
             shutil.rmtree(folder, ignore_errors=True)
 
     def stop(self) -> None:
-        """End what runs."""
+        """Kill the running program."""
         # Another thread may forget it at any moment.
         if (running := self._running) is not None:
             running.kill()
@@ -153,7 +153,7 @@ class CompiledKernel(ProgramKernel):
         return CellFailure("ExitStatus", str(program.code))
 
     def _attended(self, cell: HostCell, argv: Sequence[str], cwd: str) -> Program:
-        """A program that was run to its end."""
+        """Run a program to its end."""
         program = Program(argv, cwd, self.wires, cell.printer, stdin=self.stdin, ended=self.wake)
         self._running = program
         if self.interrupts:

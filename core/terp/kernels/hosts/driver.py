@@ -47,7 +47,7 @@ class Driver:
     alone: bool = False
 
     def argv(self, program: str, code: int, verdict: int) -> list[str]:
-        """The command line."""
+        """Return the command line."""
         script = str(Path(__file__).with_name("drivers") / self.script)
         folder = str(Path(program).parent)
         values = {"program": program, "folder": folder, "script": script, "code": code, "verdict": verdict}
@@ -166,7 +166,7 @@ class DriverKernel(ProgramKernel):
             return CellFailure("ProgramNotStarted", f"{self.program}: {error.strerror}")
 
     def names(self) -> Sequence[tuple[str, str, str]]:
-        """The names that the code has defined."""
+        """Return the names that the code has defined."""
         rows = self._answered("names") if self._driver.word else ()
         return sorted((str(name), str(kind), str(head)) for name, kind, head in rows)
 
@@ -198,7 +198,7 @@ class DriverKernel(ProgramKernel):
         return self._judged(cell, self._verdict)
 
     def _answered(self, question: str) -> Sequence[Any]:
-        """The rows of an answer; none when the program does not run, or has no time."""
+        """Ask the program; return the rows of its answer, none without one in time."""
         program = self._program
         if program is None or program.code is not None or self._verdict is None:
             return ()
@@ -302,7 +302,7 @@ class DriverKernel(ProgramKernel):
         return self._verdict is not None
 
     def _moved(self, cell: HostCell, program: Program) -> str:
-        """The program's working directory after the cell."""
+        """Return the program's working directory after the cell."""
         cwd = program.directory() or self._cwd
         if cwd != self._cwd:
             cell.moved_to(cwd)

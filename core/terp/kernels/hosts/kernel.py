@@ -84,17 +84,17 @@ class HostKernel(Kernel):
 
     @abstractmethod
     def run(self, cell: HostCell) -> CellFailure | None:
-        """Run the code of `cell` to its end; None when it succeeded.
+        """Run the code of `cell` to its end; return None if it succeeded.
 
         Once `interrupts` has grown the code is to be stopped.
         """
 
     def names(self) -> Sequence[tuple[str, str, str]]:
-        """The user's variables: name, type, and a short look at the value. Not asked while code runs."""
+        """Return the user's variables: name, type, and a short preview. Not called while code runs."""
         return ()
 
     def stop(self) -> None:
-        """End the program and all that it started, at once. Called in any thread."""
+        """Kill the program and all that it started. Called in any thread."""
 
     def wake(self, *, interrupt: bool = False) -> None:
         """End a `wires.wait`, in any thread and in a signal handler."""
@@ -103,7 +103,7 @@ class HostKernel(Kernel):
             os.write(self._alarm, b"\0")
 
     def wait(self, cell: HostCell, until: Callable[[], bool], timeout_s: float | None = None) -> bool:
-        """Listen to the program until `until()`, an interrupt more than there were, or the time is up.
+        """Read the program's output until `until()` is True, an interrupt arrives, or the time is up.
 
         What the cell puts out meanwhile is sent. Returns whether `until()` is so.
         """
@@ -121,7 +121,7 @@ class HostKernel(Kernel):
         return True
 
     def ask(self, cell: HostCell, prompt: str, *, secret: bool = False) -> str | None:
-        """The user's answer; None for end of file, for an interrupt, or when no user can be asked."""
+        """Return the user's answer; None for end of file, for an interrupt, or without a user to ask."""
         if not cell.allows_input:
             return None
         cell.printer.flush()
@@ -163,7 +163,7 @@ class HostKernel(Kernel):
         allow_stdin: bool = False,
         **_: Any,
     ) -> dict[str, Any]:
-        """Run code to its end; the event loop stands still meanwhile, as everything else may."""
+        """Run code to its end, blocking the event loop."""
         self.wires.listen_between_cells(asyncio.get_running_loop())
         send: Send = (lambda *_: None) if silent else self._sender()
         cell = HostCell(code, Printer(send), allows_input=allow_stdin)
@@ -194,7 +194,7 @@ class HostKernel(Kernel):
         return {"status": "ok", "restart": restart}
 
     def pre_handler_hook(self) -> None:
-        """Keep the own handler of SIGINT: ipykernel would raise KeyboardInterrupt anywhere."""
+        """Keep this kernel's handler of SIGINT: ipykernel would raise KeyboardInterrupt at any place."""
 
     def post_handler_hook(self) -> None:
         """Do nothing: `pre_handler_hook` changed nothing."""
@@ -221,7 +221,7 @@ class HostKernel(Kernel):
             os.read(self._wake, 4096)
 
     def _answer_comm(self, _stream: Any, _ident: Any, message: Any) -> None:
-        """Answer what the adapter asks beside the cells, as the bootstrap in a Python kernel does."""
+        """Answer requests of the adapter beside cells, as terp's package in a Python kernel does."""
         content = message["content"]
         if content.get("target_name") != COMM_TARGET:
             return

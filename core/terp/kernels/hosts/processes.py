@@ -12,7 +12,7 @@ _JOB_SIGNALS = (signal.SIGINT, signal.SIGQUIT)
 
 
 def children(pid: int) -> list[int]:
-    """The direct children of a process; none when it is gone."""
+    """Return the direct children of a process; none if it has ended."""
     tasks = Path("/proc", str(pid), "task")
     try:
         found: list[int] = []
@@ -24,7 +24,7 @@ def children(pid: int) -> list[int]:
 
 
 def descendants(pid: int, without: Collection[int] = ()) -> list[int]:
-    """All processes below one, the nearest first; `without` are left out with all below them."""
+    """Return all processes below one, the nearest first; `without` are left out with all below them."""
     found = [child for child in children(pid) if child not in without]
     for child in found:
         # The list grows while it is walked.
@@ -46,19 +46,19 @@ def is_job(pid: int) -> bool:
 
 
 def send(signum: int, pids: Iterable[int]) -> None:
-    """Signal processes; one that is gone meanwhile, or somebody else's, is passed over."""
+    """Signal processes; skip ones that have ended or belong to another user."""
     for pid in pids:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signum)
 
 
 def passed_on(environ: Mapping[str, str]) -> dict[str, str]:
-    """The host's environment without Jupyter's variables, for programs that it starts."""
+    """Return the host's environment without Jupyter's variables, for programs that it starts."""
     return {name: value for name, value in environ.items() if name not in _NOT_PASSED}
 
 
 def how_ended(code: int) -> str:
-    """The end of a process as a phrase after its name; `code` is negative for a signal."""
+    """Return the end of a process as a phrase after its name; `code` is negative for a signal."""
     return f"was ended by {_signal_name(-code)}" if code < 0 else f"ended with exit status {code}"
 
 

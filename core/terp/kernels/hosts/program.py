@@ -96,21 +96,21 @@ class Program:
             (os.kill if alone else os.killpg)(self.pid, signal.SIGINT)
 
     def kill(self) -> None:
-        """Kill it and all processes that are still below it. In any thread."""
+        """Kill it and all processes below it. In any thread."""
         below = descendants(self.pid)
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
         send(signal.SIGKILL, below)
 
     def directory(self) -> str:
-        """The current working directory; "" where it is not known."""
+        """Return the current working directory; "" if it is not known."""
         try:
             return str(Path("/proc", str(self.pid), "cwd").readlink())
         except OSError:
             return ""
 
     def how_ended(self) -> str:
-        """The end of the process as a phrase after its name."""
+        """Return the end of the process as a phrase after its name."""
         return "ended" if self.code == STATUS_UNKNOWN else how_ended(self.code or 0)
 
     def _wait(self, ended: Callable[[], None]) -> None:
@@ -140,7 +140,7 @@ class ProgramKernel(HostKernel):
     def attend(
         self, cell: HostCell, program: Program, done: Callable[[], bool], *, alone: bool = False
     ) -> bool:
-        """Serve the program until `done()` or its end; whether it is done.
+        """Serve the program until `done()` or its end; return True if it is done.
 
         When the user interrupts it gets SIGINT, and is killed if that does not help; `alone` says that
         what it has started does not get the signal.

@@ -68,7 +68,7 @@ class ProgramQuestions:
         return bool(self._waiting)
 
     def settle(self, ask: Ask) -> None:
-        """Answer all that wait; outside of a cell with nothing."""
+        """Answer all waiting programs; outside of a cell with no answer."""
         while self._waiting:
             connection = self._waiting.pop(0)
             with connection, suppress(OSError, ValueError):
@@ -79,7 +79,7 @@ class ProgramQuestions:
                 connection.sendall(json.dumps(answer).encode() + b"\n")
 
     def close(self) -> None:
-        """Take no more questions."""
+        """Close the socket."""
         self._wires.remove(self._listening.fileno())
         self._listening.close()
 
@@ -91,7 +91,7 @@ class ProgramQuestions:
 
 
 def write_script(path: Path, argv: Sequence[str], *, before: str = "") -> str:
-    """Write a program that runs a command line with its own arguments at the end; its path, quoted.
+    """Write a script that runs a command line with its own arguments at the end; return its path, quoted.
 
     `before` is a line of shell that comes first.
     """
@@ -142,15 +142,15 @@ class ShellKernel(HostKernel):
         return self._failure(verdict)
 
     def names(self) -> Sequence[tuple[str, str, str]]:
-        """Variables and functions that were not there when the shell began."""
+        """Return the variables and functions that were defined since the shell started."""
         return [row for row in names(self._whole()) if row[0] not in self._known]
 
     def stop(self) -> None:
-        """End the shell and what it started."""
+        """Kill the shell and all that it started."""
         self._shell.kill()
 
     async def do_shutdown(self, restart: bool) -> dict[str, Any]:
-        """End the shell, and take its files away."""
+        """End the shell, and remove its files."""
         reply = await super().do_shutdown(restart)
         shutil.rmtree(self._folder, ignore_errors=True)
         return reply
@@ -183,7 +183,7 @@ class ShellKernel(HostKernel):
         return shell
 
     def _whole(self) -> ShellProcess:
-        """The shell, with its files written again if a cell removed them."""
+        """Return the shell; write its files again if a cell removed them."""
         if not (self._folder / "pty").exists():
             make_private(self._folder)
             self._questions.close()

@@ -113,21 +113,21 @@ class ShellProcess:
         return out, err
 
     def end(self) -> Verdict:
-        """Note the verdict of the cell and what it has left running."""
+        """Note the verdict of the cell, and the jobs that it has left running."""
         assert self.verdict is not None
         self._status, self.cwd = self.verdict.status, self.verdict.cwd or self.cwd
         self.jobs = set(children(self.pid))
         return self.verdict
 
     def let_go(self) -> None:
-        """Let go of the cell's pipes: they end with the last process that it left running."""
+        """Close the cell's pipes: they end with the last process that it left running."""
         while self._held:
             os.close(self._held.pop())
         for name in ("out", "err"):
             (self._folder / name).unlink(missing_ok=True)
 
     def aside(self, code: str) -> str:
-        """The output of code of terp's, "" when it takes too long. Only between cells."""
+        """Run code of terp's between cells; return its output, "" if it takes too long."""
         answer = self._folder / "answer"
         answer.unlink(missing_ok=True)
         self._send("", f". {self._file('aside', code)} </dev/null >{self._path('answer')} 2>/dev/null")
@@ -154,7 +154,7 @@ class ShellProcess:
         return below
 
     def ask_verdict(self) -> None:
-        """Ask again for the verdict: a signal may have made the shell forget the line that asks for it."""
+        """Request the verdict again: after a signal the shell may have dropped the line that requests it."""
         self._write(self._verdict_line())
 
     def has_ended(self) -> bool:
@@ -166,18 +166,18 @@ class ShellProcess:
         return self.verdict is not None
 
     def exit_code(self) -> int | None:
-        """The exit code of the shell, negative for a signal; None while it lives."""
+        """Return the exit code of the shell, negative for a signal; None while it runs."""
         return self._process.poll()
 
     def kill(self) -> None:
-        """Kill the shell and all processes that are still below it. In any thread."""
+        """Kill the shell and all processes below it. In any thread."""
         below = descendants(self.pid)
         with suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
         send(signal.SIGKILL, below)
 
     def close(self) -> None:
-        """Close the pipes of a shell that is gone."""
+        """Close the pipes of a shell that has ended."""
         self._wires.remove(self._verdicts)
         os.close(self._verdicts)
         with suppress(OSError):
@@ -314,7 +314,7 @@ _LONGEST_HEAD = 200
 
 
 def complete(shell: ShellProcess, code: str) -> tuple[int, list[str]]:
-    """Completions for the end of `code`, and where the word begins that they replace."""
+    """Return completions for the end of `code`, and the start of the word that they replace."""
     start = _word_start(code)
     word = code[start:]
     if word.startswith("$"):
@@ -330,14 +330,14 @@ def complete(shell: ShellProcess, code: str) -> tuple[int, list[str]]:
 
 
 def describe(shell: ShellProcess, code: str, cursor: int) -> str:
-    """The shell's description of the command at `cursor`; "" when it has none."""
+    """Return the shell's description of the command at `cursor`; "" without one."""
     start = _word_start(code[:cursor])
     word = _BREAK.split(code[start:], maxsplit=1)[0]
     return shell.aside(f"type -- {shlex.quote(word)}").strip() if word else ""
 
 
 def completeness(program: str, code: str) -> str:
-    """Jupyter's word for the completeness of code: complete, incomplete, invalid or unknown."""
+    """Return Jupyter's word for the completeness of code: complete, incomplete, invalid or unknown."""
     if re.search(r"(?<!\\)(?:\\\\)*\\\n?\Z", code):
         return "incomplete"
     try:
@@ -358,7 +358,7 @@ def completeness(program: str, code: str) -> str:
 
 
 def names(shell: ShellProcess) -> Sequence[tuple[str, str, str]]:
-    """All variables and functions: name, type, and the beginning of the value as the shell writes it."""
+    """Return all variables and functions: name, type, and the beginning of the value in shell syntax."""
     output = shell.aside(_DECLARATIONS[shell.kind])
     rows: dict[str, tuple[str, str, str]] = {}
     for flags, name, value in _DECLARED.findall(output):

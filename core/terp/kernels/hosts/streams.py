@@ -46,7 +46,7 @@ class Printer:
         self.last_line = ""
 
     def write(self, stream: StreamName, text: str) -> None:
-        """Take text; `flush_soon` or `flush` sends it."""
+        """Add text; `flush_soon` or `flush` sends it."""
         if not text:
             return
         self.written += len(text)
@@ -62,13 +62,13 @@ class Printer:
             self.flush()
 
     def flush_soon(self) -> bool:
-        """Send what waits unless there were too many messages just now; whether anything still waits."""
+        """Send waiting text unless there were too many messages; return True if text still waits."""
         if self._waiting and self._may_send():
             self.flush()
         return bool(self._waiting)
 
     def flush(self) -> None:
-        """Send what waits."""
+        """Send the waiting text."""
         waiting, self._waiting, self._size = self._waiting, [], 0
         run: list[str] = []
         for at, (stream, text) in enumerate(waiting):
@@ -78,7 +78,7 @@ class Printer:
                 run = []
 
     def result(self, text: str, number: int) -> None:
-        """Send the value of the cell, which is the `number`th; of one that is too long the beginning."""
+        """Send the value of cell `number`, truncated if too long."""
         self.flush()
         longest = min(self._room, LONGEST_VALUE)
         self._drop(text[longest:])
@@ -92,7 +92,7 @@ class Printer:
         self._send("display_data", {"data": {REPORT: facts}, "metadata": {}, "transient": {}})
 
     def finish(self) -> None:
-        """Send all that waits, and the count of what was not sent."""
+        """Send the waiting text, and the count of dropped output."""
         self.flush()
         self._report_dropped()
 
@@ -137,7 +137,7 @@ class OutputPipe:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def pump(self) -> bool | None:
-        """Move some of what the pipe holds to the printer; whether there was any, None at its end."""
+        """Move some data of the pipe to the printer; return True if there was any, None at its end."""
         try:
             data = os.read(self.number, _READ)
         except BlockingIOError:
@@ -165,7 +165,7 @@ class Wires:
         self._flushing = False
 
     def listen_between_cells(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Let the event loop call back when no cell runs; once is enough."""
+        """Have the event loop call back between cells. Only the first call counts."""
         if self._loop is None:
             self._loop = loop
             # The selector's own descriptor becomes readable with any of them (epoll and kqueue).
@@ -176,12 +176,12 @@ class Wires:
         self._selector.register(number, selectors.EVENT_READ, call)
 
     def remove(self, number: int) -> None:
-        """Listen to the descriptor no more. It stays open. Harmless when repeated."""
+        """Stop watching the descriptor, which stays open. Harmless when repeated."""
         if number in self._selector.get_map():
             self._selector.unregister(number)
 
     def add_source(self, source: OutputPipe) -> None:
-        """Read a pipe until nobody can write to it any more, and close it then."""
+        """Read a pipe until all writers have closed it, then close it."""
         self._sources[source.number] = source
         self.add(source.number, lambda: self._pump(source))
 
@@ -190,7 +190,7 @@ class Wires:
         return self._sources.get(source.number) is source
 
     def wait(self, timeout_s: float | None) -> bool:
-        """Wait until something can be read, and read it; False when the time is up."""
+        """Wait until something can be read, and read it; return False if the time is up."""
         events = self._selector.select(timeout_s)
         for key, _ in events:
             # A call before it may have taken it away.
@@ -199,7 +199,7 @@ class Wires:
         return bool(events)
 
     def drain(self, *sources: OutputPipe) -> None:
-        """Read what is in these pipes now."""
+        """Read the data that is in these pipes now."""
         for source in sources:
             for _ in range(_MOST_READS):
                 if not self.has_source(source) or not self._pump(source):
@@ -215,7 +215,7 @@ class Wires:
         return bool(moved)
 
     def flush_soon(self) -> bool:
-        """Send what waits, for any cell, if there were not too many messages; whether any still waits."""
+        """Send waiting text of any cell, unless messages are too many; return True if text still waits."""
         printers: set[Printer] = {source.printer for source in self._sources.values()}
         still = [printer.flush_soon() for printer in printers]
         return any(still)

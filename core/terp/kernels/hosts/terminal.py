@@ -56,7 +56,7 @@ class WaitingProcess:
 def waiting_process(
     pids: Iterable[int], terminals: Collection[str], *, asked: bool, secret: bool
 ) -> WaitingProcess | None:
-    """The first of these processes that waits for a line from one of `terminals`, paths of devices.
+    """Return the first of these processes that waits for a line from one of `terminals` (device paths).
 
     One that reads waits for sure. One that sleeps until any of several things happens counts if the
     terminal is among them and something was `asked`: servers look at their terminal all the time. One that
@@ -86,7 +86,7 @@ def _reader(pid: int, terminals: Collection[str], *, asked: bool) -> WaitingProc
 
 
 def _foreign(pid: int) -> WaitingProcess | None:
-    """A process of another user."""
+    """Return the process if it is another user's."""
     process = Path("/proc", str(pid))
     try:
         (process / "syscall").read_text()
@@ -110,7 +110,7 @@ def _is_one(link: Path, terminals: Collection[str]) -> bool:
 
 
 def _awaited(task: Path, *, asked: bool) -> Sequence[int]:
-    """The descriptors from which a task waits to read."""
+    """Return the file descriptors from which a task waits to read."""
     try:
         words = (task / "syscall").read_text().split()
         number, arguments = int(words[0]), [int(word, 16) for word in words[1:7]]
@@ -183,14 +183,14 @@ class TerminalInput:
         return can_detect_reads()
 
     def begin(self) -> None:
-        """Begin a cell: discard text typed for the one before it."""
+        """Begin a cell: discard text typed for the previous one."""
         termios.tcsetattr(self.number, termios.TCSANOW, self._settings)
         termios.tcflush(self.number, termios.TCIOFLUSH)
         self._ended = False
         self.put_off()
 
     def put_off(self) -> None:
-        """Put off the next look, because there was output just now."""
+        """Delay the next look, because there was output just now."""
         self._pause = _FIRST_LOOK_S
         self._due = time.monotonic() + self._pause
 
@@ -199,7 +199,7 @@ class TerminalInput:
         return max(0.0, self._due - time.monotonic())
 
     def look(self, shell: int, last_line: str, ask: Ask) -> None:
-        """If it is time: ask the user when the shell or a program below it waits for input.
+        """Ask the user if the shell or a program below it waits for input. Does nothing before it is due.
 
         `last_line` is an unfinished line of output, which is the question. After the first end of file
         all later reads of the cell get one, too.
@@ -234,20 +234,20 @@ class TerminalInput:
             os.write(self._master, text)
 
     def _discard_echo(self) -> None:
-        """Take out what the terminal repeats of the typed text; the user has seen it."""
+        """Discard the terminal's echo of the typed text, which the user has seen."""
         with suppress(BlockingIOError):
             while os.read(self._master, 4096):
                 pass
 
 
 def hides_lines(terminal: int) -> bool:
-    """Return True if a program asks for a password there: line mode without echo."""
+    """Return True if a program reads a password there: line mode without echo."""
     modes = termios.tcgetattr(terminal)[3]
     return bool(modes & termios.ICANON and not modes & termios.ECHO)
 
 
 def _without_keys(settings: list[int | list[bytes | int]]) -> list[int | list[bytes | int]]:
-    """Terminal settings in which no character but the end of file has a meaning: lines arrive as typed."""
+    """Return terminal settings in which only the end of file has a meaning: lines arrive as typed."""
     changed = list(settings)
     keys = changed[6]
     assert isinstance(keys, list)

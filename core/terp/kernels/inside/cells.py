@@ -16,7 +16,7 @@ BRACKETS: dict[Any, str] = {list: "[]", tuple: "()", set: "{}", frozenset: "{}",
 
 
 def last_call(code: str) -> str:
-    """The name of the function that the last expression of `code` calls; "" when it calls none."""
+    """Return the name of the function that the last expression of `code` calls; "" if it calls none."""
     try:
         last = ast.parse(code).body[-1]
     except (SyntaxError, IndexError, ValueError):
@@ -27,7 +27,7 @@ def last_call(code: str) -> str:
 
 
 def short(value: Any, limit: int = 100, depth: int = 2) -> str:
-    """A repr that is quick and short whatever `value` is, and never raises."""
+    """Return a repr that is fast and short for any value, and never raises."""
     try:
         text = _short(value, limit, depth)
     except (Exception, SystemExit) as error:  # noqa: BLE001
@@ -58,7 +58,7 @@ class Hook:
     home: Home
 
     def __call__(self, result: Any = None) -> None:
-        """The value of an expression statement."""
+        """Handle the value of an expression statement."""
         home = self.home
         home.hidden = None
         if result is None:
@@ -73,7 +73,7 @@ class Hook:
         super().write_format_data(self.home.fit(format_dict), md_dict)  # type: ignore[misc]
 
     def finish_displayhook(self) -> None:
-        """Send it, after all text."""
+        """Send the value after all text."""
         self.home.flush()
         super().finish_displayhook()  # type: ignore[misc]
 
@@ -83,7 +83,7 @@ NUMBER = "terp_run"
 
 
 def count_with_session(home: Home) -> None:
-    """Let `In [N]` and "Cell In[N]" in tracebacks be the number by which the session knows the run."""
+    """Use the session's number of the run in `In [N]` and in "Cell In[N]" of tracebacks."""
     kernel, shell = home.kernel, home.shell
     publish = kernel._publish_execute_input
 
@@ -101,7 +101,7 @@ def count_with_session(home: Home) -> None:
 
 
 class Directory:
-    """Comes on the path of imports once, and leaves it when the `kernel` ends, which imports then, too."""
+    """Adds the working directory to the import path once; removes it before the `kernel` ends."""
 
     def __init__(self, kernel: Any) -> None:
         self._there = False
@@ -114,7 +114,7 @@ class Directory:
         kernel.do_shutdown = do_shutdown
 
     def join(self, *_: object) -> None:
-        """Let imports look into the working directory, where IPython has them look."""
+        """Add the working directory to the import path, in IPython's place."""
         if self._there:
             return
         self._there = True

@@ -33,11 +33,11 @@ MAPPINGS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
 
 
 class Unfit(Exception):
-    """A value cannot be made the type."""
+    """A value cannot be converted to a type."""
 
 
 def converted(tool: str, given: dict[str, Any], hints: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a call as `hints` say.
+    """Return the arguments of a call, converted to the types in `hints`.
 
     Raises TypeError, with the tool, the parameter, its type and the value, when one cannot be.
     """
@@ -60,12 +60,12 @@ def hints_of(function: Any) -> dict[str, Any]:
 
 
 def written_hints(parameters: list[dict[str, Any]]) -> dict[str, Any]:
-    """The types of declared parameters, as terp wrote or checked them; none that this Python cannot read."""
+    """Return the types of declared parameters; `Any` for one that this Python cannot evaluate."""
     return {one["name"]: evaluated(one["type"]) for one in parameters}
 
 
 def evaluated(written: str) -> Any:
-    """A type from its source."""
+    """Return the type that a source text denotes; `Any` if it cannot be evaluated."""
     try:
         return eval(written, {**vars(typing)})  # noqa: S307
     except Exception:  # noqa: BLE001 - syntax of a later Python
@@ -73,12 +73,12 @@ def evaluated(written: str) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON takes it, whatever it is."""
+    """Return a value as JSON; objects become their repr."""
     return json.loads(json.dumps(value, default=repr))
 
 
 def convert(value: Any, kind: Any) -> Any:
-    """A value as a type."""
+    """Convert a value to a type."""
     origin, args = typing.get_origin(kind), typing.get_args(kind)
     if origin is typing.Union or type(kind).__name__ == "UnionType":
         return one_of(value, args)
@@ -93,14 +93,14 @@ def convert(value: Any, kind: Any) -> Any:
 
 
 def contained(value: Any, container: Any, args: Any) -> Any:
-    """A container, with its items as its arguments say."""
+    """Convert a container, with its items."""
     if container is tuple:
         return as_tuple(value, args)
     return as_mapping(value, args) if container in MAPPINGS else as_sequence(value, container, args)
 
 
 def one_of(value: Any, kinds: Any) -> Any:
-    """A value as the first of several types that it is, else the first that it can be."""
+    """Return a value unchanged if it has one of the types, else converted to the first that fits."""
     found = []
     for kind in kinds:
         if kind is type(None):
@@ -118,7 +118,7 @@ def one_of(value: Any, kinds: Any) -> Any:
 
 
 def chosen(value: Any, choices: Any) -> Any:
-    """The choice that is meant; a number may be written as text."""
+    """Return the choice that equals a value; a number may be written as text."""
     for choice in choices:
         if type(choice) is type(value) and choice == value:
             return choice
@@ -129,7 +129,7 @@ def chosen(value: Any, choices: Any) -> Any:
 
 
 def as_tuple(value: Any, kinds: Any) -> Any:
-    """A tuple of as many values as there are types."""
+    """Convert to a tuple."""
     items = items_of(value)
     if not kinds:
         return tuple(items)
@@ -143,21 +143,21 @@ def as_tuple(value: Any, kinds: Any) -> Any:
 
 
 def as_sequence(value: Any, container: Any, kinds: Any) -> Any:
-    """A list, or a set."""
+    """Convert to a list or a set."""
     if not kinds and isinstance(value, container) and not isinstance(value, (str, bytes)):
         return value
     return SEQUENCES[container](convert(item, kinds[0] if kinds else Any) for item in items_of(value))
 
 
 def items_of(value: Any) -> Any:
-    """The items of what JSON has as a list."""
+    """Return the items of a list."""
     if not isinstance(value, (list, tuple, set, frozenset)):
         raise Unfit
     return list(value)
 
 
 def as_mapping(value: Any, kinds: Any) -> Any:
-    """A dict."""
+    """Convert to a dict."""
     if not isinstance(value, collections.abc.Mapping):
         raise Unfit
     if not kinds:
@@ -166,7 +166,7 @@ def as_mapping(value: Any, kinds: Any) -> Any:
 
 
 def single(value: Any, kind: Any) -> Any:
-    """One value that is no container."""
+    """Convert a value that is no container."""
     if kind is type(None) or (isinstance(value, bool) and kind in (int, float, str)):
         raise Unfit
     # A class since Python 3.11.
@@ -183,7 +183,7 @@ def single(value: Any, kind: Any) -> Any:
 
 
 def as_bool(value: Any, _: Any) -> Any:
-    """A truth value, which may be a word."""
+    """Convert a word to a bool."""
     word = value.strip().lower() if isinstance(value, str) else None
     if word not in ("true", "false"):
         raise Unfit
@@ -191,42 +191,42 @@ def as_bool(value: Any, _: Any) -> Any:
 
 
 def as_int(value: Any, kind: Any) -> Any:
-    """A whole number, which may be text, or a float without a fraction."""
+    """Convert text, or a float without a fraction, to an int."""
     if isinstance(value, str) or (isinstance(value, float) and value.is_integer()):
         return kind(value)
     raise Unfit
 
 
 def as_number(value: Any, kind: Any) -> Any:
-    """A number, which may be text."""
+    """Convert a number or text to a number."""
     if isinstance(value, (int, float, str)) and not isinstance(value, bool):
         return kind(str(value)) if kind is decimal.Decimal else kind(value)
     raise Unfit
 
 
 def as_text(value: Any, kind: Any) -> Any:
-    """Text, which may be a number."""
+    """Convert a number to text."""
     if isinstance(value, (int, float)):
         return kind(value)
     raise Unfit
 
 
 def from_text(value: Any, kind: Any) -> Any:
-    """A path, an id and the like."""
+    """Convert text to a path, a UUID and the like."""
     if not isinstance(value, str):
         raise Unfit
     return kind(value)
 
 
 def as_bytes(value: Any, kind: Any) -> Any:
-    """Bytes, of text in UTF-8."""
+    """Convert text to bytes in UTF-8."""
     if not isinstance(value, str):
         raise Unfit
     return kind(value.encode())
 
 
 def as_moment(value: Any, kind: Any) -> Any:
-    """A date or time in ISO 8601; a number is seconds since 1970."""
+    """Convert a date or time in ISO 8601; a number is seconds since 1970."""
     if isinstance(value, str):
         text = value.strip()
         # Python before 3.11 does not know Z.
@@ -237,14 +237,14 @@ def as_moment(value: Any, kind: Any) -> Any:
 
 
 def as_duration(value: Any, kind: Any) -> Any:
-    """A duration in seconds."""
+    """Convert seconds to a duration."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return kind(seconds=value)
     raise Unfit
 
 
 def as_member(value: Any, kind: Any) -> Any:
-    """A member of an enumeration, by its value or its name."""
+    """Return a member of an enumeration by its value or its name."""
     for member in kind:
         if member.value == value and type(member.value) is type(value):
             return member
@@ -271,7 +271,7 @@ MAKERS: dict[type, Callable[[Any, Any], Any]] = {
 
 
 def named(kind: Any) -> str:
-    """A type as its annotation was written, about."""
+    """Return a type about as its annotation was written."""
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         return f"one of {', '.join(repr(member.value) for member in kind)}"
     if typing.get_origin(kind) is None and isinstance(kind, type):
@@ -280,7 +280,7 @@ def named(kind: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """A short look at a value; of what is not JSON, its type."""
+    """Return a short preview of a value; for one that is no JSON, its type."""
     if not isinstance(value, (str, int, float, bool, list, tuple, dict, type(None))):
         return type(value).__name__
     text = repr(value)

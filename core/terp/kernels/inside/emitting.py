@@ -1,4 +1,4 @@
-"""The bytes of a variable, in a form that other programs read."""
+"""The bytes of a variable, in a format for other programs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MIME = "application/vnd.terp.bytes+json"
 
 
 class CannotEmit(Exception):
-    """There is no such variable, or it has no such form; the message is for the user."""
+    """A variable does not exist or has no such format; the message is for the user."""
 
 
 def emit(names: dict[str, Any], name: str, form: str) -> None:

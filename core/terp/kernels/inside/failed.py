@@ -59,14 +59,14 @@ def interrupt_in(error: Any) -> Any:
 
 
 def walk(step: Any) -> Iterator[Any]:
-    """The steps of a traceback, from the outermost on."""
+    """Yield the steps of a traceback, the outermost first."""
     while step is not None:
         yield step
         step = step.tb_next
 
 
 def cell_of(filename: str, home: Home) -> Any:
-    """The number of the cell that a file name stands for; None when it stands for none."""
+    """Return the number of the cell with this file name, or None."""
     return getattr(home.shell.compile, "_filename_map", {}).get(filename)
 
 
@@ -80,7 +80,7 @@ def is_own(step: Any, home: Home) -> bool:
 
 
 def name_of(code: types.CodeType) -> str:
-    """A function's name, with its class where Python knows it."""
+    """Return a function's name, with its class since Python 3.11."""
     return getattr(code, "co_qualname", code.co_name).replace("<locals>.", "")
 
 
@@ -95,7 +95,7 @@ def inside(step: Any, below: Any) -> str:
 
 
 def call_at(step: Any) -> str:
-    """The name that a step calls, as it is written there; "" when it calls none, or before Python 3.11."""
+    """Return the name that a step calls, as it is written; "" if it calls none, or before Python 3.11."""
     code = step.tb_frame.f_code
     if not hasattr(code, "co_positions"):
         return ""
@@ -115,7 +115,7 @@ def call_at(step: Any) -> str:
 
 
 def values(frame: Any, line: int, home: Home, kinds: Kinds) -> Iterator[tuple[str, ...]]:
-    """The small values of the names on the line, of the loops around it, and of the lines beside it.
+    """Yield the small values of names on the line, in the loops around it, and on the lines beside it.
 
     Type and length of text follow: terp shows only these if the text may be a secret.
     """
@@ -158,7 +158,7 @@ def loop_names(filename: str, line: int) -> Iterator[str]:
 
 
 def small(value: Any, kinds: Kinds) -> str:
-    """A value in a few characters, when it is a plain one or has a length; "" for anything else."""
+    """Return a plain value in a few characters, or the type and length of another; "" if it has no length."""
     kind = type(value)
     if value is None or kind is bool or kind is float:
         return repr(value)
@@ -170,7 +170,7 @@ def small(value: Any, kinds: Kinds) -> str:
 
 
 def measured(value: Any, kinds: Kinds) -> str:
-    """The type of a value and its length or shape; "" when it has none."""
+    """Return the type of a value and its length or shape; "" if it has none."""
     shape = kinds.shape(value)
     if not shape:
         return ""
@@ -179,7 +179,7 @@ def measured(value: Any, kinds: Kinds) -> str:
 
 
 def grouped(number: int) -> str:
-    """A number in groups of three."""
+    """Return a number with its digits in groups of three."""
     return f"{number:,}"
 
 
@@ -326,13 +326,13 @@ KANA = range(0x3040, 0x3100)
 
 
 def looks_like(error: UnicodeDecodeError, frames: list[Any]) -> str:
-    """A sentence that names the encoding; "" when the bytes look like none."""
+    """Return a sentence with the probable encoding; "" if none fits."""
     found = encoding_of(sample(frames) or bytes(error.object[:SAMPLE]))
     return f'The text looks like {found}: try encoding="{found}".' if found else ""
 
 
 def sample(frames: list[Any]) -> bytes:
-    """The beginning of the file that was read, if one of the frames names it."""
+    """Return the beginning of the file that was read, if one of the frames names it."""
     for frame in frames:
         for name in FILES:
             value = frame.f_locals.get(name)
@@ -344,7 +344,7 @@ def sample(frames: list[Any]) -> bytes:
 
 
 def encoding_of(data: bytes) -> str:
-    """The encoding by a mark, by pairs of bytes as the scripts of East Asia have them, or of Western text."""
+    """Guess an encoding: by a byte order mark, by byte pairs of East Asian scripts, else a Western one."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return "utf-16"
     runs = HIGH.findall(data)

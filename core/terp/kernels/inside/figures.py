@@ -50,7 +50,7 @@ class Glyphs:
         self.missing: dict[str, None] = {}
 
     def watch_fonts(self, module: Any) -> None:
-        """Have installed fonts stand in for what a sans-serif one lacks, whatever style is set later."""
+        """Use installed fonts for characters that a sans-serif font lacks, with any later style."""
         find = getattr(module.FontManager, "_find_fonts_by_props", None)
         if find is None:
             return
@@ -68,12 +68,12 @@ class Glyphs:
         module.FontManager._find_fonts_by_props = with_fallbacks
 
     def watch_helpers(self, module: Any) -> None:
-        """Gather missing characters in place of a warning for each."""
+        """Collect missing characters instead of a warning for each."""
         if hasattr(module, "warn_on_missing_glyph"):
             module.warn_on_missing_glyph = lambda code, *_: self.missing.setdefault(chr(code))
 
     def warn(self) -> None:
-        """Say which characters of the cell's figures were drawn as boxes."""
+        """Write which characters of the cell's figures were drawn as boxes."""
         if not self.missing:
             return
         shown = "".join(self.missing)[:MOST_SHOWN] + ("…" if len(self.missing) > MOST_SHOWN else "")
@@ -83,7 +83,7 @@ class Glyphs:
 
 
 def font_for(char: str) -> str:
-    """A free font with a character."""
+    """Return the name of a free font that has a character."""
     script = unicodedata.name(char, "").partition(" ")[0].partition("-")[0]
     if script in EAST_ASIAN:
         return "Noto Sans CJK"
@@ -118,7 +118,7 @@ class Figures:
         self.home.shell.display_pub.publish({**data, "text/plain": repr(figure)}, origin(figure))
 
     def render(self, figure: Any) -> dict[str, str]:
-        """The figure in the formats that are registered for it (PNG, if nothing else was chosen).
+        """Return the figure in its registered formats; PNG if the user has chosen none.
 
         As in Jupyter an empty one is text alone: it is often what was begun before an error.
         """
@@ -136,7 +136,7 @@ class Figures:
         return rendered or {"image/png": base64.b64encode(png(figure)).decode()}
 
     def finish(self) -> None:
-        """The cell is over: send what is left and close everything."""
+        """Send the figures that are left at the end of a cell, and close all."""
         for figure in list(self.waiting.values()):
             self.send(figure)
         pyplot = sys.modules.get("matplotlib.pyplot")
@@ -148,7 +148,7 @@ class Figures:
         self.sent.clear()
 
     def managers(self) -> list[Any]:
-        """The open figures' managers."""
+        """Return the managers of the open figures."""
         helpers = sys.modules.get("matplotlib._pylab_helpers")
         return list(helpers.Gcf.get_all_fig_managers()) if helpers else []
 
@@ -157,7 +157,7 @@ class Figures:
         return any(manager.canvas.required_interactive_framework for manager in self.managers())
 
     def show(self) -> None:
-        """`pyplot.show`: send all open figures and close them."""
+        """Send all open figures and close them, as `pyplot.show`."""
         for manager in self.managers():
             self.send(manager.canvas.figure)
         sys.modules["matplotlib.pyplot"].close("all")
@@ -223,7 +223,7 @@ class Figures:
         inline.show, inline.flush_figures = show, lambda: None
 
     def format(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        """The display formatter, noting a figure that is displayed as a value."""
+        """Wrap the display formatter: note figures that are displayed as a value."""
 
         @functools.wraps(original)
         def format(obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: A001
@@ -237,7 +237,7 @@ class Figures:
 
 
 def written_to(name: Any) -> str:
-    """The path of the file that `savefig` has written; "" when it was none."""
+    """Return the path that `savefig` has written; "" if it was no file."""
     if not isinstance(name, (str, os.PathLike)):
         return ""
     path = os.path.abspath(os.fsdecode(name))  # noqa: PTH100
@@ -258,7 +258,7 @@ def origin(figure: Any) -> dict[str, Any]:
 
 
 def png(figure: Any) -> bytes:
-    """A figure as PNG, without margins, at its own resolution."""
+    """Return a figure as PNG, without margins, at its own resolution."""
     buffer = io.BytesIO()
     figure.canvas.print_figure(buffer, format="png", bbox_inches="tight", dpi=figure.dpi)
     return buffer.getvalue()

@@ -27,7 +27,7 @@ class FileCopies:
         self.left: dict[str, Any] = {}
 
     def keep(self, checkpoint: Checkpoint, path: str) -> None:
-        """A path is about to be written to, renamed or removed."""
+        """Copy a file that is about to be written to, renamed or removed."""
         if path not in checkpoint.files and is_of_interest(path):
             checkpoint.files[path] = self.copy(path, checkpoint.began_ns)
 
@@ -63,13 +63,13 @@ class FileCopies:
         return "copies of other files take all the room" if self.size + found.st_size > ROOM else ""
 
     def end(self, checkpoint: Checkpoint, touched: Any) -> None:
-        """A cell is over; how it has left what it touched."""
+        """Note the state in which a finished cell has left its files."""
         for path in touched:
             if path in checkpoint.files:
                 self.left[path] = state(path)
 
     def drop(self, checkpoint: Checkpoint) -> None:
-        """A checkpoint is forgotten."""
+        """Drop the copies of a checkpoint."""
         self.size -= sum(len(copy[1]) for copy in checkpoint.files.values() if copy[0] == "file")
         checkpoint.files = {}
 
@@ -81,7 +81,7 @@ class FileCopies:
         return [[path, *self.row(path, copy)] for path, copy in sorted(self.first(undone).items())]
 
     def first(self, undone: list[Checkpoint]) -> dict[str, Copy]:
-        """The oldest copies."""
+        """Return the oldest copy of each file."""
         copies: dict[str, Copy] = {}
         for checkpoint in reversed(undone):
             copies.update(checkpoint.files)

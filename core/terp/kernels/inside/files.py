@@ -32,7 +32,7 @@ class Touched:
         self.watch: Any = None
 
     def audit(self, event: str, args: Any) -> None:
-        """An audit hook: sees names that are computed at run time, also outside the working directory."""
+        """Note files that an audit event of Python names, in any directory."""
         if event == "open":
             if self.home.in_cell and isinstance(args[2], int) and args[2] & WRITING:
                 self.note(args[0])
@@ -45,7 +45,7 @@ class Touched:
             self.note(args[0])
 
     def begin(self) -> None:
-        """A cell begins."""
+        """Reset the state for a new cell."""
         self.before = {}
         self.home.cwd = cwd()
 
@@ -76,7 +76,7 @@ class Touched:
 
 
 def cwd() -> str:
-    """The working directory; "" when it is gone."""
+    """Return the working directory; "" if it was deleted."""
     try:
         return os.getcwd()  # noqa: PTH109
     except OSError:
@@ -113,7 +113,7 @@ class Changed:
         self.since = 0
 
     def begin(self) -> None:
-        """A cell begins."""
+        """Reset the state for a new cell."""
         self.since = time.time_ns() - SLACK_NS
 
     def rows(self) -> list[list[Any]]:

@@ -67,7 +67,7 @@ class Home:
         return self.tokens.get(header.get("session", "")) or (self.token if is_ours(header) else "")
 
     def flush(self) -> None:
-        """Send all text, so that what is sent next comes after it."""
+        """Send all text, so that the next message comes after it."""
         for stream in self.streams:
             stream.flush_now()
 

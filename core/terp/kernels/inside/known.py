@@ -41,7 +41,7 @@ class Kind(NamedTuple):
 
 
 def type_name(value: Any) -> str:
-    """The name of a value's class, short and harmless to show; "class" for a class itself."""
+    """Return the name of a value's class, short and printable; "class" for a class itself."""
     kind = type(value)
     return "class" if issubclass(kind, type) else printable(NAME(kind), 60)
 
@@ -61,7 +61,7 @@ def is_module(value: Any) -> bool:
 
 
 def attributes(value: Any) -> Any:
-    """The dict with an object's attributes; None when it has none, or a class that makes them up."""
+    """Return the dict with an object's attributes; None without one, or if its class computes them."""
     for base in MRO(type(value)):
         found = NAMESPACE(base).get("__dict__")
         if found is not None:
@@ -110,11 +110,11 @@ class Kinds:
         return None
 
     def library(self, kind: Any) -> str:
-        """The name of a library's class that can be read; "" for any other, also one built on it."""
+        """Return the name of a library's class that can be read; "" for any other, also for a subclass."""
         return self._libraries.get(id(kind), "")
 
     def shape(self, value: Any) -> Shape:
-        """The shape or the length of a value; () when it has none, or none that is known."""
+        """Return the shape or length of a value; () if it has none or it is not known."""
         kind = self.of(value)
         try:
             return kind.shape(value) if kind else ()
@@ -130,7 +130,7 @@ class Kinds:
             return None
 
     def _sampled_size(self, container: Any) -> Callable[[Any], Any]:
-        """The size of a container with what is in it, from some of its items."""
+        """Return a function that estimates the size of a container with its content, from some items."""
         own = _own_size(container)
 
         def size(value: Any) -> Any:
@@ -146,7 +146,7 @@ class Kinds:
         return size
 
     def _item_size(self, item: Any) -> Any:
-        """The size of an item; a container within a container is not looked into."""
+        """Return the size of an item; a container within a container is counted without its content."""
         kind = self._kinds.get(id(type(item)))
         if kind is None:
             return None
@@ -179,7 +179,7 @@ def _manager(table: Any) -> Any:
 
 
 def columns_of(table: Any) -> list[Any]:
-    """The arrays of a DataFrame's or a Series' columns, without copying them."""
+    """Return the arrays of the columns of a DataFrame or Series, without copying them."""
     manager = _manager(table)
     if len(manager.shape) == 1:
         return [manager.blocks[0].values]

@@ -24,7 +24,7 @@ class Charts:
         self.has_kaleido, self.has_warned = True, False
 
     def wanted(self) -> dict[str, Callable[[Any], None]]:
-        """Modules, with the functions that take them right after their import."""
+        """Return modules, with the functions to call right after their import."""
         return {
             "plotly.io._renderers": self.watch_plotly,
             "altair": self.watch_altair,
@@ -32,7 +32,7 @@ class Charts:
         }
 
     def watch_plotly(self, module: Any) -> None:
-        """Become the default renderer: plotly's own needs nbformat, and a front end with plotly.js."""
+        """Register the default renderer: plotly's own needs nbformat, and a front end with plotly.js."""
         charts = self
 
         class Renderer(module.ExternalRenderer):  # type: ignore[misc]
@@ -44,7 +44,7 @@ class Charts:
             module.renderers.default = "terp"
 
     def of_plotly(self, figure: Any) -> dict[str, Any]:
-        """The bundle of a figure. Kaleido is asked once when it has no browser to draw with."""
+        """Return the MIME bundle of a figure. If Kaleido fails once, it is not tried again."""
         import plotly.io  # type: ignore[import-not-found,unused-ignore]  # noqa: PLC0415
 
         if self.has_kaleido:
@@ -56,7 +56,7 @@ class Charts:
         return {"text/html": plotly.io.to_html(figure, validate=False, include_mathjax=False)}
 
     def watch_altair(self, altair: Any) -> None:
-        """Become the default renderer: altair's own loads its scripts from the network."""
+        """Register the default renderer: altair's own loads its scripts from the network."""
         renderers = altair.renderers
         page = renderers.get()
         with renderers.enable("png"):
@@ -73,7 +73,7 @@ class Charts:
         renderers.enable("terp")
 
     def warn_of_altair(self) -> None:
-        """Say once that there are neither pictures nor scripts to put into a page."""
+        """Write once that there are neither pictures nor scripts to put into a page."""
         if not self.has_warned and importlib.util.find_spec("vl_convert") is None:
             self.has_warned = True
             sys.stderr.write(
@@ -116,7 +116,7 @@ def draw_bars_as_text(module: Any) -> None:
 
 
 def show_at_once(shell: Any, module: Any) -> None:
-    """Have the run show what goes into an `Output`, and nothing in it clear or fail the run."""
+    """Show the content of an `Output` widget as output of the run; it cannot clear or fail the run."""
     widget, publisher = module.Output, shell.display_pub
     enter, leave, clear = widget.__enter__, widget.__exit__, publisher.clear_output
     entered: list[Any] = []
@@ -170,7 +170,7 @@ def plain(frame: Any, printer: Any, _: bool) -> None:
 
 
 def page(frame: Any) -> Any:
-    """The HTML of a frame, as pandas makes it."""
+    """Return the HTML of a frame, with more columns than pandas' default."""
     pandas = sys.modules["pandas"]
     usual = pandas.get_option("display.max_columns") == USUAL_COLUMNS
     if not usual or not USUAL_COLUMNS < len(frame.columns) <= MOST_COLUMNS:

@@ -48,11 +48,11 @@ class VariableListing:
         )[:MOST]
 
     def names(self) -> dict[str, str]:
-        """Each name with the name of its type."""
+        """Return each name with the name of its type."""
         return {printable(name, LONGEST_NAME): type_name(value) for name, value in self.theirs()}
 
     def variables(self) -> list[tuple[str, str, Any, Any, str]]:
-        """Name, type, shape, size and a short look at each variable."""
+        """Return name, type, shape, size and a short preview of each variable."""
         self.kinds.renew()
         deadline = time.perf_counter() + (BUSY_BUDGET_S if self.home.in_cell else BUDGET_S)
         rows: list[Any] = []

@@ -64,7 +64,7 @@ class Marks:
         }
 
     def of(self, value: Any, most: int = FEW) -> Mark:
-        """The mark of a value, for which at most so many of its items are looked at; 0 for none."""
+        """Return the mark of a value, from at most `most` of its items."""
         kind = type(value)
         if kind is float or kind is bool or value is None or (kind is int and -LONG < value < LONG):
             # The same number again is no news, whichever object it is. nan differs from itself.
@@ -103,7 +103,7 @@ def _bytearray(value: Any, _: int) -> Any:
 
 
 def _text(value: Any) -> Mark:
-    """Equal short texts are the same; of a long one the ends are looked at."""
+    """Return the mark of text: all of a short one, the ends of a long one."""
     if len(value) <= SHORT:
         return (id(type(value)), value)
     return (id(value), (len(value), value[:FEW], value[-FEW:]))
@@ -151,7 +151,7 @@ def _column(column: Any, most: int) -> Any:
 
 
 def _bytes_of(array: Any, most: int) -> Any:
-    """A checksum of an array: of all of it when that is wanted and cheap, else of a grid of values."""
+    """Return a checksum of an array: of all values if that is wanted and cheap, else of a grid of values."""
     numpy = sys.modules["numpy"]
     base = array
     while base.base is not None:
@@ -213,7 +213,7 @@ class Namespace:
         return length - 2 * self.cells > MOST or length > MOST_WITH_PRIVATE
 
     def begin(self, code: Any) -> None:
-        """A cell begins: look closer at the names that its code mentions."""
+        """Prepare for a cell: make deep marks of the names that its code mentions."""
         self.cells += 1
         self.found = {}
         self.kinds.renew()
@@ -244,7 +244,7 @@ class Namespace:
         return marks
 
     def compare(self) -> None:
-        """A cell is over: `found` is what it has changed, as `changes`, and how many `more` there are."""
+        """Compare after a cell: set `found` to its `changes`, and to how many `more` are left out."""
         names, before = self.names, self.before
         self.kinds.renew()
         is_part = self.is_part or self.has_many()
@@ -274,7 +274,7 @@ class Namespace:
         return deep is not None and differ(deep, self.marks.of(self.names[name], MANY))
 
     def newest(self, before: dict[str, Mark], now: dict[str, Mark]) -> tuple[list[str], int]:
-        """New names among many, the last ones of the namespace, and how many more came or went."""
+        """Return the new names among many, and the number of further ones that were added or removed."""
         count = len(self.names) - self.length + len(before) - len(now)
         latest = list(islice(reversed(self.names.items()), max(0, min(count, MOST))))
         hidden = self.home.shell.user_ns_hidden

@@ -31,7 +31,7 @@ def fits(value: Any, length: int, scan: Any) -> bool:
 
 
 def of_list(value: Any, scan: Any) -> Iterable[Any]:
-    """A list: its items."""
+    """Save the items of a list."""
     if not fits(value, list.__len__(value), scan):
         return ()
     items = list(list.__iter__(value))
@@ -48,7 +48,7 @@ def list_back(value: Any, items: Any) -> int:
 
 
 def of_dict(value: Any, scan: Any) -> Iterable[Any]:
-    """A dict: its keys and values."""
+    """Save the keys and values of a dict."""
     if not fits(value, dict.__len__(value), scan):
         return ()
     items = list(type(value).items(value)) if type(value) is collections.OrderedDict else [*dict.items(value)]
@@ -57,7 +57,7 @@ def of_dict(value: Any, scan: Any) -> Iterable[Any]:
 
 
 def dict_back(value: Any, items: Any) -> int:
-    """Put keys and values back, in their order."""
+    """Restore keys and values, in their order."""
     ordered = issubclass(type(value), collections.OrderedDict)
     kind = collections.OrderedDict if ordered else dict
     now = [part for item in kind.items(value) for part in item]
@@ -70,13 +70,13 @@ def dict_back(value: Any, items: Any) -> int:
 
 
 def of_defaultdict(value: Any, scan: Any) -> Iterable[Any]:
-    """A dict that makes what it lacks."""
+    """Save a dict with a factory for missing values."""
     scan.keep(factory_back, value, value.default_factory, WORD_BYTES)
     return [value.default_factory, *of_dict(value, scan)]
 
 
 def factory_back(value: Any, factory: Any) -> int:
-    """Put back what makes a missing value."""
+    """Restore the factory."""
     if value.default_factory is factory:
         return SAME
     value.default_factory = factory
@@ -84,7 +84,7 @@ def factory_back(value: Any, factory: Any) -> int:
 
 
 def of_set(value: Any, scan: Any) -> Iterable[Any]:
-    """A set: its items."""
+    """Save the items of a set."""
     if not fits(value, set.__len__(value), scan):
         return ()
     items = list(set.__iter__(value))
@@ -102,7 +102,7 @@ def set_back(value: Any, items: Any) -> int:
 
 
 def of_deque(value: Any, scan: Any) -> Iterable[Any]:
-    """A deque: its items."""
+    """Save the items of a deque."""
     kind = collections.deque
     if not fits(value, kind.__len__(value), scan):
         return ()
@@ -122,14 +122,14 @@ def deque_back(value: Any, items: Any) -> int:
 
 
 def of_bytearray(value: Any, scan: Any) -> Iterable[Any]:
-    """Bytes that can be changed."""
+    """Save the bytes of a bytearray."""
     if fits(value, len(value) // 100, scan):
         scan.keep(bytearray_back, value, bytes(value), len(value))
     return ()
 
 
 def bytearray_back(value: Any, content: Any) -> int:
-    """Put the bytes back."""
+    """Restore the bytes."""
     if bytes(value) == content:
         return SAME
     value[:] = content
@@ -142,7 +142,7 @@ def alike(now: Iterable[Any], before: Any, length: int) -> bool:
 
 
 def of_items(value: Any, scan: Any) -> Iterable[Any]:
-    """A tuple or a frozenset: it stays, and what it holds may change."""
+    """Save nothing of a tuple or frozenset; return its items, which may change."""
     base = tuple if issubclass(type(value), tuple) else frozenset
     if not fits(value, base.__len__(value), scan):
         return ()
@@ -150,33 +150,33 @@ def of_items(value: Any, scan: Any) -> Iterable[Any]:
 
 
 def of_slice(value: Any, _: Any) -> Iterable[Any]:
-    """A slice."""
+    """Return the parts of a slice."""
     return (value.start, value.stop, value.step)
 
 
 def of_method(value: Any, _: Any) -> Iterable[Any]:
-    """A method: its object and its function."""
+    """Return the object and the function of a method."""
     return (value.__self__, value.__func__)
 
 
 def of_bound(value: Any, _: Any) -> Iterable[Any]:
-    """A method of C belongs to an object, a function to a module."""
+    """Return the object of a method of C; nothing for a function of C, which belongs to a module."""
     return () if type(value.__self__) is types.ModuleType else (value.__self__,)
 
 
 def of_wrapped(value: Any, _: Any) -> Iterable[Any]:
-    """An object whose whole state is in its referents."""
+    """Return the referents of an object that has no other state."""
     return gc.get_referents(value)
 
 
 def of_iterator(value: Any, scan: Any) -> Iterable[Any]:
-    """An iterator over a sequence: its place in it can be set, unless it has come to the end."""
+    """Save the position of an iterator over a sequence, which can be set unless it is at the end."""
     scan.keep(iterator_back, value, value.__reduce__()[2:], WORD_BYTES)
     return gc.get_referents(value)
 
 
 def iterator_back(value: Any, place: Any) -> int:
-    """Set an iterator back to its place."""
+    """Restore the position of an iterator."""
     if value.__reduce__()[2:] == place:
         return SAME
     if place:
@@ -189,7 +189,7 @@ OF_MODULES = ("__builtins__", "__build_class__")
 
 
 def of_instance(value: Any, scan: Any) -> Iterable[Any]:
-    """An object of a class written in Python: its attributes and its slots."""
+    """Save attributes and slots of an object of a class written in Python."""
     kind = type(value)
     scan.keep(kind_back, value, kind, WORD_BYTES)
     if any("__del__" in NAMESPACE(base) for base in MRO(kind)) or is_awaited(value):
@@ -221,7 +221,7 @@ def kind_back(value: Any, kind: Any) -> int:
 
 
 def of_weak(value: Any, scan: Any) -> Iterable[Any]:
-    """A weak reference; its target is not held."""
+    """Follow a weak reference without holding its target."""
     scan.behind([value()])
     return ()
 
@@ -248,7 +248,7 @@ def slot_of(slot: Any, value: Any) -> tuple[Any, ...]:
 
 
 def slots_back(value: Any, state: Any) -> int:
-    """Put the content of slots back."""
+    """Restore the content of slots."""
     changed = SAME
     for slot, held in state:
         now = slot_of(slot, value)
@@ -263,7 +263,7 @@ def slots_back(value: Any, state: Any) -> int:
 
 
 def both(saver: Saver) -> Saver:
-    """The saver for a class that is built on a container."""
+    """Return the saver for a class that derives from a container."""
 
     def both(value: Any, scan: Any) -> Iterable[Any]:
         return [*saver(value, scan), *of_instance(value, scan)]
@@ -272,12 +272,12 @@ def both(saver: Saver) -> Saver:
 
 
 def of_counter(value: Any, scan: Any) -> Iterable[Any]:
-    """A dict with attributes."""
+    """Save a Counter, which is a dict with attributes."""
     return both(of_dict)(value, scan)
 
 
 def of_cell(value: Any, scan: Any) -> Iterable[Any]:
-    """A cell: a variable shared by nested functions."""
+    """Save the content of a cell, a variable shared by nested functions."""
     held = content_of(value)
     scan.keep(cell_back, value, held, WORD_BYTES)
     return held
@@ -292,7 +292,7 @@ def content_of(cell: Any) -> tuple[Any, ...]:
 
 
 def cell_back(value: Any, held: Any) -> int:
-    """Put back what a cell held."""
+    """Restore the content of a cell."""
     if alike(content_of(value), held, len(content_of(value))):
         return SAME
     if held:
@@ -303,7 +303,7 @@ def cell_back(value: Any, held: Any) -> int:
 
 
 def class_back(kind: Any, before: Any) -> int:
-    """Put the attributes of a class back."""
+    """Restore the attributes of a class."""
     now = {name: value for name, value in NAMESPACE(kind).items() if not is_machinery(name)}
     changed = SAME
     for name in now.keys() - before.keys():
@@ -322,13 +322,13 @@ def is_machinery(name: str) -> bool:
 
 
 def module_back(module: Any, before: Any) -> int:
-    """A library is left as it is: what it has loaded meanwhile belongs to it."""
+    """Restore nothing: a library keeps what it has loaded meanwhile."""
     now = vars(module)
     return CANNOT if any(now.get(name) is not value for name, value in before.items()) else SAME
 
 
 def names_in(code: Any) -> set[str]:
-    """The names of a compiled function and of all that is written in it."""
+    """Return the names used in compiled code and in the code nested in it."""
     found, left = set(), [code]
     while left:
         one = left.pop()
@@ -338,7 +338,7 @@ def names_in(code: Any) -> set[str]:
 
 
 def of_generator(value: Any, scan: Any) -> Iterable[Any]:
-    """A generator: finished or not started, its state is its proof; suspended, it is opaque."""
+    """Save a generator: finished or not started, its state is its proof; suspended, it is opaque."""
     scan.mention(names_in(value.gi_code))
     scan.opaque(value, proof=generator_state)
     own = weakref.ref(value)
@@ -347,12 +347,12 @@ def of_generator(value: Any, scan: Any) -> Iterable[Any]:
 
 
 def of_frame(value: Any, _: Any) -> Iterable[Any]:
-    """Where a generator stands: its variables."""
+    """Return the variables of a generator's frame."""
     return [part for part in held_by(value) if type(part) is not types.FrameType]
 
 
 def of_cached(value: Any, scan: Any) -> Iterable[Any]:
-    """A function with a cache (functools.lru_cache)."""
+    """Note a function with a cache (functools.lru_cache) as opaque."""
     scan.opaque(value, "cache", proof=type(value).cache_info)
     return (value.__wrapped__,)
 
@@ -372,7 +372,7 @@ def has_begun(generator: Any) -> bool:
 
 
 def of_opaque(value: Any, scan: Any) -> Iterable[Any]:
-    """An opaque object of C."""
+    """Note an opaque object of C."""
     scan.opaque(value)
     scan.behind(held_by(value))
     return ()

@@ -77,7 +77,7 @@ def text_of(value: Any, spec: str) -> str:
 
 
 def written(value: Any, spec: str) -> str:
-    """The text, however long."""
+    """Return the text, of any length."""
     kind = type(value)
     if is_numpy(kind):
         return of_numpy(value, spec)
@@ -96,7 +96,7 @@ def written(value: Any, spec: str) -> str:
 
 
 def of_numpy(value: Any, spec: str) -> str:
-    """The text of one of numpy's scalars, which formats as the Python value that it holds."""
+    """Return the text of a scalar of numpy, which formats as its Python value."""
     if is_one(type(value), defined("numpy", "datetime64", "timedelta64")):
         return without_format(value, spec)
     own = value.item()
@@ -104,7 +104,7 @@ def of_numpy(value: Any, spec: str) -> str:
 
 
 def of_date(value: Any, spec: str) -> str:
-    """The text of a date or a time. Its zone is asked for it, so that is one of Python's."""
+    """Return the text of a date or time. Formatting calls its time zone, which must be one of Python's."""
     if type(value) is not datetime.date and not is_one(type(value.tzinfo), ZONES):
         raise CannotFormat("its time zone is of a class that is not asked")
     if spec and not PART_OF_DATE.search(spec):
@@ -120,7 +120,7 @@ def without_format(value: Any, spec: str) -> str:
 
 
 def check_size(number: Any) -> None:
-    """Refuse a number of which a format would make megabytes."""
+    """Refuse a number whose format would take megabytes."""
     if type(number) is int and number.bit_length() > MOST_BITS:
         raise CannotFormat(f"it is a whole number of {number.bit_length():,} bits")
     if type(number) is decimal.Decimal:
@@ -158,7 +158,7 @@ def value_text(shell: Any, asked: str) -> dict[str, str]:
 
 
 def named(shell: Any, name: str) -> Any:
-    """The value of a name."""
+    """Return the value of a name."""
     for known, value in list(dict.items(shell.user_ns)):
         # A string of a class of theirs could have its own idea of what is equal.
         if type(known) is str and known == name and is_theirs(name, value, shell.user_ns_hidden):
@@ -186,7 +186,7 @@ def item(value: Any, key: Any) -> Any:
 
 
 def of_sequence(value: Any, key: Any) -> Any:
-    """The item at a position."""
+    """Return the item at a position."""
     if type(key) is not int:
         raise CannotFormat(f"a {type_name(value)} has whole numbers for keys")
     if not -len(value) <= key < len(value):
@@ -214,7 +214,7 @@ def same(known: Any, key: Any) -> bool:
 
 
 def of_array(value: Any, key: Any) -> Any:
-    """An item, or a part with fewer dimensions."""
+    """Return an item of an array, or a part with fewer dimensions."""
     keys = tuple(key) if type(key) is list else key
     if not all(type(one) is int for one in (keys if type(keys) is tuple else [keys])):
         raise CannotFormat("an array has whole numbers for keys")
@@ -222,7 +222,7 @@ def of_array(value: Any, key: Any) -> Any:
 
 
 def of_column(column: Column, key: Any) -> Any:
-    """The value in the row with a label."""
+    """Return the value in the row with a label."""
     values = column.values
     if not (is_one(type(values), defined("numpy", "ndarray")) or is_of(type(values), "pandas")):
         raise CannotFormat(f"its values are a {type_name(values)}")

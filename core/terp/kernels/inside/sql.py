@@ -15,7 +15,7 @@ _connection = duckdb.connect()
 
 
 def run(queries: str) -> Any:
-    """The result of the last query: a data frame where pandas is installed; None without a result."""
+    """Return the result of the last query: a data frame if pandas is installed; None without a result."""
     names = {"_terp_connection": _connection, "_terp_queries": queries}
     # DuckDB looks for tables among the names of the frame that calls it.
     call = "_terp_connection.sql(_terp_queries)"

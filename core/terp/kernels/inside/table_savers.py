@@ -53,7 +53,7 @@ def _size(count: int) -> str:
 
 
 def _objects(value: Any, scan: Any) -> Iterable[Any]:
-    """An array of objects. pandas quickly recognizes one with only texts and numbers."""
+    """Save an array of objects. pandas quickly recognizes one with only texts and numbers."""
     if value.size > MOST_ITEMS:
         scan.opaque(value, TOO_LARGE)
         return ()
@@ -150,7 +150,7 @@ def _same(now: Any, before: Any) -> bool:
 
 
 def _index(value: Any, scan: Any) -> Iterable[Any]:
-    """Of an index only the names can change."""
+    """Save the names of an index; nothing else in it can change."""
     scan.keep(_index_back, value, list(value.names), 0)
     return ()
 
@@ -181,7 +181,7 @@ def _column_back(value: Any, state: Any) -> int:
 
 
 def _random(value: Any, scan: Any) -> Iterable[Any]:
-    """A random number generator, which repeats its numbers after a restore."""
+    """Save a random number generator, which repeats its numbers after a restore."""
     source = value.bit_generator if hasattr(value, "bit_generator") else value._bit_generator
     scan.keep(_random_back, source, source.state, 0)
     return ()

@@ -32,7 +32,7 @@ SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def packing(pack: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
-    """`pack`, which also packs text that UTF-8 cannot hold: halves of surrogate pairs as Python writes them.
+    """Wrap `pack` to escape lone surrogates, which UTF-8 cannot encode.
 
     Without it, an error with such a text is never sent.
     """
@@ -91,7 +91,7 @@ class CellStream(OutStream):
 
     @property
     def parent_header(self) -> Any:
-        """The cell to which text written here and now belongs."""
+        """The cell to which text written now, in this thread, belongs."""
         header = getattr(self.home.local, "header", None)
         if header is not None:
             return header
@@ -105,11 +105,11 @@ class CellStream(OutStream):
         self._parent_header.set(value)
 
     def fileno(self) -> int:
-        """The descriptor that children inherit; what is written there is shown."""
+        """Return the file descriptor that children inherit; its output is shown."""
         return self.number
 
     def put(self, string: str) -> int:
-        """Write text; what exceeds the cell's room is counted."""
+        """Write text; count what exceeds the cell's limit."""
         if not isinstance(string, str):
             raise TypeError(f"write() argument must be str, not {type(string).__name__}")
         if os.getpid() != self.home.pid:
@@ -139,7 +139,7 @@ class CellStream(OutStream):
         return len(string)
 
     def keep(self, text: str, now: float) -> None:
-        """Add text to what is sent next. Does what the class above does, which takes five times as long."""
+        """Add text to the buffer, five times as fast as the base class does."""
         if not text.isascii():
             # A lone surrogate would make the whole message fail.
             text = text.encode("utf-8", "backslashreplace").decode()
@@ -160,14 +160,14 @@ class CellStream(OutStream):
         return self.sent != self.written
 
     def flush(self) -> None:
-        """Send what was written; soon, when flushes come too fast to be sent one by one."""
+        """Send the written text; later if there are too many flushes to send one by one."""
         if os.getpid() != self.home.pid:
             super().flush()  # type: ignore[no-untyped-call]
         elif self.waiting() and self.may_send():
             self.flush_now()
 
     def flush_now(self) -> None:
-        """Send what was written, and return when it is on its way."""
+        """Send the written text now."""
         if self.waiting():
             super().flush()  # type: ignore[no-untyped-call]
 
@@ -206,7 +206,7 @@ class Parented:
 
     @property
     def parent_header(self) -> Any:
-        """The cell to which something displayed here and now belongs."""
+        """The cell to which a display made now, in this thread, belongs."""
         return self.home.streams[0].parent_header
 
     @parent_header.setter
@@ -232,7 +232,7 @@ class Pipes(threading.Thread):
         self.spawned = True
 
     def renew(self) -> None:
-        """New pipes for the cell that begins, if an old one may have been inherited."""
+        """Make new pipes for a new cell, if a child may have inherited the old ones."""
         if not self.spawned:
             for key in self.current:
                 key.data["header"] = self.home.header
@@ -244,7 +244,7 @@ class Pipes(threading.Thread):
             ]
 
     def redirect(self, number: int, stream: Any) -> selectors.SelectorKey:
-        """A new pipe behind the descriptor `number`."""
+        """Put a new pipe behind the file descriptor `number`."""
         reading, writing = os.pipe()
         os.set_blocking(reading, False)
         os.dup2(writing, number)
@@ -262,7 +262,7 @@ class Pipes(threading.Thread):
                     self.pump(key)
 
     def drain(self) -> None:
-        """Take over what is in the current pipes, so that text written afterwards comes after it."""
+        """Read what is in the current pipes now, so that later text comes after it."""
         if getattr(self.home.local, "header", None) is None:
             with self.lock:
                 if self.poll.poll(0):
@@ -270,7 +270,7 @@ class Pipes(threading.Thread):
                         self.pump(key)
 
     def drain_all(self) -> None:
-        """As `drain`, until the current pipes are empty; gives up on a child that never pauses."""
+        """Read as `drain` does, until the pipes are empty; stop if a child writes without pause."""
         with self.lock:
             for key in list(self.current):
                 for _ in range(256):
@@ -300,7 +300,7 @@ class Pipes(threading.Thread):
 
 
 def birth_of(thread: threading.Thread) -> Any:
-    """The cell that started a thread; None for pools, whose threads serve the cell that runs now."""
+    """Return the cell that started a thread; None for threads of pools, which serve the current cell."""
     target = getattr(thread, "_terp_target", "")
     if target.startswith(("concurrent.", "multiprocessing.")):
         return None
@@ -308,7 +308,7 @@ def birth_of(thread: threading.Thread) -> Any:
 
 
 def mark_threads(home: Home) -> None:
-    """Let every new thread know the cell that starts it."""
+    """Record in every new thread the cell that starts it."""
     start = threading.Thread.start
 
     @functools.wraps(start)

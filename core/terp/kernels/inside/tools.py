@@ -42,7 +42,7 @@ class Working:
 
     @contextmanager
     def on(self, name: str) -> Iterator[None]:
-        """While the block lasts the tool `name` works."""
+        """Watch the call of the tool `name` while the block lasts."""
         call = object()
         self.calls[call] = name
         self.awake.set()
@@ -59,7 +59,7 @@ class Working:
                     self.report(tool=name, over=True)
 
     def watch(self) -> None:
-        """Look at the calls, as long as there are any."""
+        """Check the calls, as long as there are any, and report one that lasts."""
         seen: list[object] = []
         while True:
             self.awake.clear()
@@ -83,11 +83,11 @@ class PlainText(str):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        """The text."""
+        """Return the text."""
         return str(self)
 
     def __reduce__(self) -> Any:
-        """Elsewhere it is plain text."""
+        """Pickle as plain text."""
         return str, (str(self),)
 
 
@@ -97,7 +97,7 @@ class SourceText(str):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        """As it was written."""
+        """Return the source."""
         return str(self)
 
 
@@ -113,7 +113,7 @@ class KernelTools:
         self.modules: dict[str, Any] = {}
 
     def function(self, tool: dict[str, Any]) -> Callable[..., Any]:
-        """The function that stands for a tool."""
+        """Return the function for a tool."""
 
         def call(*args: Any, **kwargs: Any) -> Any:
             given = bound(tool, args, kwargs)
@@ -169,7 +169,7 @@ class KernelTools:
 
 
 def bound(tool: dict[str, Any], args: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a call by their names.
+    """Return the arguments of a call by name.
 
     Raises TypeError, with how the tool is called, when some are missing or too many.
     """
@@ -203,7 +203,7 @@ def called(function: Any, given: dict[str, Any]) -> Any:
 
 
 def finished(result: Any, max_chars: int) -> Any:
-    """The result of a call: text shows itself, and what is too long is cut."""
+    """Return the result of a call: text whose repr is itself, truncated if too long."""
     text = result if isinstance(result, str) else str(result) if max_chars else ""
     if max_chars and len(text) > max_chars:
         return PlainText(text[:max_chars] + TRUNCATED)
@@ -211,13 +211,13 @@ def finished(result: Any, max_chars: int) -> Any:
 
 
 def described(tool: dict[str, Any]) -> str:
-    """The docstring: what the tool does, and what is said of its parameters."""
+    """Return the docstring of a tool, with its parameters."""
     about = [f"{one['name']}: {one['description']}" for one in tool["parameters"] if one["description"]]
     return "\n\n".join(part for part in (tool["description"], "\n".join(about)) if part)
 
 
 def signature_of(tool: dict[str, Any]) -> Any:
-    """The signature that `help` shows. What may be left out shows None as its default."""
+    """Return the signature that `help` shows. An optional parameter shows None as its default."""
     by_name = any(one["required"] for one in tool["parameters"][1:]) and Parameter.KEYWORD_ONLY
     parameters = [
         Parameter(
@@ -236,28 +236,28 @@ class Importable:
     """Lets a tool file import `terp.tools` where terp itself is not installed."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """The spec of what stands in for it."""
+        """Return the spec of the replacement."""
         if name in ("terp", "terp.tools"):
             return ModuleSpec(name, self, is_package=name == "terp")  # type: ignore[arg-type]
         return None
 
     def create_module(self, spec: Any) -> Any:
-        """A plain module."""
+        """Create a plain module."""
         return None
 
     def exec_module(self, module: Any) -> None:
-        """Fill it."""
+        """Add its functions."""
         if module.__name__ == "terp.tools":
             module.register_tool, module.get_tools = register_tool, get_tools
 
 
 def register_tool(function: Any = None, **_: Any) -> Any:
-    """The function as it is: what it declares was read before."""
+    """Return the function unchanged: its declaration was read before."""
     return function if function is not None else lambda declared: declared
 
 
 def get_tools() -> dict[str, Any]:
-    """Name, description and parameters of each tool, by name; a copy, all the way down."""
+    """Return name, description and parameters of each tool by name, as a deep copy."""
     return copy.deepcopy({name: tool["definition"] for name, tool in provided[0].declared.items()})
 
 
@@ -265,7 +265,7 @@ provided: list[KernelTools] = []
 
 
 def provide(declared: list[dict[str, Any]], sources: dict[str, str]) -> None:
-    """Put the tools beside Python's own names."""
+    """Add the tools to the builtins."""
     tools = KernelTools(declared, sources, report)
     provided[:] = [tools]
     sys.meta_path.append(Importable())

@@ -22,7 +22,7 @@ class Recipient(Protocol):
     """The sender of a request; receives every message that names the request as its parent."""
 
     def received(self, channel: str, message: Message) -> None:
-        """A message of one channel; called in the order of that channel."""
+        """Take one message of a channel; called in the order of that channel."""
 
 
 class Dispatcher:
@@ -90,7 +90,7 @@ def new_request(
     metadata: Mapping[str, Any] | None = None,
     subshell: str = "",
 ) -> dict[str, Any]:
-    """A message of Jupyter's protocol, as its four parts. `session` is the id of the client."""
+    """Return a new message of Jupyter's protocol, as its four parts. `session` is the client's id."""
     header = {
         "msg_id": uuid.uuid4().hex,
         "msg_type": kind,
@@ -189,7 +189,7 @@ class Connection(Protocol):
         """True if a kernel that is `gone` may still run, out of reach, with its variables."""
 
     async def open(self, route: Route) -> None:
-        """Start the kernel or find it; from then on messages go to it and from it to `route`.
+        """Start the kernel or find it; from then on its messages go to `route`.
 
         It need not answer yet. What is half done when this fails is ended by `close`.
 
@@ -201,10 +201,10 @@ class Connection(Protocol):
         """Send a message, made by `new_request`, on "shell", "stdin" or "control"; never waits."""
 
     async def interrupt(self) -> None:
-        """Ask the code to stop, as the kernel wants to be asked."""
+        """Ask the code to stop, in the way that the kernel supports."""
 
     async def stack(self) -> str:
-        """Where the code stands, as faulthandler writes it; "" when that is not known at once.
+        """Return the stack of the code, as faulthandler writes it; "" if it is not available at once.
 
         Only for a kernel that is killed next: code that has taken the signal for itself may end of it.
         """
@@ -216,10 +216,10 @@ class Connection(Protocol):
         """Disconnect and remove terp's files. Harmless when repeated, or before `open`."""
 
     def last_words(self) -> str:
-        """The last lines of the kernel's log, "" when it is empty; also after `close`."""
+        """Return the last lines of the kernel's log, also after `close`; "" if it is empty."""
 
     def not_up(self, seconds: float) -> KernelStartFailed:
-        """The error for a kernel that ended, or did not answer within `seconds`, at its start."""
+        """Return the error for a kernel that ended at its start, or did not answer within `seconds`."""
 
 
 class Connector(Protocol):

@@ -54,12 +54,12 @@ async def _until_idle(running: RunningKernel, run: KernelRun) -> None:
 
 
 def silent_end(run: KernelRun, files: tuple[FileChange, ...]) -> RunEnded:
-    """The end of a run without a reply, in a kernel that lives."""
+    """Return the end of a run without a reply, in a kernel that still runs."""
     return RunEnded(run.stopped or "error", files=files, note="The kernel gave no result.")
 
 
 def fatal_end(run: KernelRun, files: tuple[FileChange, ...], obituary: str, *, left: bool) -> RunEnded:
-    """The end of a run with its kernel, or without it when that was `left` to somebody else."""
+    """Return the end of a run whose kernel ended, or was `left` running because it is another program's."""
     status: RunStatus = "timeout" if run.stopped == "timeout" else "died"
     if left and run.stopped:
         status = run.stopped
@@ -70,7 +70,7 @@ def fatal_end(run: KernelRun, files: tuple[FileChange, ...], obituary: str, *, l
 
 
 def ordinary_end(run: KernelRun, files: tuple[FileChange, ...], note: str, *, recall: str) -> RunEnded:
-    """The end of a run with a reply."""
+    """Return the end of a run with a reply."""
     ok = run.reply.result().get("status") == "ok"
     stopped: StoppedAt | None = stopped_in(run.report) if run.stopped else None
     hidden = run.report.get("hidden")

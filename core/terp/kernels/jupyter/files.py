@@ -95,7 +95,7 @@ class FileWatch:
         cwd: str = "",
         kernel: object = None,
     ) -> tuple[FileChange, ...]:
-        """The changes since `started_ns`, sorted by path.
+        """Return the changes since `started_ns`, sorted by path.
 
         `touched` are paths with their state before the run touched them (None: not there); `cwd`
         is where the run has left the kernel.
@@ -126,7 +126,7 @@ class FileWatch:
     def _of_code(
         self, changes: Iterable[FileChange], touched: Mapping[str, State | None]
     ) -> Iterator[FileChange]:
-        """The changes without those that terp itself made."""
+        """Yield the changes that terp itself has not made."""
         own = set(_identities((*_STANDARD_STREAMS, *self._own_files)))
         for one in changes:
             is_own = one.path not in touched and not own.isdisjoint(_identities([one.path]))
@@ -134,7 +134,7 @@ class FileWatch:
                 yield one
 
     def _unreported(self, changes: Sequence[FileChange]) -> Sequence[FileChange]:
-        """The changes without those that a run at the same time has reported."""
+        """Return the changes that no other run at the same time has reported."""
         states = {one.path: None if one.action == "deleted" else _file(one.path) for one in changes}
         missing = object()
         found = [one for one in changes if self._reported.get(one.path, missing) != states[one.path]]
@@ -158,7 +158,7 @@ def _written(
 
 
 def with_moves(changes: Sequence[FileChange], states: Mapping[str, State]) -> Iterator[FileChange]:
-    """The changes, with a deleted and an equal created file joined into one move.
+    """Yield the changes, with a deleted and an equal created file joined into one move.
 
     `states` are those of created files now, and of deleted ones before, as far as they are known.
     """
@@ -203,7 +203,7 @@ def _touched_elsewhere(after: _Look, touched: Mapping[str, State | None], since:
 
 
 def _spellings(folder: str) -> Iterator[str]:
-    """The beginnings of paths below a folder: its absolute and its resolved path."""
+    """Yield the prefixes of paths below a folder: its absolute and its resolved path."""
     for path in (Path(folder).absolute(), Path(folder).resolve()):
         yield f"{path}{os.sep}"
 
@@ -283,10 +283,10 @@ class RunFiles(Protocol):
         """Scan the directory in which a kernel is started, before its first run."""
 
     def begin(self) -> None:
-        """A run begins."""
+        """Note that a run begins."""
 
     async def changed_by(self, run: "KernelRun", running: "RunningKernel") -> tuple[FileChange, ...]:
-        """The files that a run, which has ended, changed; sorted by path."""
+        """Return the files that a finished run has changed, sorted by path."""
 
 
 class LocalFiles:
@@ -296,15 +296,15 @@ class LocalFiles:
         self._watch = watch
 
     async def look(self, root: str) -> None:
-        """See the directory, and remove what a killed terp has left elsewhere."""
+        """Scan the directory, and remove folders that a killed terp has left."""
         await asyncio.to_thread(self._look, root)
 
     def begin(self) -> None:
-        """Remember what was seen last."""
+        """Use the last scan as the state before the run."""
         self._watch.begin(self)
 
     async def changed_by(self, run: "KernelRun", running: "RunningKernel") -> tuple[FileChange, ...]:
-        """Compare the directory with what it was."""
+        """Compare the directory with the state before the run."""
         return await asyncio.to_thread(self._watch.changes, run.sent_ns, run.touched, run.cwd, self)
 
     def _look(self, root: str) -> None:
@@ -316,10 +316,10 @@ class NoFiles:
     """Implements `RunFiles` for a kernel whose files may be on another machine."""
 
     async def look(self, root: str) -> None:
-        """See nothing."""
+        """Scan nothing."""
 
     def begin(self) -> None:
-        """Remember nothing."""
+        """Note nothing."""
 
     async def changed_by(self, run: "KernelRun", running: "RunningKernel") -> tuple[FileChange, ...]:
         """Return no changes: none are known."""

@@ -37,12 +37,12 @@ class Listeners:
         return lambda: self._all.remove(listener) if listener in self._all else None
 
     def changed(self, language: str, state: KernelState, why: str) -> None:
-        """A kernel changed its state."""
+        """Report a change of a kernel's state."""
         for listener in tuple(self._all):
             listener.changed(language, state, why)
 
     def late_output(self, run_id: str, output: Output) -> None:
-        """Output arrived after its run had ended."""
+        """Report output that arrived after its run had ended."""
         for listener in tuple(self._all):
             listener.late_output(run_id, output)
 
@@ -73,24 +73,24 @@ class Asides(ABC):
         """Return True while code runs."""
 
     async def complete(self, code: str, cursor: int) -> Sequence[str]:
-        """Completions, or none when there are none within 150 ms."""
+        """Return completions; none if there is no answer within 150 ms."""
         reply = await self._ask("complete_request", {"code": code, "cursor_pos": cursor}, _TYPING_S)
         return tuple(match for match in reply.get("matches") or () if isinstance(match, str))
 
     async def inspect(self, code: str, cursor: int) -> str:
-        """Documentation as plain text; "" when the kernel cannot answer."""
+        """Return documentation as plain text; "" without an answer."""
         content = {"code": code, "cursor_pos": cursor, "detail_level": 0}
         reply = await self._ask("inspect_request", content, _HELP_S)
         return without_escapes(str((reply.get("data") or {}).get("text/plain") or ""))
 
     async def names(self) -> Mapping[str, str]:
-        """The user's names with their types; none when the kernel does not answer within 150 ms."""
+        """Return the user's names with their types; none if there is no answer within 150 ms."""
         answer = await self._ask_bootstrap("names", _TYPING_S)
         names = (answer or {}).get("names")
         return dict(names) if isinstance(names, Mapping) else {}
 
     async def variables(self) -> Sequence[Variable]:
-        """The user's variables.
+        """Return the user's variables.
 
         Raises:
             KernelBusy: the code that runs lets nothing else run.
@@ -103,17 +103,17 @@ class Asides(ABC):
         return tuple(_variable(row) for row in answer.get("variables") or ())
 
     async def missing(self, modules: Sequence[str]) -> Sequence[str]:
-        """The subset of `modules` (top-level names) that code could not import; none without an answer."""
+        """Return those of `modules` (top-level names) that code cannot import; none without an answer."""
         answer = await self._ask_bootstrap("missing", _VARIABLES_S, modules)
         return tuple(name for name in (answer or {}).get("missing") or () if name in modules)
 
     async def written(self, moment: int) -> Sequence[Sequence[str]]:
-        """The files that runs have written to since a moment, each with the possible remedy."""
+        """Return the files that runs have written to since a moment, each with its possible action."""
         answer = await self._ask_bootstrap("written", _PAST_S, [moment])
         return [[str(part) for part in row] for row in (answer or {}).get("written") or ()]
 
     async def take_back(self, moment: int, paths: Sequence[str]) -> Mapping[str, Any] | None:
-        """The result of restoring the state at `moment`; None without a kernel or without checkpoints.
+        """Restore the state at `moment` and return a report; None without a kernel or checkpoints.
 
         Raises:
             KernelBusy: code runs in it, or it does not answer.
@@ -129,7 +129,7 @@ class Asides(ABC):
         return dict(answer.get("rewind") or {})
 
     async def value(self, name: str, keys: Sequence[Any], spec: str) -> WrittenValue:
-        """The text of a value, or the reason why there is none. The kernel has 1 s to answer."""
+        """Return the text of a value, or the reason why there is none. The kernel has 1 s to answer."""
         running = self._running()
         if running is None:
             return WrittenValue(why="no code has run yet")
@@ -260,7 +260,7 @@ class JupyterKernel(Asides):
         await self._lives.up()
 
     async def up(self) -> RunningKernel:
-        """The running kernel, started if there was none.
+        """Return the running kernel; start it if there is none.
 
         Raises:
             KernelStartFailed: it did not come up.

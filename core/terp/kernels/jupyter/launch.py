@@ -112,7 +112,7 @@ _LAUNCH = (
 
 
 def python_argv(python: Interpreter) -> Sequence[str]:
-    """The command line of an ipykernel, with the options that make it quick and quiet.
+    """Return the command line of an ipykernel, with options that make it fast and quiet.
 
     It imports nothing from its directory until the bootstrap lets it, with the first cell.
     """
@@ -136,7 +136,7 @@ def python_argv(python: Interpreter) -> Sequence[str]:
 
 
 def host_argv(language: str, *arguments: str) -> Sequence[str]:
-    """The command line of one of terp's own kernels: the module of that name in `hosts`.
+    """Return the command line of one of terp's own kernels: the module of that name in `hosts`.
 
     `arguments` are for the kernel itself, as `--ShellKernel.program=/bin/bash`.
     """
@@ -146,7 +146,7 @@ def host_argv(language: str, *arguments: str) -> Sequence[str]:
 
 
 def own_argv(module: str, *arguments: str) -> Sequence[str]:
-    """The command line of a module of terp's, in terp's Python, whatever the environment says."""
+    """Return the command line that runs a module of terp in terp's Python, in any environment."""
     home = str(Path(terp.__file__).parent.parent)
     return (sys.executable, "-E", "-P", "-c", _START, home, module, *arguments)
 
@@ -207,7 +207,7 @@ def _module(stem: str) -> str:
 
 
 def provisioner_of(name: str, config: Mapping[str, Any]) -> Provisioner | None:
-    """The provisioner of that name with this configuration; None without a name.
+    """Return the provisioner of that name with this configuration; None without a name.
 
     Raises:
         SettingsError: there is a configuration, and no provisioner to have it.

@@ -64,7 +64,7 @@ class Lives:
         return self._cwd
 
     async def up(self) -> RunningKernel:
-        """The current life. A new one is started if there is none, or if the next one has a stricter sandbox.
+        """Return the current life; start one if there is none, or if the next one has a stricter sandbox.
 
         Raises:
             KernelStartFailed: it did not come up.

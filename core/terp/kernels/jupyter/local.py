@@ -108,7 +108,7 @@ class LocalKernels:
         return tuple(self._here)
 
     def known(self) -> Sequence[KnownLanguage]:
-        """Every language of the table."""
+        """Return every language of the table."""
         names: dict[tuple[Runtime, str], list[str]] = {}
         for name, row in best_runtimes(self._machine()).items():
             names.setdefault(row, []).append(name)
@@ -123,7 +123,7 @@ class LocalKernels:
         return tuple(name for name, row in self._here.items() if not row.keeps_state)
 
     def get(self, language: str) -> Kernel:
-        """The kernel for a language or an alias of it."""
+        """Return the kernel for a language or an alias of it."""
         name = language_of(language, self.languages)
         if not name:
             known = ", ".join(self.languages)
@@ -147,7 +147,7 @@ class LocalKernels:
         return self.begin_with(attachment)
 
     def begin_with(self, attachment: KernelAttachment) -> str:
-        """Let a kernel that somebody else has started run its language, which is returned.
+        """Use a kernel of another program for its language, which is returned.
 
         Until the languages are asked for it may be one that nothing else runs here, and is the default.
 
@@ -217,7 +217,7 @@ class LocalKernels:
         return JupyterKernel(language, cwd, connector, self._listeners, files, max_output_chars=most)
 
     def _files(self, cwd: str) -> RunFiles:
-        """The file watch of all kernels that are started in a directory: a change is reported once."""
+        """Return the file watch that all kernels of one directory share: a change is reported once."""
         if cwd not in self._watches:
             self._watches[cwd] = FileWatch(own_files=self.own_files, own_folders=self.own_folders)
         return LocalFiles(self._watches[cwd])
@@ -248,7 +248,7 @@ class LocalKernels:
         return self.interpreter or find_python(self.options.python, self.environ)
 
     def python_kernel(self) -> Kernel:
-        """The kernel of languages that run inside Python, also where Python itself is not offered."""
+        """Return the Python kernel for languages that run inside it, even if Python is not offered."""
         return self._kernel(python.runtime())
 
     def _language_of(self, attachment: KernelAttachment) -> str:

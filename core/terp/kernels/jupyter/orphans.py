@@ -29,7 +29,7 @@ done
 
 
 def supervised(command: Sequence[str], directory: str = "", afterwards: Sequence[str] = ()) -> Sequence[str]:
-    """The command line that runs `command`, and ends it with all it has started when its stdin ends.
+    """Return a command line that runs `command`, and kills it and its descendants when its stdin ends.
 
     Then `directory` is removed, and the command `afterwards` run.
     """
@@ -38,7 +38,7 @@ def supervised(command: Sequence[str], directory: str = "", afterwards: Sequence
 
 @contextmanager
 def lifeline() -> Iterator[int]:
-    """The stdin of a supervised program, which is ended with the context at the latest."""
+    """Yield the stdin for a supervised program, which ends with the context at the latest."""
     theirs, ours = os.pipe()
     try:
         yield theirs

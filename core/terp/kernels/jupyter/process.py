@@ -83,7 +83,7 @@ class GroupProvisioner(LocalProvisioner):
         return tier.wrap(command, policy)
 
     async def poll(self) -> int | None:
-        """The exit code, negative for a signal; None while the process runs."""
+        """Return the exit code, negative for a signal; None while the process runs."""
         code: int | None = await super().poll()
         if code is None or code <= 128 or not self.launch.confined.tier.stands_between:
             return code
@@ -114,12 +114,12 @@ class GroupProvisioner(LocalProvisioner):
             return
 
     def _kernel(self) -> int:
-        """The process of the kernel itself; 0 when it is not there."""
+        """Return the pid of the kernel itself; 0 if it does not run."""
         return self.launch.confined.tier.process_of(self.pid) if self.pid is not None else 0
 
     @staticmethod
     async def _pid_from(line: socket.socket, program: str) -> int:
-        """The number of the kernel's process, from its supervisor."""
+        """Return the kernel's pid, which its supervisor sends."""
         answer = await asyncio.get_running_loop().sock_recv(line, 64)
         number = int(answer or 0)
         if number < 0:

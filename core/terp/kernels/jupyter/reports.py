@@ -27,7 +27,7 @@ _CELL = re.compile(r"[/\\]ipykernel_\d+[/\\]")
 
 
 def back_call_in(text: str) -> BackCall:
-    """The call of a service that JSON text is; one of the service "" where it is none."""
+    """Return the service call in JSON text; a call of the service "" if it is invalid."""
     try:
         call = json.loads(text)
     except (ValueError, RecursionError):
@@ -39,25 +39,25 @@ def back_call_in(text: str) -> BackCall:
 
 
 def tool_in(report: Mapping[str, Any]) -> ToolWorking | None:
-    """The tool named in a report, or None."""
+    """Return the tool named in a report, or None."""
     name = _text(report.get("tool"))
     return ToolWorking(name, over=report.get("over") is True) if name.isidentifier() else None
 
 
 def changes_in(report: Mapping[str, Any]) -> tuple[VariableChange, ...]:
-    """The changes of the namespace in a report; none where it is malformed."""
+    """Return the namespace changes in a report; none if it is malformed."""
     rows = report.get("changes")
     found = [_change(row) for row in rows[:_MOST]] if isinstance(rows, list) else []
     return tuple(change for change in found if change is not None)
 
 
 def more_in(report: Mapping[str, Any]) -> int:
-    """The number of changes that a report leaves out."""
+    """Return the number of changes that a report leaves out."""
     return _number(report.get("more")) or 0
 
 
 def files_in(report: Mapping[str, Any], host: str) -> tuple[FileChange, ...]:
-    """The changed files of `host` in a report; none where it is malformed."""
+    """Return the changed files of `host` in a report; none if it is malformed."""
     rows = report.get("files")
     changes, states = [], {}
     for row in rows[:_MOST_ROWS] if isinstance(rows, list) else ():
@@ -73,7 +73,7 @@ def files_in(report: Mapping[str, Any], host: str) -> tuple[FileChange, ...]:
 
 
 def stopped_in(report: Mapping[str, Any]) -> StoppedAt | None:
-    """The place where an interrupt hit, or None when the report has none."""
+    """Return the place of an interrupt in a report, or None."""
     part_of_report = report.get("stopped")
     line = _number(part_of_report.get("line")) if isinstance(part_of_report, Mapping) else None
     if not isinstance(part_of_report, Mapping) or line is None:
@@ -86,7 +86,7 @@ def stopped_in(report: Mapping[str, Any]) -> StoppedAt | None:
 
 
 def failed_in(report: Mapping[str, Any]) -> tuple[tuple[Held, ...], str]:
-    """The values at the place of an error, and a hint; () and "" when the report has none."""
+    """Return the values at the place of an error, and a hint; () and "" without them."""
     part_of_report = report.get("failed")
     if not isinstance(part_of_report, Mapping):
         return (), ""
@@ -95,7 +95,7 @@ def failed_in(report: Mapping[str, Any]) -> tuple[tuple[Held, ...], str]:
 
 
 def stopped_in_stack(stack: str, code: str) -> StoppedAt | None:
-    """The place of the code in a stack that faulthandler wrote; None when no frame is of a cell.
+    """Return the place of the code in a stack that faulthandler wrote; None if no frame is of a cell.
 
     The innermost frame comes first, the code of the run is the outermost cell, and values are not known.
     """
@@ -116,7 +116,7 @@ def stopped_in_stack(stack: str, code: str) -> StoppedAt | None:
 
 
 def shape_in(value: Any) -> tuple[int, ...]:
-    """A shape; () where it is none."""
+    """Return a shape; () if it is malformed."""
     numbers = [_number(length) for length in value[:_MOST]] if isinstance(value, Sequence) else [None]
     return () if None in numbers else tuple(number for number in numbers if number is not None)
 
@@ -129,7 +129,7 @@ def _change(row: Any) -> VariableChange | None:
 
 
 def _held(rows: Any) -> tuple[Held, ...]:
-    """Names with their values; for text that may be a secret, only its type and length."""
+    """Return names with their values; for text that may be a secret, only its type and length."""
     read = [
         [_text(part) for part in row]
         for row in (rows[:_MOST] if isinstance(rows, list) else ())

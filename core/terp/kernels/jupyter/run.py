@@ -71,7 +71,7 @@ class Backlog:
         self._wake.set()
 
     async def items(self) -> AsyncGenerator[RunItem, None]:
-        """The items in order, as they come, until `RunEnded`."""
+        """Yield the items in order, until `RunEnded`."""
         while True:
             while self._queue:
                 item = self._take()

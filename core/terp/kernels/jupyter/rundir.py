@@ -55,7 +55,7 @@ class RunDir:
         return self.path / "log"
 
     def stack(self) -> str:
-        """The stack that the bootstrap's signal wrote; "" while it is not complete."""
+        """Return the stack that the kernel wrote at a signal; "" while it is not complete."""
         try:
             text = content_of(self.path / "stack", _LONGEST_STACK).decode(errors="replace")
         except OSError:
@@ -63,7 +63,7 @@ class RunDir:
         return text if text.endswith("\n") and "  File " in text else ""
 
     def log_tail(self, lines: int = 12) -> str:
-        """The last lines of the log, or the first ones about a crash of Python; "" when there are none."""
+        """Return the last lines of the log, or the first lines about a crash of Python; "" without any."""
         if self._read_log.closed:
             return ""
         log = self._read_log.fileno()
@@ -84,7 +84,7 @@ class RunDir:
 
 
 def short_base() -> Path:
-    """A directory of temporary files whose path leaves room for a socket's name."""
+    """Return a directory of temporary files whose path leaves room for a socket's name."""
     for base in (os.environ.get("XDG_RUNTIME_DIR", ""), tempfile.gettempdir(), "/tmp"):  # noqa: S108
         if base and len(os.fsencode(base)) <= _LONGEST_BASE and os.access(base, os.W_OK | os.X_OK):
             return Path(base)

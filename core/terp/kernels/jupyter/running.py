@@ -89,7 +89,7 @@ class RunningKernel:
         return self._connection.connection_file
 
     async def start(self) -> None:
-        """Bring the kernel up and wait until it answers.
+        """Start the kernel and wait until it answers.
 
         Raises:
             KernelStartFailed: it cannot be started or reached, ends at once, or does not answer in time.
@@ -127,7 +127,7 @@ class RunningKernel:
     async def ask(
         self, kind: str, content: Mapping[str, Any], timeout_s: float, *, busy: bool = False
     ) -> Message | None:
-        """The content of the reply to a request, or None when it does not come in time.
+        """Send a request and return the content of its reply, or None if it does not arrive in time.
 
         With `busy` the request goes to a subshell, which answers while code runs; None at once when
         the kernel has no subshells.
@@ -145,7 +145,7 @@ class RunningKernel:
     async def ask_bootstrap(
         self, what: str, timeout_s: float, *, busy: bool = False, about: Sequence[Any] = ()
     ) -> Message | None:
-        """The answer of the bootstrap in the kernel, or None as for `ask`. Runs no code of a cell."""
+        """Return the answer of terp's package in the kernel, or None as for `ask`. Runs no code of a cell."""
         deadline = time.monotonic() + timeout_s
         if busy and not await self._has_subshell(timeout_s):
             return None
@@ -162,7 +162,7 @@ class RunningKernel:
             self.forget(message_id)
 
     async def catch_up(self) -> None:
-        """Wait for the output of a run, in a kernel that sends results late."""
+        """Wait for late results of a run, in a kernel that sends them."""
         if self._connector.results_lag:
             nothing = {"code": "", "silent": True, "store_history": False, "allow_stdin": False}
             await self.ask("execute_request", nothing, _LAG_S)
@@ -184,17 +184,17 @@ class RunningKernel:
         await self._connection.interrupt()
 
     async def stack(self) -> str:
-        """The stack of the code, for a kernel that is killed next; "" when it is not available at once."""
+        """Return the stack of the code in a kernel that is killed next; "" if it is not available at once."""
         return await self._connection.stack() if self.has_bootstrap else ""
 
     async def kill(self, why: str = "") -> None:
-        """End the kernel at once, or leave it where it is not ours; `why` is what people read of that."""
+        """Kill the kernel, or leave it if it is another program's; `why` is shown to the user."""
         self._why = "" if self.is_shared or self.gone.done() else why
         self.was_left = self.is_shared and not self.gone.done()
         await self._connection.kill()
 
     async def close(self) -> None:
-        """Say farewell to the kernel, end it if it is ours, and remove our traces. Harmless when repeated."""
+        """Leave another program's kernel, or end terp's own. Harmless when repeated."""
         if self._guest is not None and self._guest.farewell and not self.gone.done():
             farewell = {"code": self._guest.farewell, "silent": True, "store_history": False}
             # Where other code runs, this is done when that is over.
@@ -211,7 +211,7 @@ class RunningKernel:
         return " ".join(part for part in (how, consequence, quoted) if part)
 
     def _post(self, channel: str, kind: str, content: Mapping[str, Any]) -> None:
-        """Send a message for whose answer nobody waits."""
+        """Send a message without waiting for an answer."""
         self._connection.send(channel, new_request(kind, content, session=self._session))
 
     async def _until_ready(self) -> None:
@@ -254,7 +254,7 @@ class RunningKernel:
             )
 
     async def _first(self, reply: asyncio.Future[Message], timeout_s: float) -> Message | None:
-        """The reply, or None when the kernel ends or the time is up before it comes."""
+        """Return the reply, or None if the kernel ends or the time is up before."""
         await first_of(reply, self.gone, timeout_s=max(timeout_s, 0))
         return reply.result() if reply.done() else None
 
@@ -266,7 +266,7 @@ class RunningKernel:
         return self._subshell is not None and await self._first(self._subshell.content, timeout_s) is not None
 
     def _aside(self, *, busy: bool) -> str:
-        """The id of the subshell for questions beside a run; "" for the main one."""
+        """Return the id of the subshell for requests beside a run; "" for the main one."""
         reply = self._subshell.content if busy and self._subshell is not None else None
         return str(reply.result().get("subshell_id") or "") if reply is not None else ""
 

@@ -22,7 +22,7 @@ _WAITING = 16
 
 
 def new_context(*, keeps_unread: bool = False) -> zmq.asyncio.Context:
-    """A context whose sockets lose nothing and come back quickly.
+    """Return a ZeroMQ context whose sockets lose no message and reconnect quickly.
 
     A kernel that `keeps_unread` has room for what is not read yet; any other drops it.
     """

@@ -78,7 +78,7 @@ def _started(command: list[str]) -> int:
 
 
 def _ignore_signals() -> None:
-    """Code may well signal its parent."""
+    """Ignore signals that the code may send to its parent."""
     import signal  # noqa: PLC0415  (see above)
 
     for number in (_HANG_UP, _INTERRUPT, _TERMINATE):
@@ -94,7 +94,7 @@ def _tell(number: int) -> None:
 
 
 def _watch(left: list[bool]) -> None:
-    """Have the kernel ended when terp is gone."""
+    """Kill the kernel when terp has ended."""
     try:
         while os.read(0, 64):
             pass
@@ -106,7 +106,7 @@ def _watch(left: list[bool]) -> None:
 
 
 def _ended(kernel: int) -> int:
-    """The status with which the kernel ended; others that end meanwhile are buried."""
+    """Return the exit status of the kernel; reap other processes that end meanwhile."""
     while True:
         pid, status = os.waitpid(-1, 0)
         if pid == kernel:
@@ -135,7 +135,7 @@ def _kill(pids: list[int]) -> None:
 
 
 def _below() -> list[int]:
-    """All processes below this one, the nearest first; none where there is no /proc."""
+    """Return all processes below this one, the nearest first; none without /proc."""
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc") if os.path.isdir("/proc/self") else ():  # noqa: PTH112, PTH208
         try:

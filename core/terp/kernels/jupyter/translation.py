@@ -1,4 +1,4 @@
-"""Jupyter's messages about output, as terp's outputs."""
+"""Translation of Jupyter's messages about output into terp's outputs."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +29,7 @@ class Translator:
         self._display_ids: dict[str, None] = {}
 
     def outputs(self, message: Message) -> Sequence[Output]:
-        """The outputs a message stands for; none for a message that is not about output."""
+        """Return the outputs in a message; none for a message that is not about output."""
         make = _MAKERS.get(message["msg_type"])
         return make(self, message["content"]) if make else ()
 
@@ -80,13 +80,13 @@ _MAKERS: Mapping[str, Callable[[Translator, Message], Sequence[Output]]] = {
 
 
 def error_of(content: Message) -> Error:
-    """The error in an `error` message or in a reply with status "error"."""
+    """Return the error in an `error` message or in a reply with status "error"."""
     traceback = tuple(content.get("traceback") or ())
     return Error(content.get("ename") or "Error", content.get("evalue") or "", traceback)
 
 
 def report_of(message: Message) -> Mapping[str, Any] | None:
-    """The report of the bootstrap in this message, or None when it has none."""
+    """Return the report of terp's package in a message, or None."""
     if message["msg_type"] != "display_data":
         return None
     report = (message["content"].get("data") or {}).get(REPORT)
@@ -94,7 +94,7 @@ def report_of(message: Message) -> Mapping[str, Any] | None:
 
 
 def pages(reply: Message) -> Sequence[Display]:
-    """The pager output in a reply, as of `obj?`."""
+    """Yield the pager output in a reply, as of `obj?`."""
     payload = reply.get("payload") or ()
     return [Display(part.get("data") or {}) for part in payload if part.get("source") == "page"]
 
@@ -111,7 +111,7 @@ def is_dropped(reply: Message) -> bool:
 
 
 def size_of(output: Output) -> int:
-    """The size of an output in characters."""
+    """Return the size of an output in characters."""
     match output:
         case Text(text=text):
             return len(text)
@@ -126,6 +126,6 @@ def size_of(output: Output) -> int:
 
 
 def omitted(report: Mapping[str, Any]) -> Omitted | None:
-    """The output that the limiter in the kernel dropped, or None when the report has none."""
+    """Return the output that the limiter in the kernel dropped, or None."""
     characters, lines = report.get("omitted") or (0, 0)
     return Omitted(characters, lines, spooled=False) if characters else None

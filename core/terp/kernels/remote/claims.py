@@ -33,7 +33,7 @@ class Claims:
         return tuple(self._kernels)
 
     def kernel(self, language: str) -> str:
-        """The id of the kernel of a language; "" when there is none."""
+        """Return the id of the kernel of a language; "" if there is none."""
         return self._kernels.get(language, "")
 
     def note(self, language: str, kernel_id: str) -> None:

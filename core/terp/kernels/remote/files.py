@@ -41,7 +41,7 @@ class RemoteFiles:
         """Do nothing: the kernel has its last scan."""
 
     async def changed_by(self, run: KernelRun, running: RunningKernel) -> tuple[FileChange, ...]:
-        """The changes that the kernel reported, with copies of the files that are not too large."""
+        """Return the changes that the kernel reported, with copies of files that are not too large."""
         room = LARGEST_OF_RUN
         changes = []
         for change in files_in(run.report, self._host):
@@ -53,7 +53,7 @@ class RemoteFiles:
         return tuple(changes)
 
     async def _fetched(self, change: FileChange, running: RunningKernel, number: int) -> str:
-        """The path of a copy of the file; "" when it cannot be had."""
+        """Copy the file; return the path of the copy, "" if it cannot be read."""
         content = await fetched(running, change.path, LARGEST)
         if content is None:
             return ""
@@ -64,7 +64,7 @@ class RemoteFiles:
 
 
 async def fetched(running: RunningKernel, path: str, most: int) -> bytes | None:
-    """The content of a file where the kernel is; None when it cannot be read, or is larger than `most`."""
+    """Return the content of a file of the kernel; None if it cannot be read or exceeds `most` bytes."""
     content = b""
     while len(content) <= most:
         answer = await running.ask_bootstrap("read", _PIECE_S, about=(path, str(len(content)), str(_PIECE)))
@@ -79,7 +79,7 @@ async def fetched(running: RunningKernel, path: str, most: int) -> bytes | None:
 
 
 async def given(running: RunningKernel, source: Path) -> str:
-    """Copy a file of this machine into the kernel's directory; its path there, never that of another file.
+    """Copy a file of this machine into the kernel's directory; return its path there, never another file's.
 
     Raises:
         KernelError: it cannot be written there.

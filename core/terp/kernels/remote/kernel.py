@@ -75,7 +75,7 @@ class GatewayKernel:
         self._watch = asyncio.create_task(self._poll())
 
     def send(self, channel: str, message: dict[str, Any]) -> None:
-        """Send a message, now or when the connection is back."""
+        """Send a message, now or after reconnecting."""
         assert self._wire is not None
         self._client = message["header"]["session"]
         self._unanswered.sent(channel, message)
@@ -83,7 +83,7 @@ class GatewayKernel:
         self._wire.send(channel, message)
 
     async def interrupt(self) -> None:
-        """Have the gateway interrupt the kernel, in the way its kernelspec says."""
+        """Have the gateway interrupt the kernel, as its kernelspec defines."""
         # A gateway that cannot be asked now may be asked again.
         with suppress(KernelStartFailed):
             await self._api.interrupt(self._id)
@@ -93,7 +93,7 @@ class GatewayKernel:
         return ""
 
     async def kill(self) -> None:
-        """End the kernel, unless it is one that was here before and does something else."""
+        """End the kernel, unless it ran before this session and has not answered."""
         if self.gone.done():
             return
         if self._was_there and not self._ready:
@@ -133,7 +133,7 @@ class GatewayKernel:
         return ""
 
     def not_up(self, seconds: float) -> KernelStartFailed:
-        """Why the kernel did not come up."""
+        """Return the error for a kernel that did not start."""
         host = self._api.gateway.host
         if self.gone.done():
             return GatewayUnavailable(self.gone.result(), f"See the log of the gateway at {host}.")
@@ -148,7 +148,7 @@ class GatewayKernel:
         )
 
     async def _found(self) -> str:
-        """The id of the kernel that is claimed, if it lives."""
+        """Return the id of the claimed kernel, if it still runs."""
         claimed = self._claims.kernel(self._language)
         self._was_there = bool(claimed and await self._api.state(claimed))
         return claimed if self._was_there else ""
@@ -162,7 +162,7 @@ class GatewayKernel:
         return kernel_id
 
     async def _abandon(self) -> None:
-        """End the kernel that was being started for somebody who has gone."""
+        """End a kernel whose start was not awaited to the end."""
         if self._starting is None:
             return
         await asyncio.wait({self._starting}, timeout=_ABANDONED_S)
@@ -182,7 +182,7 @@ class GatewayKernel:
             self._route(channel, message)
 
     def _deliver(self, channel: str, message: dict[str, Any]) -> None:
-        """Take what `Unanswered` makes up for what is lost, or give its question to the kernel."""
+        """Route a message that `Unanswered` has made, or send its question to the kernel."""
         if message["parent_header"] and self._route is not None:
             self._route(channel, {**message, "msg_type": message["header"]["msg_type"]})
         elif self._wire is not None:
@@ -197,7 +197,7 @@ class GatewayKernel:
             self._end(f"The kernel at {host} was restarted by somebody else.")
 
     def _look_for_another_life(self, channel: str, message: Message) -> None:
-        """A restart by somebody else may go unheard, but then the kernel answers under another id."""
+        """Detect an unreported restart by another client: the kernel then answers under another id."""
         is_ours = (message["parent_header"] or {}).get("session") == self._client
         # The server, too, writes messages: notices of what it holds back, as output.
         is_the_kernels = channel == "shell" or message["msg_type"] == "status"
@@ -283,7 +283,7 @@ class Unanswered:
         return True
 
     def ask(self, away_s: float) -> None:
-        """The connection is back after so many seconds: find out what has lost its end."""
+        """Find out, after `away_s` seconds without a connection, which requests get no end any more."""
         if not self._open:
             return
         question = new_request("kernel_info_request")
@@ -292,7 +292,7 @@ class Unanswered:
         self._deliver("shell", question)
 
     def close(self) -> None:
-        """Wait for nothing any more."""
+        """Stop waiting."""
         if self._quiet is not None:
             self._quiet.cancel()
 

@@ -81,7 +81,7 @@ class GatewaySpec:
 def chosen_specs(
     specs: Sequence[GatewaySpec], languages: Sequence[str], host: str
 ) -> Mapping[str, GatewaySpec]:
-    """The kernelspecs for the languages that were chosen, in that order; without a choice all.
+    """Return the kernelspecs for the chosen languages, in that order; without a choice all.
 
     A kernelspec can be chosen by its own name as well. The first one for a language goes by the language's
     name, another one by its own.
@@ -163,7 +163,7 @@ class GatewayKernels:
 
     @classmethod
     async def connect(cls, gateway: Gateway, claims: Claims, origin: Origin) -> "GatewayKernels":
-        """Ask the gateway what it has.
+        """Connect to the gateway and read its kernelspecs.
 
         Raises:
             GatewayRefused: it does not let us in.
@@ -195,7 +195,7 @@ class GatewayKernels:
         return self._api.gateway.host
 
     async def give(self, language: str, source: Path) -> str:
-        """Copy a file of this machine to where a kernel is; its path there, never that of another file.
+        """Copy a file of this machine to the kernel's machine; return its path there, never another file's.
 
         Raises:
             KernelStartFailed: there is no such kernel.
@@ -223,14 +223,14 @@ class GatewayKernels:
         return ()
 
     def known(self) -> Sequence[KnownLanguage]:
-        """Every kernelspec."""
+        """Return every kernelspec."""
         return [
             KnownLanguage((name,), f"{spec.title}, the kernelspec {spec.name} of {self.elsewhere}")
             for name, spec in self._specs.items()
         ]
 
     def get(self, language: str) -> Kernel:
-        """The kernel for a language or an alias of it."""
+        """Return the kernel for a language or an alias of it."""
         name = language_of(language, self.languages)
         if not name:
             known = ", ".join(self.languages)
@@ -242,14 +242,14 @@ class GatewayKernels:
         return self._listeners.add(listener)
 
     async def rest(self) -> Sequence[str]:
-        """Let go of the kernels, and end them unless they are to be kept: these lose nothing."""
+        """Disconnect, and end kernels unless they are to be kept. Return the languages that lost state."""
         kernels, self._kernels = self._kernels, {}
         await self._end(kernels)
         lost = {} if self.options.keep else kernels
         return tuple(language for language, kernel in lost.items() if kernel.generation)
 
     async def aclose(self) -> None:
-        """Let go of the kernels, and end them unless they are to be kept."""
+        """Disconnect from the kernels, and end them unless they are to be kept."""
         await self._end(self._kernels)
         await self._api.aclose()
 
@@ -306,7 +306,7 @@ class FileCarrier:
         self._given: dict[str, tuple[int, int]] = {}
 
     def take(self, attachments: Sequence[Attachment]) -> None:
-        """Carry the files behind these from now on."""
+        """Copy these files with the next code."""
         for attachment in attachments:
             if attachment.source and Path(attachment.source) not in self._sources:
                 self._sources.append(Path(attachment.source))

@@ -21,7 +21,7 @@ _GIVE_ONE = f"Put it into the variable {TOKEN_VARIABLES[0]}, or name its file wi
 
 
 def refused(gateway: Gateway, status: int, reason: str, location: str = "") -> KernelStartFailed:
-    """The error that an HTTP status means; `location` is where the server sends to instead."""
+    """Return the error for an HTTP status; `location` is the target of a redirect."""
     said = f"{status} {reason}".strip().rstrip(".")
     if status in _NO_RIGHT:
         return _no_right(gateway, said)
@@ -40,7 +40,7 @@ def refused(gateway: Gateway, status: int, reason: str, location: str = "") -> K
 
 
 def unreachable(gateway: Gateway, error: BaseException) -> GatewayUnavailable:
-    """The error that a connection which failed means."""
+    """Return the error for a connection that failed."""
     cause = _of_tls(error)
     if cause is not None:
         why = getattr(cause, "verify_message", "") or cause.reason or str(cause)
@@ -76,7 +76,7 @@ def _token_of(gateway: Gateway) -> str:
 
 
 def _of_tls(error: BaseException) -> ssl.SSLError | None:
-    """The failure of TLS that an error came of, if it did."""
+    """Return the TLS error that caused an error, or None."""
     seen: BaseException | None = error
     while seen is not None:
         if isinstance(seen, ssl.SSLError):
@@ -116,7 +116,7 @@ class GatewayApi:
         )
 
     async def specs(self) -> GatewaySpecs:
-        """The kernelspecs, those of the default first."""
+        """Return the kernelspecs, the default first."""
         body = await self._json("GET", "kernelspecs")
         rows = body.get("kernelspecs")
         if not isinstance(rows, Mapping):
@@ -141,7 +141,7 @@ class GatewayApi:
         return str(started["id"])
 
     async def state(self, kernel_id: str) -> str:
-        """The kernel's state as the server reports it: "busy", "idle"…; "" when it does not live."""
+        """Return the kernel's state as the server reports it: "busy", "idle"…; "" if it has ended."""
         # Who only looks is not active: a server that nobody uses may be ended.
         answer = await self._send("GET", "kernels", kernel_id, params={"no_track_activity": "1"})
         if answer.status_code == httpx.codes.NOT_FOUND:
@@ -211,7 +211,7 @@ def _spec(name: str, row: Any) -> GatewaySpec:
 
 
 def _reason(answer: httpx.Response) -> str:
-    """The server's reason for an error, in one line."""
+    """Return the server's reason for an error, in one line."""
     try:
         body = answer.json()
     except ValueError:

@@ -31,7 +31,7 @@ _PARTS = ("header", "parent_header", "metadata", "content")
 
 
 def frame_of(channel: str, message: Mapping[str, Any]) -> bytes:
-    """A message as a `v1` frame: the number of offsets, the offsets, and the parts that they delimit."""
+    """Return a message as a `v1` frame: the number of offsets, the offsets, the parts that they delimit."""
     parts = [channel.encode(), *(_packed(message[name]) for name in _PARTS)]
     count = len(parts) + 1
     offsets = [8 * (1 + count)]
@@ -41,12 +41,12 @@ def frame_of(channel: str, message: Mapping[str, Any]) -> bytes:
 
 
 def old_frame_of(channel: str, message: Mapping[str, Any]) -> str:
-    """A message as JSON, for a server that speaks no `v1`."""
+    """Return a message as JSON, for a server without `v1` frames."""
     return json.dumps({**{name: message[name] for name in _PARTS}, "channel": channel, "buffers": []})
 
 
 def message_in(frame: bytes | str, *, v1: bool) -> tuple[str, Message]:
-    """The channel of a frame, and the message that came on it. Binary buffers are left out.
+    """Return the channel and the message of a frame, without binary buffers.
 
     Raises:
         ValueError: it is no such frame.
@@ -87,7 +87,7 @@ def _message(parts: Sequence[Any]) -> Message:
 
 
 def _without_buffers(frame: bytes) -> bytes:
-    """The JSON in an older binary frame: a count, offsets of four bytes, JSON, buffers."""
+    """Return the JSON in an older binary frame: a count, offsets of four bytes, JSON, buffers."""
     try:
         (count,) = struct.unpack_from("!I", frame, 0)
         start, *after = struct.unpack_from(f"!{min(count, len(frame) // 4)}I", frame, 4)
@@ -101,7 +101,7 @@ def _packed(part: Mapping[str, Any]) -> bytes:
 
 
 def acknowledge_at_once(transport: Any) -> None:
-    """Have the kernel of this machine confirm received data without its usual delay of 40 ms (Linux).
+    """Turn off the delay of 40 ms with which Linux acknowledges received data.
 
     Servers of Jupyter wait for that before they send the next small message: a run takes 44 ms with the
     delay and 5 ms without. The option wears off, so it is set after everything that was received.
@@ -164,12 +164,12 @@ class Wire:
         self._life = asyncio.create_task(self._live(self._socket))
 
     def send(self, channel: str, message: dict[str, Any]) -> None:
-        """Send a message, now or when the connection is back."""
+        """Send a message, now or after reconnecting."""
         self._outbox.append((channel, message))
         self._filled.set()
 
     async def close(self) -> None:
-        """End the connection for good. Harmless when repeated."""
+        """Close the connection. Harmless when repeated."""
         if self._life is not None:
             self._life.cancel()
             await asyncio.wait({self._life})
@@ -188,7 +188,7 @@ class Wire:
             self._back(time.monotonic() - dropped)
 
     async def _serve(self, socket: ClientConnection) -> None:
-        """Carry messages until the connection breaks."""
+        """Pass on messages until the connection breaks."""
         sending = asyncio.create_task(self._send_all(socket))
         try:
             with suppress(ConnectionClosed):
@@ -249,7 +249,7 @@ class Wire:
             raise unreachable(self._gateway, error) from error
 
     async def _reconnected(self, dropped: float) -> ClientConnection:
-        """A new connection, for which is tried as long as it may come.
+        """Try to connect again, until the time limit.
 
         Raises:
             KernelStartFailed: the gateway does not let us in any more, or the time is up.
