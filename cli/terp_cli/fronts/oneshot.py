@@ -102,9 +102,9 @@ def _first(session: Session, first: First, *, last: bool) -> AsyncGenerator[Even
     if first == "go_on":
         goal, turn = current_goal(session.equipment), session.go_on()
         return turn if goal is None or not last else until(session, goal, turn)
-    from terp.session.cells import cells  # noqa: PLC0415  (few sessions are ever run again)
+    from terp.session.replay.source import session_runs  # noqa: PLC0415  (few sessions are ever run again)
 
-    return session.rerun(cells((record.event for record in session.log.since(0)), session.folder))
+    return session.rerun(session_runs((record.event for record in session.log.since(0)), session.folder))
 
 
 def _end_of(stopping: Stopping, end: TurnFinished) -> TurnFinished:

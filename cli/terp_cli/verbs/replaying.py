@@ -11,15 +11,15 @@ from terp.analysis.effects.analysis import effects_of
 from terp.analysis.rules.deciding import Rules
 from terp.errors import TerpError
 from terp.events.outputs import Output, Text
+from terp.events.run_log import LoggedRun
 from terp.events.settled import Displays
 from terp.models.recording.file import Recording
 from terp.opening.session import written_rules
 from terp.opening.workbench import Workbench, open_bench
 from terp.person import Nobody
-from terp.session.cells import Cell, cells
 from terp.session.heard import HeardRun
 from terp.session.replay.difference import difference
-from terp.session.replay.recorded import recorded_cells
+from terp.session.replay.source import is_whole, recorded_runs, session_runs
 from terp.settings import Settings
 from terp.settings.project.files import Project
 from terp.store.catalogue import Catalogue
@@ -51,7 +51,7 @@ class ReplaySource:
     With `observed` the recording has the model's view of each run in place of its output.
     """
 
-    conversations: Sequence[Sequence[Cell]]
+    conversations: Sequence[Sequence[LoggedRun]]
     cwd: Path
     observed: bool = False
 
@@ -64,14 +64,14 @@ def replay(call: Invocation) -> int:
     """
     settings = call.settings()
     source = _source(call)
-    found = [cell for conversation in source.conversations for cell in conversation]
+    found = [run for conversation in source.conversations for run in conversation]
     if not found:
         raise TerpError(f"No code of '{call.line.argument}' has run, so nothing can be replayed.")
     if not call.options.fresh:
-        for number, cell in enumerate(found, 1):
-            first, *more = cell.code.strip().splitlines() or [""]
+        for number, run in enumerate(found, 1):
+            first, *more = run.code.strip().splitlines() or [""]
             left = f"  (and {counted(len(more), 'line')} more)" if more else ""
-            call.out.write(f"{number:3}  {cell.language:8} {one_line(first)}{left}\n")
+            call.out.write(f"{number:3}  {run.language:8} {one_line(first)}{left}\n")
         call.note("nothing was run; with --fresh this code runs in a new kernel and its output is compared.")
         return 0
     return asyncio.run(_Replay(call, settings, source, len(found)).run())
@@ -82,7 +82,7 @@ def _source(call: Invocation) -> ReplaySource:
     path = typed_path(named)
     if path.is_file():
         return ReplaySource(
-            recorded_cells(Recording(path).entries(), known_languages()), call.cwd, observed=True
+            recorded_runs(Recording(path).entries(), known_languages()), call.cwd, observed=True
         )
     folder = path if is_session(path) else None
     if folder is None:
@@ -92,7 +92,7 @@ def _source(call: Invocation) -> ReplaySource:
     # One that is named by its path has been put there, beside what it works on.
     here = call.options.cwd or path == folder or not own.is_dir()
     events = (record.event for record in stored.events.records)
-    return ReplaySource([cells(events, folder)], call.cwd if here else own)
+    return ReplaySource([session_runs(events, folder)], call.cwd if here else own)
 
 
 class _Replay:
@@ -124,15 +124,15 @@ class _Replay:
         out.write(f"{', '.join(parts)}.\n")
         return code or int(bool(self._differ) or not self._same)
 
-    async def _conversation(self, conversation: Sequence[Cell]) -> int:
+    async def _conversation(self, conversation: Sequence[LoggedRun]) -> int:
         call, project = self._call, self._call.project_around(self._source.cwd)
         bench = await self._bench(project)
         try:
             equip(call, self._alone, bench)
             displays = Displays()
-            for cell in conversation:
+            for run in conversation:
                 self._number += 1
-                if code := await self._cell(cell, bench, displays):
+                if code := await self._rerun(run, bench, displays):
                     return code
             return 0
         finally:
@@ -148,32 +148,32 @@ class _Replay:
             unasked=lambda: True,
         )
 
-    async def _cell(self, cell: Cell, bench: "Workbench | GatewayBench", displays: Displays) -> int:
-        kernel = bench.kernels.get(cell.language)
-        if why := self._why_not(cell, kernel.cwd):
+    async def _rerun(self, run: LoggedRun, bench: "Workbench | GatewayBench", displays: Displays) -> int:
+        kernel = bench.kernels.get(run.language)
+        if why := self._why_not(run, kernel.cwd):
             self._left_out += 1
             self._call.note(f"run {self._number} of {self._total} is left out: {why}.")
             return 0
-        if cell.anew:
+        if run.after_restart:
             await kernel.restart()
-        heard = HeardRun(cell.answers, displays, self._alone.serve, self._settings.max_output_chars)
+        heard = HeardRun(run.answers, displays, self._alone.serve, self._settings.max_output_chars)
         stopping = self._call.stopping
         with stopping.watching(lambda: self._alone.stop(kernel), bench.kernels.aclose):
-            ended = await self._alone.run(kernel, cell.code, heard, self._settings.run_timeout_s)
+            ended = await self._alone.run(kernel, run.code, heard, self._settings.run_timeout_s)
         if stopping.code or ended == EXIT_CODES["interrupted"]:
             return stopping.code or ended
-        self._compare(cell, heard)
+        self._compare(run, heard)
         return 0
 
-    def _why_not(self, cell: Cell, cwd: str) -> str:
-        if not cell.whole:
+    def _why_not(self, run: LoggedRun, cwd: str) -> str:
+        if not is_whole(run):
             return "it held a secret, which was not kept"
-        if cell.status in _UNFINISHED:
-            return _UNFINISHED[cell.status]
-        ruling = self._rules.ruling(cell.language, cell.code, effects_of(cell.language, cell.code, {}, cwd))
+        if run.fate in _UNFINISHED:
+            return _UNFINISHED[run.fate]
+        ruling = self._rules.ruling(run.language, run.code, effects_of(run.language, run.code, {}, cwd))
         return f"{ruling.by} is against it, or wants you asked" if ruling.verdict in ("deny", "ask") else ""
 
-    def _compare(self, cell: Cell, heard: HeardRun) -> None:
+    def _compare(self, run: LoggedRun, heard: HeardRun) -> None:
         scrubber = self._call.secrets.scrubber()
         now: Sequence[Output] = tuple(heard.outputs)
         as_kept = scrubber.redacted
@@ -181,7 +181,7 @@ class _Replay:
             home, temporary = self._call.environ.get("HOME", ""), tempfile.gettempdir()
             steady = replace(scrubber, cwd=str(self._source.cwd), home=home, temporary=temporary)
             now, as_kept = (Text("stdout", heard.observed),), lambda text: steady.steady(text, times=True)
-        differs = difference(cell.outputs, now, f"run {self._number}", as_kept=as_kept)
+        differs = difference(run.outputs, now, f"run {self._number}", as_kept=as_kept)
         if differs:
             self._differ += 1
             self._call.out.write(f"{readable(differs)}\n")

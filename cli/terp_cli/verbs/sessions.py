@@ -11,7 +11,7 @@ from terp.events.wire import VERSION, record_to_json
 from terp.secrets.environment import find_python
 from terp.settings.profile_file import short_path
 from terp.store.catalogue import Catalogue, Entry
-from terp.store.export.imports import distributions_of
+from terp.store.export.script import distributions_of
 from terp.store.export.writing import export
 from terp.store.forms import message_to_json
 from terp.store.importing import import_messages

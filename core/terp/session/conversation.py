@@ -19,11 +19,11 @@ from terp.events import (
 from terp.events.log import EventLog
 from terp.events.messages import Assistant, Message, Result, System, ToolCall, without_extras
 from terp.events.model import CallDelta, Chunk, Model, Reasoning, Replied, Retrying, Text, Tools, Usage
+from terp.events.run_log import RunLog
 from terp.models import tool
 from terp.models.facts.window import Window
 from terp.models.repair.arguments import ArgumentsDecoder
 from terp.session.answers.answer_text import AnswerText
-from terp.session.answers.links import Delivered
 from terp.session.context.history import History
 from terp.session.context.sent import SentMessages
 from terp.session.context.shortening import Asking, Shortening
@@ -92,7 +92,7 @@ class Conversation:
         self.demands: Callable[[], Mapping[str, Any]] = dict
         self.fills: Callable[[], Filling | None] = lambda: None
         self._log = log
-        self._delivered = Delivered(log)
+        self._runs = RunLog(log)
         self.offers_code = True
         """Whether the model is offered to run code; without it, none of its code runs."""
         self._system = system
@@ -159,7 +159,7 @@ class Conversation:
         """
         expected = sum(map(message_tokens, messages)) * self._tokens.told_to_counted
         await self.budget.check(self.model.name, round(expected))
-        incoming = _Incoming(AnswerText(self._log, self._delivered))
+        incoming = _Incoming(AnswerText(self._log, self._runs))
         async with aclosing(self.model.stream(messages, tools)) as chunks:
             async for chunk in chunks:
                 if isinstance(chunk, Usage | Retrying | Replied):
@@ -232,7 +232,7 @@ class Conversation:
         return tool.plain_name(call.name) not in self.outside()
 
     def _new_text(self) -> AnswerText:
-        return AnswerText(self._log, self._delivered, self.fills() if self.offers_code else None)
+        return AnswerText(self._log, self._runs, self.fills() if self.offers_code else None)
 
     async def _take(self, chunk: Chunk, incoming: _Incoming) -> None:
         if isinstance(chunk, Text):

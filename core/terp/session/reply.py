@@ -1,22 +1,21 @@
-"""What a turn came to, for use from Python."""
+"""The outcome of a turn, for use from Python."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import cast
 
 from terp.errors import StopReason, TerpError
 from terp.events import (
     CheckFinished,
-    CodeFinished,
-    CodeProposed,
     Event,
     ModelCalled,
     ModelRetrying,
-    Printed,
     TextDelta,
     TurnFinished,
     UsageReported,
 )
-from terp.events.outputs import Display, Error, FileChange, Output, StoppedAt, Text, VariableChange
+from terp.events.outputs import Display, Error, Output, RunStatus, StoppedAt, Text, VariableChange
+from terp.events.run_log import LoggedRun, RunLog
 from terp.session.cost.tally import Tally
 from terp.text.plain import without_escapes
 
@@ -94,66 +93,55 @@ class TurnFailed(TerpError):
         return f"{self.message} {self.remedy}".rstrip()
 
 
-@dataclass(slots=True)
-class _Gathered:
-    proposed: dict[str, CodeProposed] = field(default_factory=dict)
-    outputs: dict[str, list[Output]] = field(default_factory=dict)
-    runs: list[CodeRun] = field(default_factory=list)
-    files: dict[str, FileChange] = field(default_factory=dict)
-    used: Tally = field(default_factory=Tally)
-    checks: list[CheckFinished] = field(default_factory=list)
-    computed: dict[str, str] = field(default_factory=dict)
-    finished: TurnFinished = field(default_factory=lambda: TurnFinished("interrupted", ""))
-
-
 def reply_of(events: Iterable[Event]) -> Reply:
-    """The reply that the events of one turn amount to."""
-    gathered = _Gathered()
+    """Return the reply that the events of one turn amount to."""
+    runs, used, finished = RunLog(), Tally(), TurnFinished("interrupted", "")
+    checks: list[CheckFinished] = []
+    computed: dict[str, str] = {}
     for event in events:
-        _gather(event, gathered)
+        runs.take(event)
+        match event:
+            case CheckFinished():
+                checks.append(event)
+            case TextDelta(text=text, reference=reference) if reference:
+                computed[reference] = text
+            case ModelCalled() | ModelRetrying():
+                # The answer is the last reply.
+                computed.clear()
+            case UsageReported():
+                used = used.plus(event)
+            case TurnFinished():
+                finished = event
+            case _:
+                pass
     return Reply(
-        gathered.finished.answer,
-        gathered.finished.reason,
-        gathered.finished.error,
-        tuple(gathered.runs),
-        tuple(one.here for one in gathered.files.values() if one.action != "deleted" and one.here),
-        gathered.used.input_tokens,
-        gathered.used.output_tokens,
-        gathered.used.cost_usd,
-        gathered.finished.remedy,
-        tuple(gathered.checks),
-        gathered.computed,
-        gathered.used,
+        finished.answer,
+        finished.reason,
+        finished.error,
+        tuple(_code_run(run) for run in runs.all if run.is_over and run.language),
+        tuple(_files(runs)),
+        used.input_tokens,
+        used.output_tokens,
+        used.cost_usd,
+        finished.remedy,
+        tuple(checks),
+        computed,
+        used,
     )
 
 
-def _gather(event: Event, gathered: _Gathered) -> None:
-    match event:
-        case CodeProposed(call_id=call_id):
-            gathered.proposed[call_id] = event
-        case Printed(call_id=call_id, output=output):
-            gathered.outputs.setdefault(call_id, []).append(output)
-            if isinstance(output, Display) and output.path:
-                gathered.files[output.path] = FileChange(output.path, "created")
-        case CodeFinished(call_id=call_id, status=status, files=files) if call_id in gathered.proposed:
-            call, outputs = gathered.proposed[call_id], tuple(gathered.outputs.get(call_id, []))
-            gathered.runs.append(
-                CodeRun(call.language, call.code, status, outputs, event.changes, event.stopped_at)
-            )
-            gathered.files.update({change.path: change for change in files})
-        case CheckFinished():
-            gathered.checks.append(event)
-        case TextDelta(text=text, reference=reference) if reference:
-            gathered.computed[reference] = text
-        case ModelCalled() | ModelRetrying():
-            # The answer is the last reply.
-            gathered.computed.clear()
-        case UsageReported():
-            gathered.used = gathered.used.plus(event)
-        case TurnFinished():
-            gathered.finished = event
-        case _:
-            pass
+def _code_run(run: LoggedRun) -> CodeRun:
+    status = cast("RunStatus", run.fate)
+    return CodeRun(run.language, run.code, status, tuple(run.printed), tuple(run.changes), run.stopped_at)
+
+
+def _files(runs: RunLog) -> Iterator[str]:
+    """Yield the paths on this machine of displayed pictures, and of the files that runs left."""
+    left: dict[str, str] = {}
+    for run in runs.started:
+        left.update((output.path, output.path) for output in run.printed if isinstance(output, Display))
+        left.update((change.path, "" if change.action == "deleted" else change.here) for change in run.files)
+    yield from filter(None, left.values())
 
 
 def _text(output: Output) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from terp.events import CodeFinished, CodeRejected, CodeStarted, Noticed, Printed, Progress
-from terp.events.hints import misplaced
+from terp.events.hints import lost_name, misplaced
 from terp.events.kernel import Kernel
 from terp.events.log import EventLog
 from terp.events.messages import Image
@@ -25,12 +25,12 @@ from terp.events.outputs import (
     ToolWorking,
     VariableChange,
 )
+from terp.events.run_log import RunLog
 from terp.kernels.sandbox.denials import Denials
 from terp.models.tool import Call
 from terp.session.artifacts import Artifacts, Shown, Spool
 from terp.session.beside import Beside
 from terp.session.flood import Flood
-from terp.session.lost_names import lost_name
 from terp.session.observation import Observation, described
 from terp.text.plain import without_escapes
 
@@ -162,7 +162,7 @@ class Runner:
         self._show(watched.call, watched.flood.ended())
         if watched.spool.failure:
             self._log.append(Noticed(f"Not all output of this run is kept: {watched.spool.failure}"))
-        watched.observation.remark(lost_name(self._log, watched.error))
+        watched.observation.remark(lost_name(RunLog(self._log).names, watched.error))
         for told in filter(None, (watched.denials.message(), self._left(watched.kernel))):
             self._log.append(Noticed(told))
             watched.observation.remark(told)

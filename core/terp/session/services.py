@@ -1,14 +1,19 @@
 """What code in a kernel can ask of terp while it runs: a line from the person, or a service."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 from terp.errors import NobodyThere, TerpError
 from terp.events.kernel import Kernel
 from terp.events.outputs import BackCall, InputRequest, Service
+from terp.events.run_log import RunLog
 from terp.person import Person
 from terp.person.questions import Questions
 from terp.session.runs import Attended, Guard
 from terp.text.interrupts import Interrupted
+
+RUN_OUTPUT = "run_output"
+"""The service by which `out[N]` in a kernel finds the output of a run."""
 
 
 class Services:
@@ -62,3 +67,24 @@ class Services:
             await kernel.answer(None, error.message)
         except Exception as error:  # noqa: BLE001  # whatever a service raises belongs to the code that called it
             await kernel.answer(None, f"{type(error).__name__}: {error}")
+
+
+def run_outputs(runs: RunLog, spooled: Callable[[int], str]) -> Service:
+    """Return the service that tells code in a kernel how a run ended, and the file of its output.
+
+    Its argument is the `number` of the run; it raises what `RunLog.find` does. `spooled` is the file of a run
+    in the session's folder, "" for none.
+    """
+
+    async def find(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        run = runs.find(int(arguments["number"]))
+        return {
+            "number": run.number,
+            # A fork has a copy of its own, and its code sees no other; a run that was cut off has no path.
+            "path": spooled(run.number) or run.output_path,
+            "status": run.fate,
+            "language": run.language,
+            "images": list(run.images),
+        }
+
+    return find

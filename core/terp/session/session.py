@@ -11,6 +11,7 @@ from terp.events.kernel import Kernels
 from terp.events.log import EventLog, Record
 from terp.events.messages import Assistant, Attachment, Message, ToolCall, User
 from terp.events.model import Model
+from terp.events.run_log import LoggedRun, RunLog
 from terp.kernels.environments.readiness import Readiness
 from terp.kernels.sandbox.denials import denials_of
 from terp.kernels.sandbox.temporary import Leftovers
@@ -30,19 +31,17 @@ from terp.session.jobs import Jobs
 from terp.session.keeping import Keeping, Stored
 from terp.session.limits import Limits
 from terp.session.parts import Parts
-from terp.session.past_runs import RUN_OUTPUT, recalling
 from terp.session.playing import Playing, Work
 from terp.session.proposals import Proposals
 from terp.session.rewind.past import Past
 from terp.session.runs import Runner
-from terp.session.services import Services
+from terp.session.services import RUN_OUTPUT, Services, run_outputs
 from terp.session.turn import Turn
 from terp.session.typed_run import TYPED, TypedRun
 from terp.session.warming import Warming
 from terp.text.interrupts import Interrupts
 
 if TYPE_CHECKING:
-    from terp.session.cells import Cell
     from terp.session.rewind.resuming import Resumption
 
 
@@ -237,19 +236,19 @@ class Session:
             async for event in events:
                 yield event
 
-    async def rerun(self, cells: "Sequence[Cell]") -> AsyncGenerator[Event, None]:
-        """Run code of a stored session again, in order, and compare: `cells.cells` are all of it.
+    async def rerun(self, runs: Sequence[LoggedRun]) -> AsyncGenerator[Event, None]:
+        """Run code of a stored session again, in order, and compare: `session_runs` returns all of it.
 
         The person is asked about each; a refusal leaves one out. It is no part of the conversation: in a
         session that was resumed the model is told with the next message what came of it.
         """
-        from terp.session.replay.rerun import RERUN, Rerun  # noqa: PLC0415  (few sessions are ever run again)
+        from terp.session.replay.rerun import RERUN_PROMPT, Rerun  # noqa: PLC0415  (few sessions are ever run again)
 
         self._playing.check_free()
         after = self.log.last
-        self.log.append(TurnStarted(RERUN))
+        self.log.append(TurnStarted(RERUN_PROMPT))
         as_kept = self._keeper.as_kept if self._keeper else self.equipment.without_secrets
-        rerun = Rerun(self._parts, cells, Interrupts(), as_kept)
+        rerun = Rerun(self._parts, runs, Interrupts(), as_kept)
         try:
             async with aclosing(self._playing.play(rerun, after)) as events:
                 async for event in events:
@@ -346,7 +345,7 @@ class Session:
 
     def _new_runner(self, services: Services, last_run: int) -> Runner:
         artifacts = Artifacts(self.folder / OUTPUTS, self.folder, lambda: self.equipment.scrubber())  # noqa: PLW0108  (it comes later)
-        services.offer(RUN_OUTPUT, recalling(self.log, artifacts.spooled))
+        services.offer(RUN_OUTPUT, run_outputs(RunLog(self.log), artifacts.spooled))
         runner = Runner(
             self.log,
             artifacts,

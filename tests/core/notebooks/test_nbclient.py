@@ -23,7 +23,7 @@ from terp.kernels.jupyter.local import LocalKernels
 from terp.person import Nobody
 from terp.session.session import Session
 from terp.store.export.notebook import notebook
-from terp.store.export.telling import story_of
+from terp.store.export.story import story_of
 from terp.testing import ScriptedModel
 
 VERSION = "0.10.4"

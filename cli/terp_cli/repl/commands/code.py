@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 from terp.errors import TerpError
 from terp.events import JobChanged
 from terp.events.outputs import Display, Text
+from terp.events.run_log import LoggedRun, RunLog
 from terp.session.context.namespaces import Namespaces
-from terp.session.past_runs import PastRun, past_runs
 from terp.session.rewind.renewing import renew
-from terp.store.export.story import Answer, Run, Story
-from terp.store.export.telling import story_of
+from terp.store.export.story import Answer, Story, story_of
 from terp.store.export.words import output_text
 from terp.text.paths import typed_path
 from terp_cli.fronts.listings import language_rows, tool_rows
@@ -89,37 +88,37 @@ async def out(context: ReplContext, number: str) -> None:
     runs = runs_of(context)
     if number:
         run = numbered(runs, number, "out")
-        await context.page(full_output(run), f"out[{run.count}]")
+        await context.page(full_output(run), f"out[{run.number}]")
         return
     if not runs:
         context.say("Nothing ran yet.")
         return
-    lines = [(f"{run.count}", run.language, run.fate, _summary(run)) for run in runs]
+    lines = [(f"{run.number}", run.language, run.fate, _summary(run)) for run in runs]
     context.show(columns(lines, context.width, ("bold", "dim", "", "")))
 
 
 async def code(context: ReplContext, number: str) -> None:
     """All code of a run, the last one without a number; also of one that waits for an answer."""
-    runs = [part for part in _story(context).parts if isinstance(part, Run)]
+    runs = [part for part in _story(context).parts if isinstance(part, LoggedRun)]
     if number:
         runs = [numbered(runs, number, "code")]
     if not runs:
         context.say("There is no code yet.")
         return
     run = runs[-1]
-    await context.page(run.code.split("\n"), f"code of run {run.count}" if run.count else "code")
+    await context.page(run.code.split("\n"), f"code of run {run.number}" if run.number else "code")
 
 
 def run_numbers(context: ReplContext, begun: str) -> Iterable[str]:
     """The numbers of runs that begin like this."""
-    return (str(run.count) for run in runs_of(context) if str(run.count).startswith(begun))
+    return (str(run.number) for run in runs_of(context) if str(run.number).startswith(begun))
 
 
 async def copy(context: ReplContext, what: str) -> None:
     """The answer, the code or an output, on the clipboard."""
     story = _story(context)
     kind, _, number = what.partition(" ")
-    runs = [part for part in story.parts if isinstance(part, Run)]
+    runs = [part for part in story.parts if isinstance(part, LoggedRun)]
     if kind in ("", "answer"):
         answers = [part.text for part in story.parts if isinstance(part, Answer)]
         label, text = "the last answer", answers[-1] if answers else ""
@@ -128,7 +127,7 @@ async def copy(context: ReplContext, what: str) -> None:
         label, text = "the code", run.code if run else ""
     else:
         run = numbered(runs, kind, "copy")
-        label, text = f"the output of run {run.count}", "\n".join(full_output(run))
+        label, text = f"the output of run {run.number}", "\n".join(full_output(run))
     if not text.strip():
         context.say("There is nothing to copy yet.")
         return
@@ -144,7 +143,7 @@ def copyable(context: ReplContext, begun: str) -> list[str]:
 
 async def edit(context: ReplContext, number: str) -> None:
     """Code on the input line, to be changed and run there."""
-    runs = [part for part in _story(context).parts if isinstance(part, Run) and part.code]
+    runs = [part for part in _story(context).parts if isinstance(part, LoggedRun) and part.code]
     if not runs:
         context.say("There is no code yet.")
         return
@@ -174,12 +173,12 @@ def _story(context: ReplContext) -> Story:
     return story_of(context.session.log.since(0), context.session.folder)
 
 
-def runs_of(context: ReplContext) -> list[Run]:
+def runs_of(context: ReplContext) -> list[LoggedRun]:
     """The code that ran, oldest first."""
-    return [part for part in _story(context).parts if isinstance(part, Run) and part.ran]
+    return [part for part in _story(context).parts if isinstance(part, LoggedRun) and part.ran]
 
 
-def numbered(runs: Sequence[Run], number: str, command: str) -> Run:
+def numbered(runs: Sequence[LoggedRun], number: str, command: str) -> LoggedRun:
     """The run of this number, for `/command`.
 
     Raises:
@@ -187,12 +186,12 @@ def numbered(runs: Sequence[Run], number: str, command: str) -> Run:
     """
     # Numbers begin anew where a kernel of an older session did: the last one is meant.
     for run in reversed(runs):
-        if number.isdecimal() and run.count == int(number):
+        if number.isdecimal() and run.number == int(number):
             return run
     raise misused(command, f"there is no run '{number}'.")
 
 
-def _summary(run: Run) -> str:
+def _summary(run: LoggedRun) -> str:
     pictures = sum(isinstance(output, Display) and bool(output.path) for output in run.outputs)
     size = _size(run)
     parts = [size_of(size) if size else "", counted(pictures, "picture") if pictures else ""]
@@ -200,7 +199,7 @@ def _summary(run: Run) -> str:
     return f"{parts_text}  {run.code.strip().splitlines()[0] if run.code.strip() else ''}"
 
 
-def _size(run: Run) -> int:
+def _size(run: LoggedRun) -> int:
     try:
         kept = Path(run.output_path).stat().st_size if run.output_path else 0
     except OSError:
@@ -208,12 +207,12 @@ def _size(run: Run) -> int:
     return max(kept, _shown(run))
 
 
-def _shown(run: Run) -> int:
+def _shown(run: LoggedRun) -> int:
     texts = (output.text for output in run.outputs if isinstance(output, Text))
     return sum(len(text.encode(errors="replace")) for text in texts)
 
 
-def full_output(run: Run) -> Iterator[str]:
+def full_output(run: LoggedRun) -> Iterator[str]:
     """The lines of all that a run put out, and the paths of its pictures that no line names."""
     unnamed = [output.path for output in run.outputs if isinstance(output, Display) and output.path]
     try:
@@ -288,10 +287,10 @@ def _list_jobs(context: ReplContext) -> None:
     context.show(columns(rows, context.width, ("bold", "", "dim", "", "dim")))
 
 
-def _state(job: "Job | None", run: PastRun) -> str:
+def _state(job: "Job | None", run: LoggedRun) -> str:
     if job is not None:
         return "wants a line" if job.asks else "running"
-    return run.status or "lost"
+    return run.fate if run.is_over else "lost"
 
 
 def _show_job(context: ReplContext, number: str) -> None:
@@ -307,10 +306,10 @@ def _show_job(context: ReplContext, number: str) -> None:
     context.say("", f"Output of job {number} so far{more}:", *lines[-_LINES:], "")
 
 
-def _known(context: ReplContext) -> dict[int, PastRun]:
+def _known(context: ReplContext) -> dict[int, LoggedRun]:
     """The jobs of this session by their numbers, those that have ended as well."""
     events = [record.event for record in context.session.log.since(context.session.log.resumed_at)]
-    runs = {run.call_id: run for run in past_runs(events)}
+    runs = {run.call_id: run for run in RunLog.of(events).started}
     known = {event.job: event.call_id for event in events if isinstance(event, JobChanged)}
     return {number: runs[call_id] for number, call_id in known.items() if call_id in runs}
 
@@ -332,7 +331,7 @@ async def open_shown(context: ReplContext, what: str) -> None:
 
 def runs_with_pictures(context: ReplContext, begun: str) -> list[str]:
     """The numbers of runs that have shown something, and begin like this."""
-    return [str(run.count) for run in _runs(context) if str(run.count).startswith(begun)]
+    return [str(run.number) for run in _runs(context) if str(run.number).startswith(begun)]
 
 
 def _file(context: ReplContext, what: str) -> Path | None:
@@ -347,17 +346,17 @@ def _file(context: ReplContext, what: str) -> Path | None:
 
 
 def _saved(context: ReplContext, number: str) -> Path | None:
-    runs = [run for run in _runs(context) if not number or run.count == int(number)]
+    runs = [run for run in _runs(context) if not number or run.number == int(number)]
     if number and not runs:
         raise misused("open", f"run '{number}' has shown no page and no picture that is still there.")
     return _paths(runs[-1])[-1] if runs else None
 
 
-def _runs(context: ReplContext) -> list[Run]:
+def _runs(context: ReplContext) -> list[LoggedRun]:
     parts = story_of(context.session.log.since(0), context.session.folder).parts
-    return [part for part in parts if isinstance(part, Run) and _paths(part)]
+    return [part for part in parts if isinstance(part, LoggedRun) and _paths(part)]
 
 
-def _paths(run: Run) -> Sequence[Path]:
+def _paths(run: LoggedRun) -> Sequence[Path]:
     saved = [Path(output.path) for output in run.outputs if isinstance(output, Display) and output.path]
     return [path.absolute() for path in saved if path.exists()]

@@ -15,11 +15,9 @@ from terp.secrets.environment import find_python
 from terp.secrets.known_secrets import Secrets
 from terp.secrets.scrubbing import Scrubber
 from terp.session.context.namespaces import Namespaces
-from terp.store.export.checking import differences, script_differences
-from terp.store.export.cutting import Cut, cut_story, told_once, with_dependencies
-from terp.store.export.imports import distributions_of
-from terp.store.export.redacting import redacted
-from terp.store.export.telling import story_of
+from terp.store.export.saving import KeptCode, cut_story, differences, script_differences, with_dependencies
+from terp.store.export.script import distributions_of
+from terp.store.export.story import redacted, story_of
 from terp.store.export.writing import FORMATS, Format, write_new, write_story
 from terp.store.export.writing import export as write_session
 from terp.store.saved_messages import MessagesUnreadable, from_json, to_json
@@ -127,7 +125,7 @@ async def why(context: ReplContext, name: str) -> None:
     context.say(f"{name} comes from {len(cut.runs)} of {counted(cut.of, 'run')}:")
     for run, kept in zip(cut.runs, cut.kept, strict=True):
         reason = f"kept, as {kept.why}" if kept.why else f"for {', '.join(kept.names)}"
-        context.say(f"run {run.count}, {reason}:", *(f"    {line}" for line in run.code.strip().split("\n")))
+        context.say(f"run {run.number}, {reason}:", *(f"    {line}" for line in run.code.strip().split("\n")))
 
 
 async def save(context: ReplContext, argument: str) -> None:
@@ -150,7 +148,7 @@ async def save(context: ReplContext, argument: str) -> None:
         f"{written} ({size_of(written.stat().st_size)}): {len(cut.runs)} of {counted(cut.of, 'run')}"
         + (f", kept for {', '.join(names)}." if names else ", kept for what was shown last.")
     )
-    unread = [f"run {run.count} ({one.why})" for run, one in zip(cut.runs, cut.kept, strict=True) if one.why]
+    unread = [f"run {run.number} ({one.why})" for run, one in zip(cut.runs, cut.kept, strict=True) if one.why]
     if unread:
         context.say(f"Kept because its effects are unknown: {', '.join(unread)}.")
     script = written if format_ == "py" else None
@@ -158,7 +156,7 @@ async def save(context: ReplContext, argument: str) -> None:
 
 
 async def _check(
-    context: ReplContext, cut: Cut, names: Sequence[str], script: Path | None, scrubber: Scrubber
+    context: ReplContext, cut: KeptCode, names: Sequence[str], script: Path | None, scrubber: Scrubber
 ) -> None:
     kernels = context.session.kernels
     if not isinstance(kernels, LocalKernels) or kernels.attached:
@@ -186,7 +184,7 @@ async def _check(
 async def _differing(
     context: ReplContext,
     fresh: LocalKernels,
-    cut: Cut,
+    cut: KeptCode,
     names: Sequence[str],
     script: Path | None,
     scrubber: Scrubber,
@@ -212,13 +210,13 @@ async def _held(context: ReplContext, names: Sequence[str]) -> Mapping[str, Vari
     }
 
 
-async def _cut(context: ReplContext, names: Sequence[str]) -> Cut:
+async def _cut(context: ReplContext, names: Sequence[str]) -> KeptCode:
     session = context.session
-    records = told_once(session.log.since(0))
+    records = session.log.since(0)
     return await asyncio.to_thread(lambda: cut_story(story_of(records, session.folder), names))
 
 
-def _written(context: ReplContext, cut: Cut, format_: str, target: Path, scrubber: Scrubber) -> Path:
+def _written(context: ReplContext, cut: KeptCode, format_: str, target: Path, scrubber: Scrubber) -> Path:
     known = distributions_of(find_python(context.settings.python, context.environ).path)
     story = redacted(cut.story, scrubber)
     if format_ == "ipynb":

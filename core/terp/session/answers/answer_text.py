@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 from terp.events import Noticed, TextDelta
 from terp.events.kernel import Kernels
 from terp.events.log import EventLog
-from terp.session.answers.links import Delivered, LiveLinks
+from terp.events.run_log import RunLog
+from terp.session.answers.links import LiveLinks
 from terp.session.equipment import Equipment
 
 if TYPE_CHECKING:
@@ -26,12 +27,12 @@ def new_filling(kernels: Kernels, equipment: Equipment) -> "Filling | None":
 class AnswerText:
     """Logs the text of one reply as it comes; with a `filling`, references in it are filled in.
 
-    Links lead to what was `delivered`.
+    Links lead to the files that `runs` have made or shown.
     """
 
-    def __init__(self, log: EventLog, delivered: Delivered, filling: "Filling | None" = None) -> None:
+    def __init__(self, log: EventLog, runs: RunLog, filling: "Filling | None" = None) -> None:
         self._log = log
-        self._delivered = delivered
+        self._runs = runs
         self._filling = filling
         self._links = self._new_links()
         self._waiting: deque[Piece] = deque()
@@ -93,4 +94,4 @@ class AnswerText:
             self._log.append(TextDelta(text, reference))
 
     def _new_links(self) -> LiveLinks:
-        return LiveLinks(self._delivered.path)
+        return LiveLinks(self._runs.newest_file)

@@ -9,10 +9,6 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
-from terp.events import CodeFinished, Event, LateOutput, Printed
-from terp.events.log import EventLog
-from terp.events.outputs import Display, DisplayUpdate
-
 _SCHEMES = ("sandbox:", "attachment:")
 _WORDS = r"!?\[(?P<words>[^\[\]\n]{0,200})"
 _SCHEME = "|".join(_SCHEMES)
@@ -62,34 +58,3 @@ def _beginning(text: str) -> int:
     if _BEGUN.fullmatch(text, at):
         return at
     return len(text) - text.endswith("!")
-
-
-class Delivered:
-    """The files that runs have made or shown, by their names. The log is read on from the last look on."""
-
-    def __init__(self, log: EventLog) -> None:
-        self._log = log
-        self._read = 0
-        self._paths: dict[str, str] = {}
-
-    def path(self, name: str) -> str:
-        """The path of the newest file of this name; "" when there is none, or none any more."""
-        for record in self._log.since(self._read):
-            self._read = record.number
-            self._note(record.event)
-        return self._paths.get(name, "")
-
-    def _note(self, event: Event) -> None:
-        match event:
-            case CodeFinished(files=files):
-                paths = {change.path: change.action != "deleted" for change in files}
-            case (
-                Printed(output=Display(path=path) | DisplayUpdate(path=path))
-                | LateOutput(output=Display(path=path) | DisplayUpdate(path=path))
-            ):
-                paths = {path: True} if path else {}
-            case _:
-                return
-        # Of two of one name in a run the first counts.
-        for path, exists in reversed(paths.items()):
-            self._paths[PurePosixPath(path).name] = path if exists else ""

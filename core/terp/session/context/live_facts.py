@@ -6,11 +6,11 @@ A model that sums a conversation up may be wrong about both.
 from collections.abc import Sequence
 
 from terp.errors import KernelBusy
-from terp.events import CodeFinished
 from terp.events.changes import file_name
 from terp.events.kernel import Kernel, Kernels, Variable
 from terp.events.log import EventLog
 from terp.events.outputs import FileChange
+from terp.events.run_log import RunLog
 from terp.session.context.namespaces import Namespaces
 from terp.session.context.summary import Listing
 
@@ -20,7 +20,7 @@ class LiveFacts:
 
     def __init__(self, kernels: Kernels, log: EventLog) -> None:
         self._kernels = kernels
-        self._log = log
+        self._runs = RunLog(log)
 
     async def listed(self) -> Sequence[Listing]:
         """The files that runs have left, if any, and the variables of each kernel that was started."""
@@ -30,28 +30,13 @@ class LiveFacts:
         return [*self._files(), *(held or none)]
 
     def _files(self) -> Sequence[Listing]:
-        last: dict[str, FileChange] = {}
-        for record in self._log.since(0):
-            if isinstance(record.event, CodeFinished):
-                for change in record.event.files:
-                    _note(last, change)
-        newest = [self._named(change) for change in reversed(last.values())]
+        newest = [self._named(change) for change in reversed(self._runs.files.values())]
         return [Listing("Files that runs have left, the newest first:", newest)] if newest else []
 
     def _named(self, change: FileChange) -> str:
         if change.host:
             return f"{change.path} on {change.host} ({change.action})"
         return f"{file_name(change.path, self._kernels.cwd)} ({change.action})"
-
-
-def _note(last: dict[str, FileChange], change: FileChange) -> None:
-    last.pop(change.source, None)
-    before = last.pop(change.path, None)
-    if before is None or before.action != "created":
-        last[change.path] = change
-    elif change.action != "deleted":
-        # What was changed since is still new; what is gone again never mattered.
-        last[change.path] = before
 
 
 async def _held(kernel: Kernel, *, tells: bool) -> Listing:

@@ -1,40 +1,32 @@
-"""The code of a stored session, run again in order in new kernels, and what is different then."""
+"""Reruns of the code of a stored session in new kernels, and how its outputs differ."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from terp.errors import StopReason, TerpError
-from terp.events import (
-    Answered,
-    CodeCompared,
-    CodeDeclined,
-    CodeRejected,
-    Printed,
-    TextDelta,
-    TurnFinished,
-)
-from terp.events.settled import Displays, Settled
+from terp.events import CodeCompared, CodeDeclined, CodeRejected, TextDelta, TurnFinished
+from terp.events.run_log import RERUN, LoggedRun, RunLog
 from terp.models.tool import Call
 from terp.person import Decline
-from terp.session.asked_lines import AskedLines
-from terp.session.cells import AGAIN, Cell
 from terp.session.parts import Parts
 from terp.session.replay.difference import difference
+from terp.session.replay.source import is_whole
 from terp.text.interrupts import Interrupted, Interrupts
 
-RERUN = "Run the code of this session again."
-_TOLD_CHARS = 2_000
+RERUN_PROMPT = "Run the code of this session again."
+"""Prompt of the turn of a rerun."""
+_MOST_CHARS = 2_000
 
 
 @dataclass(slots=True)
 class Rerun:
-    """Runs cells one by one, each with the person's consent. `run` ends with `TurnFinished`.
+    """Repeats runs in order, each with the user's approval; ends with `TurnFinished`.
 
     `as_kept` gives a text as the store has it: without secrets, so that what is kept compares with it.
     """
 
     parts: Parts
-    cells: Sequence[Cell]
+    runs: Sequence[LoggedRun]
     interrupts: Interrupts
     as_kept: Callable[[str], str]
     _same: int = 0
@@ -42,12 +34,12 @@ class Rerun:
     _differences: list[str] = field(default_factory=list)
 
     async def run(self) -> None:
-        """Go through all cells, or until something ends it."""
+        """Repeat all runs, or those until an error or an interrupt."""
         reason: StopReason = "error"
         error, remedy = "It broke off.", ""
         try:
-            for number, cell in enumerate(self.cells, 1):
-                await self._cell(number, cell)
+            for number, run in enumerate(self.runs, 1):
+                await self._rerun(number, run)
             reason, error = "done", ""
         except Interrupted:
             reason, error = "interrupted", ""
@@ -64,32 +56,32 @@ class Rerun:
         await self.parts.jobs.interrupt()
 
     def summary(self) -> str:
-        """What came of it, in a sentence."""
-        if not self.cells:
+        """Return the result as a sentence."""
+        if not self.runs:
             return "No code of this session has run."
-        parts = [f"{self._same} of {len(self.cells)} runs printed the same as before"]
+        parts = [f"{self._same} of {len(self.runs)} runs printed the same as before"]
         if self._differences:
             parts.append(f"{len(self._differences)} something else")
         if self._left_out:
             parts.append(f"{self._left_out} left out")
-        if not_reached := len(self.cells) - self._same - len(self._differences) - self._left_out:
+        if not_reached := len(self.runs) - self._same - len(self._differences) - self._left_out:
             parts.append(f"{not_reached} not reached")
         return ", ".join(parts) + "."
 
     def note(self) -> str:
-        """What the model is told of it."""
+        """Return the result as a note to the model."""
         lines = [
             f"[The kernel is new, and the code of this conversation was run again in it. {self.summary()}"
         ]
-        room = _TOLD_CHARS
-        for told in self._differences:
-            lines.append(told[:room])
+        room = _MOST_CHARS
+        for difference_ in self._differences:
+            lines.append(difference_[:room])
             room -= len(lines[-1])
         return "\n".join(line for line in lines if line) + "]"
 
-    async def _cell(self, number: int, cell: Cell) -> None:
-        call = Call(f"{AGAIN}{self.parts.log.last}-{number}", cell.language, cell.code)
-        if not cell.whole:
+    async def _rerun(self, number: int, run: LoggedRun) -> None:
+        call = Call(f"{RERUN}{self.parts.log.last}-{number}", run.language, run.code)
+        if not is_whole(run):
             self._left_out += 1
             self.parts.log.append(CodeRejected(call.id, f"run {number} held a secret, which was not kept."))
             return
@@ -107,23 +99,14 @@ class Rerun:
         await self.parts.jobs.run(approved, kernel, self.parts.limits, may_leave=False)
         if self.interrupts.requested:
             raise Interrupted
-        self._compare(number, call.id, cell, after)
+        self._compare(number, call.id, run, after)
 
-    def _compare(self, number: int, call_id: str, cell: Cell, after: int) -> None:
-        put_out, lines = Settled(Displays()), AskedLines()
-        for record in self.parts.log.since(after):
-            lines.take(record.event)
-            match record.event:
-                case Printed(call_id=printed, output=output) if printed == call_id:
-                    put_out.add(output)
-                case Answered(question_id=question_id, answer=answer):
-                    if lines.run_of(question_id) == call_id:
-                        put_out.typed(answer)
-                case _:
-                    pass
-        different = difference(cell.outputs, put_out, f"run {number}", as_kept=self.as_kept)
+    def _compare(self, number: int, call_id: str, run: LoggedRun, after: int) -> None:
+        runs = RunLog.of(record.event for record in self.parts.log.since(after)).all
+        now = next(one for one in runs if one.call_id == call_id)
+        different = difference(run.outputs, now.outputs, f"run {number}", as_kept=self.as_kept)
         if different:
             self._differences.append(different)
         else:
             self._same += 1
-        self.parts.log.append(CodeCompared(call_id, number, len(self.cells), different))
+        self.parts.log.append(CodeCompared(call_id, number, len(self.runs), different))

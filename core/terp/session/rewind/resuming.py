@@ -6,11 +6,11 @@ from terp.events import JobChanged, Noticed, SessionResumed
 from terp.events.kernel import Kernels
 from terp.events.log import EventLog
 from terp.events.messages import Result, ToolCall, User
+from terp.events.run_log import RunLog
 from terp.models.tool import Misunderstood, understand
 from terp.session.context.history import History
 from terp.session.conversation import Conversation
 from terp.session.keeping import LeftOver, Stored
-from terp.session.past_runs import past_runs
 
 _NAMED = 20
 _PENDING = "Not run: terp ended before the person had decided about this code."
@@ -93,7 +93,7 @@ def _cut_off(log: EventLog) -> list[tuple[int, str]]:
     """The runs that have no end, with the first line of each; those in the background are told apart."""
     events = [record.event for record in log.since(0)]
     beside = {event.call_id for event in events if isinstance(event, JobChanged)}
-    runs = [run for run in past_runs(events) if run.status is None and run.call_id not in beside]
+    runs = [run for run in RunLog.of(events).all if run.fate == "running" and run.call_id not in beside]
     return [(run.number, next(iter(run.code.strip().splitlines()), "")) for run in runs]
 
 

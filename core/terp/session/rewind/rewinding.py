@@ -5,20 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from terp.errors import KernelBusy, SessionError
-from terp.events import (
-    CodeFinished,
-    CodeProposed,
-    CodeStarted,
-    CodeTyped,
-    HistoryRewound,
-    KernelChanged,
-    SessionResumed,
-    TurnStarted,
-)
+from terp.events import HistoryRewound, TurnStarted
 from terp.events.kernel import KeepsPast, Kernels
-from terp.events.log import EventLog, Record
+from terp.events.log import EventLog
+from terp.events.run_log import LoggedRun, RunLog
 from terp.session.context.history import History, PastTurn
-from terp.session.replay.rerun import RERUN
+from terp.session.replay.rerun import RERUN_PROMPT
 from terp.session.rewind.past import Past
 
 _PYTHON = "python"
@@ -71,6 +63,7 @@ class Rewinding:
     ) -> None:
         self._past = past
         self._log = log
+        self._runs = RunLog(log)
         self._kernels = kernels
         self._history = history
         self._alone = alone
@@ -80,7 +73,7 @@ class Rewinding:
         started: list[tuple[int, str]] = []
         for record in self._log.since(0):
             match record.event:
-                case TurnStarted(prompt=prompt, goes_on=False) if prompt != RERUN:
+                case TurnStarted(prompt=prompt, goes_on=False) if prompt != RERUN_PROMPT:
                     started.append((record.number, prompt))
                 case HistoryRewound(removed=removed):
                     del started[max(0, len(started) - removed) :]
@@ -154,14 +147,13 @@ class Rewinding:
         return taken
 
     async def _taken(self, moment: int, paths: Sequence[str], files: Sequence[Written]) -> TakenBack:
-        since = [record for record in self._log.since(0) if moment and record.number >= moment]
-        ran = _languages(self._log.since(0))
+        since = self._since(moment)
         notes = [
             f"{language} is not taken back: its variables are as they are now"
-            for language in sorted({ran[record.number] for record in since if record.number in ran})
+            for language in sorted({run.language for run in since if run.started_at >= moment})
             if language != _PYTHON
         ]
-        if _open_ended(since):
+        if any(run.fate == "running" or not run.finished_at for run in since):
             notes.append("what code that did not come to its end has done to files is not known")
         answer = await self._answer(moment, paths)
         done = {path: (what, why) for path, what, why in _rows(answer, "files", 3)}
@@ -174,11 +166,17 @@ class Rewinding:
             bool(answer.get("done")),
             _names(answer, "back"),
             _names(answer, "gone"),
-            tuple(self._lost(answer, moment, since)),
+            tuple(self._lost(answer, moment)),
             tuple(path for path, (what, _) in done.items() if what in ("back", "removed")),
             tuple(sorted(dict(lost).items())),
             (*notes, *_names(answer, "notes"), *_refusal(answer)),
         )
+
+    def _since(self, moment: int) -> Sequence[LoggedRun]:
+        """Return the runs that ran after a record, as far as they have not ended before it."""
+        if not moment:
+            return []
+        return [run for run in self._runs.started if max(run.started_at, run.finished_at) >= moment]
 
     async def _answer(self, moment: int, paths: Sequence[str]) -> Mapping[str, Any]:
         if not moment:
@@ -193,33 +191,26 @@ class Rewinding:
             return {"refused": "no kernel runs, or it is somebody else's"}
         return told or {}
 
-    def _lost(
-        self, answer: Mapping[str, Any], moment: int, since: Sequence[Record]
-    ) -> Sequence[tuple[str, str]]:
-        """What is not restored; after a new start of the kernel that is all there was before."""
+    def _lost(self, answer: Mapping[str, Any], moment: int) -> Sequence[tuple[str, str]]:
+        """Return what is not restored; after a restart of the kernel that is all that it held before."""
         lost = [(str(name), str(why)) for name, why in _rows(answer, "lost", 2)]
-        if not any(_is_end(record.event) for record in since):
+        if not moment or self._runs.names.ended_at(_PYTHON) < moment:
             return lost
-        there = _there(record for record in self._log.since(0) if record.number < moment)
-        return [*lost, *((name, "the kernel was started anew since") for name in there)]
+        before = RunLog()
+        for record in self._log.since(0):
+            if record.number < moment:
+                before.take(record.event)
+        return [*lost, *((name, "the kernel was restarted since") for name in before.names.of(_PYTHON))]
 
     def _changed_files(self, moment: int) -> set[tuple[str, str]]:
         """The files that runs have changed since, as far as terp has seen it, where the kernels run.
 
         Each comes with the language of the code.
         """
-        records = self._log.since(0)
-        ran = _languages(records)
-        language = {
-            record.event.call_id: ran[record.number]
-            for record in records
-            if isinstance(record.event, CodeStarted)
-        }
         return {
-            (path, language.get(record.event.call_id, _PYTHON))
-            for record in self._log.since(moment - 1 if moment else self._log.last)
-            if isinstance(record.event, CodeFinished)
-            for change in record.event.files
+            (path, run.language)
+            for run in self._since(moment)
+            for change in run.files
             for path in (change.path, change.source)
             if path
         }
@@ -261,50 +252,3 @@ def _rows(answer: Mapping[str, Any], key: str, length: int) -> list[Sequence[str
 def _refusal(answer: Mapping[str, Any]) -> tuple[str, ...]:
     why = answer.get("refused")
     return (f"variables are as they are now: {why}",) if why else ()
-
-
-def _languages(records: Sequence[Record]) -> dict[int, str]:
-    """The language of each run, by the number of the record with which it began."""
-    calls: dict[str, str] = {}
-    ran: dict[int, str] = {}
-    for record in records:
-        match record.event:
-            case (
-                CodeProposed(call_id=call_id, language=language)
-                | CodeTyped(call_id=call_id, language=language)
-            ):
-                calls[call_id] = language
-            case CodeStarted(call_id=call_id):
-                ran[record.number] = calls.get(call_id, _PYTHON)
-            case _:
-                pass
-    return ran
-
-
-def _open_ended(records: Sequence[Record]) -> bool:
-    """Whether code was started that has no end among these: it still runs, or ended with terp."""
-    events = [record.event for record in records]
-    begun = {event.call_id for event in events if isinstance(event, CodeStarted)}
-    return bool(begun - {event.call_id for event in events if isinstance(event, CodeFinished)})
-
-
-def _is_end(event: object) -> bool:
-    """Whether the Python kernel, or all kernels, ended with this."""
-    if isinstance(event, KernelChanged):
-        return event.language == _PYTHON and event.ends_variables
-    return isinstance(event, SessionResumed) and event.lost
-
-
-def _there(records: Any) -> list[str]:
-    """The variables that there were after these records."""
-    names: dict[str, None] = {}
-    for record in records:
-        if _is_end(record.event):
-            names.clear()
-        if isinstance(record.event, CodeFinished):
-            for change in record.event.changes:
-                if change.action == "removed":
-                    names.pop(change.name, None)
-                else:
-                    names[change.name] = None
-    return list(names)

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from terp.events.outputs import Display, Error, Omitted, Output, Text
-from terp.store.export.rendered import Rendered
-from terp.store.export.story import Answer, Part, Prompt, Reasoning, Remark, Run, Story
+from terp.events.run_log import LoggedRun
+from terp.store.export.story import Answer, Part, Prompt, ReasoningPart, Remark, Rendered, Story
 from terp.store.export.words import folded, not_run, omitted, unfinished
 from terp.text.fencing import fenced, quoted
 from terp.text.languages import language_of
@@ -61,13 +61,13 @@ def _cells(part: Part, made: Any) -> Iterator[Any]:
         case Prompt(text=text, attachments=attachments):
             named = [f"*attached: {', '.join(attachments)}*"] if attachments else []
             yield _markdown(made, "prompt", "\n\n".join([quoted(text), *named]))
-        case Reasoning(text=text):
+        case ReasoningPart(text=text):
             yield _markdown(made, "reasoning", folded(text))
         case Answer(text=text):
             yield _markdown(made, "answer", text)
         case Remark(text=text):
             yield _markdown(made, "remark", f"*{text}*")
-        case Run():
+        case LoggedRun():
             yield from _run(part, made)
 
 
@@ -75,7 +75,7 @@ def _markdown(made: Any, kind: str, text: str, **metadata: Any) -> Any:
     return made.new_markdown_cell(mended(text), metadata={"terp": {"part": kind}, **metadata})
 
 
-def _run(run: Run, made: Any) -> Iterator[Any]:
+def _run(run: LoggedRun, made: Any) -> Iterator[Any]:
     if not run.ran:
         told = f"*{not_run(run)}*\n\n{fenced(run.code, run.language)}"
         yield _markdown(made, run.fate, told, tags=[run.fate])
@@ -90,27 +90,27 @@ def _run(run: Run, made: Any) -> Iterator[Any]:
         metadata["tags"] = tags
     outputs = [out for output in run.outputs for out in _output(output, run, made)]
     yield made.new_code_cell(
-        mended(source), execution_count=run.count or None, outputs=outputs, metadata=metadata
+        mended(source), execution_count=run.number or None, outputs=outputs, metadata=metadata
     )
-    if told := unfinished(run):
-        yield _markdown(made, "remark", f"*{told}*")
+    if how := unfinished(run):
+        yield _markdown(made, "remark", f"*{how}*")
 
 
-def _tags(run: Run) -> list[str]:
+def _tags(run: LoggedRun) -> list[str]:
     if unfinished(run):
         return ["skip-execution"]
     # Where nobody is there to type, code that reads a line fails too.
     return ["raises-exception"] if run.fate == "error" or run.asked else []
 
 
-def _source(run: Run) -> str | None:
+def _source(run: LoggedRun) -> str | None:
     language = language_of(run.language, _LANGUAGES)
     if language == "python":
         return run.code
     return f"{_MAGICS[language]}\n{run.code}" if language else None
 
 
-def _output(output: Output, run: Run, made: Any) -> Iterator[Any]:
+def _output(output: Output, run: LoggedRun, made: Any) -> Iterator[Any]:
     match output:
         case Text(stream=stream, text=text):
             yield made.new_output("stream", name=stream, text=mended(text))
@@ -122,7 +122,7 @@ def _output(output: Output, run: Run, made: Any) -> Iterator[Any]:
         case Display(data=data, metadata=metadata, is_result=is_result) if data:
             facts = {"data": _bundle(data), "metadata": dict(metadata)}
             if is_result:
-                yield made.new_output("execute_result", execution_count=run.count or None, **facts)
+                yield made.new_output("execute_result", execution_count=run.number or None, **facts)
             else:
                 yield made.new_output("display_data", **facts)
 

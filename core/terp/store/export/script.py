@@ -1,13 +1,18 @@
 """A story as a Python script of `# %%` cells, with the packages it needs in its head (PEP 723)."""
 
 import ast
-from collections.abc import Iterator, Sequence
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from terp.events.outputs import Error
-from terp.store.export.imports import Distributions, needs
-from terp.store.export.rendered import Rendered
-from terp.store.export.scripting import (
+from terp.events.run_log import LoggedRun
+from terp.kernels.environments.distributions import imported, known_distribution, normal
+from terp.secrets.environment import kernel_environment
+from terp.store.export.plain_python import (
     awaited,
     commented,
     compiles,
@@ -17,7 +22,7 @@ from terp.store.export.scripting import (
     without_futures,
     without_metadata,
 )
-from terp.store.export.story import Answer, Part, Prompt, Remark, Run, Story
+from terp.store.export.story import Answer, Part, Prompt, Remark, Rendered, Story
 from terp.store.export.words import one_line, unfinished
 from terp.text.languages import language_of
 from terp.text.plain import mended
@@ -25,6 +30,30 @@ from terp.text.plain import mended
 _MARK = "# %%"
 # What the script itself calls.
 _OWN = ("asyncio", "subprocess", "traceback")
+_ASK = "import importlib.metadata as m, json; print(json.dumps(m.packages_distributions()))"
+_ASK_S = 20.0
+
+Distributions = Mapping[str, Sequence[str]]
+
+
+def distributions_of(python: str, environ: Mapping[str, str] = os.environ) -> Distributions:
+    """Which distributions of the environment of `python` hold which module; {} when it does not say.
+
+    Of `environ` it gets what a kernel gets: packages can run code of their own at every start of a Python.
+    """
+    try:
+        # -I: a module that lies in the working directory must not run because of a question.
+        asked = subprocess.run(
+            [python, "-I", "-c", _ASK],
+            env=kernel_environment(environ),
+            capture_output=True,
+            timeout=_ASK_S,
+            check=True,
+        )
+        told = json.loads(asked.stdout)
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return {}
+    return told if isinstance(told, dict) else {}
 
 
 def script(story: Story, distributions: Distributions) -> Rendered:
@@ -61,7 +90,7 @@ class _Cells:
                 self._words("\n".join(f"> {line}" for line in text.strip().split("\n")))
             case Answer(text=text) | Remark(text=text):
                 self._words(text)
-            case Run() if part.ran:
+            case LoggedRun() if part.ran:
                 code = self._code(part)
                 self.texts.append(f"{_MARK}\n{code}")
 
@@ -70,7 +99,7 @@ class _Cells:
         safe = "\n".join(mended(text).splitlines())
         self.texts.append(f"{_MARK} [markdown]\n{commented(safe)}")
 
-    def _code(self, run: Run) -> str:
+    def _code(self, run: LoggedRun) -> str:
         written = mended(run.code).strip("\n")
         language = language_of(run.language, ("python", "shell"))
         if not language or unfinished(run):
@@ -86,7 +115,7 @@ class _Cells:
         self.trees.append(ast.parse(made))
         return made
 
-    def _made(self, code: str, run: Run) -> str | None:
+    def _made(self, code: str, run: LoggedRun) -> str | None:
         if not compiles(code, awaits=True):
             return None
         if not compiles(code):
@@ -125,3 +154,36 @@ def script_metadata(packages: Sequence[str]) -> str:
     listed = "".join(f'#     "{name}",\n' for name in packages)
     dependencies = f"# dependencies = [\n{listed}# ]" if packages else "# dependencies = []"
     return f'# /// script\n# requires-python = ">=3.11"\n{dependencies}\n# ///'
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What code imports: `distributions` to install, and `unknown` modules, which may be files of its own."""
+
+    distributions: tuple[str, ...]
+    unknown: tuple[str, ...] = ()
+
+
+def needs(trees: Iterable[ast.AST], distributions: Distributions) -> Needs:
+    """What the code needs besides Python.
+
+    A module that no known distribution holds is not guessed at: a name that happens to be on PyPI would
+    be installed and run.
+    """
+    modules = {name for tree in trees for name in imported(tree)} - set(sys.stdlib_module_names)
+    found = {name: _distribution(name, distributions) for name in sorted(modules - {"__main__"})}
+    return Needs(
+        tuple(sorted({name for name in found.values() if name})),
+        tuple(module for module, name in found.items() if not name),
+    )
+
+
+def _distribution(module: str, distributions: Distributions) -> str:
+    """The distribution that holds `module`; "" when that is not known."""
+    found = list(dict.fromkeys(distributions.get(module, ())))
+    if len(found) == 1:
+        return normal(found[0])
+    if known := known_distribution(module):
+        return known
+    same = [name for name in found if normal(name) == normal(module)]
+    return normal((same or found)[0]) if found else ""

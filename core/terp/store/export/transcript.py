@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from terp.events.outputs import Display, Output
-from terp.store.export.rendered import Rendered
-from terp.store.export.story import Answer, Part, Prompt, Reasoning, Remark, Run, Story
+from terp.events.run_log import LoggedRun
+from terp.store.export.story import Answer, Part, Prompt, ReasoningPart, Remark, Rendered, Story
 from terp.store.export.words import folded, not_run, output_text, unfinished
 from terp.text import pictures
 from terp.text.fencing import fenced, quoted
@@ -33,16 +33,16 @@ class _Pages:
                 yield quoted(mended(text))
                 if attachments:
                     yield f"*attached: {', '.join(attachments)}*"
-            case Reasoning(text=text):
+            case ReasoningPart(text=text):
                 yield folded(text)
             case Answer(text=text):
                 yield mended(text)
             case Remark(text=text):
                 yield f"*{mended(text)}*"
-            case Run():
+            case LoggedRun():
                 yield from self._run(part)
 
-    def _run(self, run: Run) -> Iterator[str]:
+    def _run(self, run: LoggedRun) -> Iterator[str]:
         if not run.ran:
             yield f"*{not_run(run)}*"
         yield fenced(mended(run.code), run.language)
@@ -56,8 +56,8 @@ class _Pages:
                 shown = output_text(output, run)
                 text.append(shown if shown.endswith("\n") else f"{shown}\n")
         yield from _shown(text)
-        if told := unfinished(run):
-            yield f"*{told}*"
+        if how := unfinished(run):
+            yield f"*{how}*"
 
     def _picture(self, output: Output) -> str:
         if not isinstance(output, Display):

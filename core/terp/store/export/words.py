@@ -3,8 +3,8 @@
 import re
 
 from terp.events.outputs import Display, Error, Omitted, Output, Text
+from terp.events.run_log import LoggedRun
 from terp.session.observation import plain_of
-from terp.store.export.story import Run
 from terp.text.fencing import quoted
 from terp.text.plain import mended, settled, without_escapes
 
@@ -20,19 +20,19 @@ _ENDS = {
 }
 
 
-def not_run(run: Run) -> str:
+def not_run(run: LoggedRun) -> str:
     """Why code that did not run did not."""
     return f"{_FATES.get(run.fate, 'This code did not run.')} {one_line(run.reason)}".rstrip()
 
 
-def unfinished(run: Run) -> str:
+def unfinished(run: LoggedRun) -> str:
     """How a run ended that neither came to its end nor raised; "" for those."""
     if run.fate not in _ENDS:
         return ""
     return one_line(run.reason) or _ENDS[run.fate]
 
 
-def omitted(output: Omitted, run: Run) -> str:
+def omitted(output: Omitted, run: LoggedRun) -> str:
     """That output is missing, how much, and where it is."""
     where = f"; all of it is in {run.output_path}" if output.spooled and run.output_path else ""
     return f"[… {output.lines:,} lines ({output.characters:,} characters) left out{where} …]"
@@ -61,7 +61,7 @@ def error_text(error: Error) -> str:
     return as_text(lines or f"{error.name}: {error.value}")
 
 
-def output_text(output: Output, run: Run) -> str:
+def output_text(output: Output, run: LoggedRun) -> str:
     """An output as text, for where nothing else can be shown."""
     match output:
         case Text(text=text):

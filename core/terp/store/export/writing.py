@@ -10,11 +10,11 @@ from typing import Literal
 from terp.errors import TerpError
 from terp.events.log import Record
 from terp.secrets.scrubbing import Scrubber
-from terp.store.export.imports import Distributions
-from terp.store.export.redacting import redacted
-from terp.store.export.rendered import Rendered
-from terp.store.export.story import Story
-from terp.store.export.telling import story_of
+from terp.store.export.notebook import notebook
+from terp.store.export.page import page
+from terp.store.export.script import Distributions, script
+from terp.store.export.story import Rendered, Story, redacted, story_of
+from terp.store.export.transcript import transcript
 from terp.text.paths import numbered
 
 Format = Literal["ipynb", "py", "md", "html"]
@@ -100,23 +100,14 @@ def write_new(target: Path, content: bytes) -> Path:
 
 
 def _render(story: Story, format: Format, stem: str, known: Distributions) -> Rendered:  # noqa: A002
-    # Each is imported when it is asked for: together they are as large as all the rest of terp.
     match format:
         case "ipynb":
-            from terp.store.export.notebook import notebook  # noqa: PLC0415
-
             return notebook(story)
         case "py":
-            from terp.store.export.script import script  # noqa: PLC0415
-
             return script(story, known)
         case "md":
-            from terp.store.export.transcript import transcript  # noqa: PLC0415
-
             return transcript(story, stem)
         case "html":
-            from terp.store.export.page import page  # noqa: PLC0415
-
             return page(story)
 
 

@@ -11,7 +11,8 @@ from terp.events import CodeFinished, Printed, TextDelta, TurnFinished
 from terp.events.log import EventLog
 from terp.events.messages import Assistant
 from terp.events.outputs import Display, FileChange, RunEnded
-from terp.session.answers.links import Delivered, LiveLinks
+from terp.events.run_log import RunLog
+from terp.session.answers.links import LiveLinks
 from terp.testing import EchoKernel, ScriptedModel, call, collect
 from tests.core.sessions import of, open_session
 
@@ -63,15 +64,15 @@ async def test_an_answer_links_to_what_a_run_has_made(tmp_path: Path) -> None:
 
 def test_the_newest_file_of_a_name_counts_until_it_is_deleted() -> None:
     log = EventLog()
-    delivered = Delivered(log)
+    runs = RunLog(log)
 
     def after(*files: FileChange) -> str:
         log.append(CodeFinished("c1", "ok", 0.1, files))
-        return delivered.path("a.csv")
+        return runs.newest_file("a.csv")
 
     assert after(FileChange("/w/b.csv", "created")) == ""
     assert after(FileChange("/w/a.csv", "created")) == "/w/a.csv"
     assert after(FileChange("/w/out/a.csv", "created"), FileChange("/w/a.csv", "modified")) == "/w/out/a.csv"
     log.append(Printed("c2", Display({}, {}, path="/s/outputs/a.csv")))
-    assert delivered.path("a.csv") == "/s/outputs/a.csv"
+    assert runs.newest_file("a.csv") == "/s/outputs/a.csv"
     assert after(FileChange("/w/a.csv", "deleted")) == ""

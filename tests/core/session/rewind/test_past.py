@@ -20,7 +20,7 @@ from terp.events import (
 from terp.events.messages import Assistant, Attachment, Message, User
 from terp.events.outputs import Text
 from terp.person import Choice, Consent, Decline, Run
-from terp.session.cells import cells
+from terp.session.replay.source import session_runs
 from terp.session.session import Session
 from terp.store.catalogue import Catalogue
 from terp.store.reading import read
@@ -263,7 +263,7 @@ async def test_what_is_not_kept_cannot_be_forked(tmp_path: Path) -> None:
 
 async def ran_again(session: Session) -> list[Event]:
     earlier = [record.event for record in session.log.since(0)]
-    async with aclosing(session.rerun(cells(earlier))) as events:
+    async with aclosing(session.rerun(session_runs(earlier))) as events:
         return [event async for event in events]
 
 
@@ -379,7 +379,7 @@ async def test_a_secret_that_is_printed_again_is_no_difference_and_is_not_told(t
 async def test_the_model_hears_also_of_code_that_was_run_again_in_part(tmp_path: Path) -> None:
     await with_code(tmp_path / "s")
     session = again(tmp_path / "s", "ok")
-    found = cells([record.event for record in session.log.since(0)])
+    found = session_runs([record.event for record in session.log.since(0)])
     async with aclosing(session.rerun(found)) as events:
         async for event in events:
             if isinstance(event, CodeCompared):

@@ -194,7 +194,7 @@ async def test_what_was_lost_with_a_kernel_is_named(
     )
     taken = await session.past.with_code.go(2)
     assert taken.removed == ("x",)
-    assert taken.lost == tuple((name, "the kernel was started anew since") for name in "xy")
+    assert taken.lost == tuple((name, "the kernel was restarted since") for name in "xy")
 
 
 async def test_what_was_taken_back_can_be_done_again_and_taken_back_again(

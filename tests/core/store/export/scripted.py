@@ -29,10 +29,8 @@ from terp.events.log import Record
 from terp.events.outputs import Display, Error, InputRequest, Output, RunStatus, Text
 from terp.store.export.notebook import notebook
 from terp.store.export.page import page
-from terp.store.export.rendered import Rendered
 from terp.store.export.script import script
-from terp.store.export.story import Story
-from terp.store.export.telling import story_of
+from terp.store.export.story import Rendered, Story, story_of
 from terp.store.export.transcript import transcript
 
 EXPECTED = Path(__file__).parent / "expected"

@@ -6,8 +6,9 @@ import pytest
 from nbclient import NotebookClient
 
 from terp.events.outputs import Display, Error, Output, Text
+from terp.events.run_log import LoggedRun
 from terp.store.export.notebook import notebook
-from terp.store.export.story import Run, Story
+from terp.store.export.story import Story
 from tests.core.store.export.scripted import story as scripted
 from tests.core.store.export.scripted import told
 
@@ -16,22 +17,22 @@ def read(text: str, as_version: int = 4) -> Any:
     return nbformat.reads(text, as_version)  # type: ignore[no-untyped-call]
 
 
-def cells(*runs: Run) -> list[Any]:
+def cells(*runs: LoggedRun) -> list[Any]:
     """The code cells of a notebook that reads itself back."""
     book = read(notebook(Story("s", runs)).text, as_version=4)
     nbformat.validate(book)
     return [cell for cell in book.cells if cell.cell_type == "code"]
 
 
-def run(code: str, *outputs: Output, **facts: Any) -> Run:
+def run(code: str, *outputs: Output, **facts: Any) -> LoggedRun:
     given: dict[str, Any] = {
         "language": "python",
         "code": code,
         "fate": "ok",
-        "count": 1,
+        "number": 1,
         "outputs": outputs,
     } | facts
-    return Run(**given)
+    return LoggedRun("", **given)
 
 
 def test_the_scripted_session_is_a_valid_notebook() -> None:
@@ -80,12 +81,12 @@ def test_a_notebook_runs_again_from_the_top() -> None:
         "s",
         (
             run("x = 6 * 7\nprint(x)"),
-            run("x.missing", Error("AttributeError", ""), fate="error", count=2),
-            run("rm -rf /", language="shell", fate="declined", count=0),
-            run("while True: pass", fate="interrupted", count=3),
-            run("echo from bash", language="shell", count=4),
-            run("y = input('?')", asked=True, count=5),
-            run("x + 1", count=6),
+            run("x.missing", Error("AttributeError", ""), fate="error", number=2),
+            run("rm -rf /", language="shell", fate="declined", number=0),
+            run("while True: pass", fate="interrupted", number=3),
+            run("echo from bash", language="shell", number=4),
+            run("y = input('?')", asked=True, number=5),
+            run("x + 1", number=6),
         ),
     )
     book = read(notebook(story).text, as_version=4)

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from terp.events.outputs import Display, Error, Text
+from terp.events.run_log import LoggedRun
 from terp.store.export.page import page
-from terp.store.export.story import Answer, Prompt, Reasoning, Remark, Run, Story
+from terp.store.export.story import Answer, Prompt, ReasoningPart, Remark, Story
 from tests.core.store.export.scripted import story as scripted
 
 HOSTILE = "</script><img src=x onerror=alert(1)><svg onload=alert(1)><!--</pre></style></title>\"'&"
@@ -44,9 +45,9 @@ def hostile(text: str = HOSTILE) -> str:
         Display({"text/latex": text, "image/png": "no base64 " + text}),
         Error(text, text, (text,)),
     )
-    run = Run(text, text, "died", 1, text, outputs)
+    run = LoggedRun("", text, text, "died", 1, text, outputs)
     linked = f"[a](javascript:alert(1)) [b](data:text/html,x) <https://e.example/> ![c](http://e.example/y)\n{text}"
-    said = (Prompt(text, (text,)), Reasoning(text), Answer(linked), Answer(f"```{text}\n{text}\n```"))
+    said = (Prompt(text, (text,)), ReasoningPart(text), Answer(linked), Answer(f"```{text}\n{text}\n```"))
     parts = (*said, run, Remark(text))
     return page(Story(text, parts, model=text, began=1.0)).text
 
@@ -88,7 +89,7 @@ def test_controls_and_halves_of_characters_are_gone(character: str) -> None:
 
 
 def test_what_turns_the_order_of_code_around_is_spelled_out() -> None:
-    assert "&lt;U+202E&gt;" in made(Run("python", "x = 'a\u202eb'", "ok", 1))
+    assert "&lt;U+202E&gt;" in made(LoggedRun("", "python", "x = 'a\u202eb'", "ok", 1))
 
 
 def test_a_picture_that_the_answer_names_is_put_in(tmp_path: Path) -> None:

@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 
 from terp.events.outputs import Error
-from terp.store.export.imports import Needs, distributions_of, needs
-from terp.store.export.script import script
-from terp.store.export.scripting import compiles, plain_python
-from terp.store.export.story import Answer, Prompt, Run, Story
+from terp.events.run_log import LoggedRun
+from terp.store.export.plain_python import compiles, plain_python
+from terp.store.export.script import Needs, distributions_of, needs, script
+from terp.store.export.story import Answer, Prompt, Story
 from tests.core.store.export.scripted import rendered
 
 import ast  # isort: skip
 
 
-def run(code: str, **facts: Any) -> Run:
-    given: dict[str, Any] = {"language": "python", "code": code, "fate": "ok", "count": 1} | facts
-    return Run(**given)
+def run(code: str, **facts: Any) -> LoggedRun:
+    given: dict[str, Any] = {"language": "python", "code": code, "fate": "ok", "number": 1} | facts
+    return LoggedRun("", **given)
 
 
 def written(*parts: Any) -> str:
@@ -90,7 +90,7 @@ def test_what_cannot_be_python_is_a_comment(part: Any, cell: str) -> None:
 
 
 def test_code_that_did_not_run_is_left_out() -> None:
-    assert "rm" not in written(run("rm()", fate="declined", count=0), run("x = 1"))
+    assert "rm" not in written(run("rm()", fate="declined", number=0), run("x = 1"))
 
 
 def test_imports_from_the_future_stand_at_the_top() -> None:

@@ -1,16 +1,23 @@
-"""Code that is kept, run again: whether it makes and shows the same as it did, and prints it as a script."""
+"""Code that `/save` keeps: the runs that made what is wanted, and a check that they make it again."""
 
+import ast
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from terp.analysis.effects.cells import python_in
+from terp.analysis.slicing.cutting import Kept, Source, slice_of
+from terp.errors import TerpError
 from terp.events.kernel import Kernel, Kernels, Variable
 from terp.events.outputs import BackCall, Display, Output, StreamName, Text
+from terp.events.run_log import LoggedRun
 from terp.events.settled import Displays
 from terp.session.heard import HeardRun
 from terp.session.limits import Limits
 from terp.session.replay.difference import difference
-from terp.store.export.story import Run
+from terp.store.export.script import Distributions, needs, script_metadata
+from terp.store.export.story import Part, Prompt, Story
 from terp.store.export.words import unfinished
 from terp.text.languages import language_of
 
@@ -21,8 +28,68 @@ _ENVIRONMENT = {"MPLBACKEND": "Agg", "PYTHONIOENCODING": "utf-8"}
 _NOT_HERE = "tools that need terp are not there while saved code is checked"
 
 
+class NothingToKeep(TerpError):
+    """No code that ran has made what is wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptCode:
+    """What is left of a story: `kept` says of each of its `runs` why, `of` is how many there were."""
+
+    story: Story
+    runs: tuple[LoggedRun, ...]
+    kept: tuple[Kept, ...]
+    of: int
+
+
+def cut_story(story: Story, wanted: Sequence[str]) -> KeptCode:
+    """The code that has made the names that are wanted, and the prompts before it.
+
+    Without names it is what the last run that showed something has shown.
+
+    Raises:
+        NothingToKeep: no code has made one of them, or shown anything.
+    """
+    runs = [part for part in story.parts if isinstance(part, LoggedRun) and part.ran and not part.is_rerun]
+    cells = [Source(run.code, run.language, run.fate == "ok") for run in runs]
+    for name in wanted:
+        if not any(name in one.names or one.why for one in slice_of(cells, [name])):
+            raise NothingToKeep(f"No code of this session has made '{name}'.", "/vars lists what there is.")
+    shown = [number for number, run in enumerate(runs) if run.fate == "ok" and run.outputs]
+    if not (wanted or shown):
+        raise NothingToKeep(
+            "No code of this session has shown anything yet.", "/save FILE NAME says what to keep."
+        )
+    if not wanted:
+        cells = cells[: shown[-1] + 1]
+    kept = slice_of(cells, wanted, frozenset() if wanted else {shown[-1]})
+    left = tuple(runs[one.index] for one in kept)
+    parts = tuple(_parts(story, {id(run) for run in left}))
+    return KeptCode(replace(story, parts=parts), left, tuple(kept), len(runs))
+
+
+def with_dependencies(story: Story, distributions: Distributions) -> Story:
+    """The story with a first cell that says which packages it needs (PEP 723), for a notebook."""
+    code = (part.code for part in story.parts if isinstance(part, LoggedRun) and part.language == "python")
+    trees: list[ast.Module] = [tree for tree in map(python_in, code) if tree is not None]
+    head = LoggedRun("", "python", script_metadata(needs(trees, distributions).distributions), "ok")
+    return replace(story, parts=(head, *story.parts))
+
+
+def _parts(story: Story, kept: set[int]) -> Iterator[Part]:
+    prompt: Prompt | None = None
+    for part in story.parts:
+        if isinstance(part, Prompt):
+            prompt = part
+        elif id(part) in kept:
+            if prompt is not None:
+                yield prompt
+            prompt = None
+            yield part
+
+
 async def differences(
-    runs: Sequence[Run],
+    runs: Sequence[LoggedRun],
     kernels: Kernels,
     held: Mapping[str, Variable],
     limits: Limits,
@@ -44,7 +111,7 @@ async def differences(
                 continue
             heard = HeardRun((), displays, _refuse, limits.max_output_chars)
             await heard.run(kernels.get(run.language), run.code, timeout_s=limits.run_timeout_s)
-            found.append(difference(run.outputs, heard.outputs, f"run {run.count}", as_kept=as_kept))
+            found.append(difference(run.outputs, heard.outputs, f"run {run.number}", as_kept=as_kept))
         if held:
             now = {one.name: one for one in await kernels.get("python").variables()}
             found += [_differs(one, now.get(one.name), as_kept) for one in held.values()]
@@ -55,7 +122,7 @@ async def differences(
 
 async def script_differences(
     script: Path,
-    runs: Sequence[Run],
+    runs: Sequence[LoggedRun],
     kernels: Kernels,
     limits: Limits,
     *,
@@ -90,7 +157,7 @@ def _started(script: Path) -> str:
     return f"__import__('subprocess').run({program}, stdin=-3, env={environ}).check_returncode()"
 
 
-def _printed(runs: Sequence[Run]) -> Iterator[str]:
+def _printed(runs: Sequence[LoggedRun]) -> Iterator[str]:
     """What a script of runs is to print: `display` prints there as well, what stands alone does not."""
     for run in runs:
         if unfinished(run) or not language_of(run.language, ("python", "shell")):

@@ -1,9 +1,10 @@
 import pytest
 
 from terp.events.outputs import Display, Error, Text
-from terp.store.export.cutting import NothingToKeep, cut_story, told_once, with_dependencies
-from terp.store.export.story import Prompt, Run
-from tests.core.store.export.scripted import ran, records, told, turn
+from terp.events.run_log import LoggedRun
+from terp.store.export.saving import NothingToKeep, cut_story, with_dependencies
+from terp.store.export.story import Prompt
+from tests.core.store.export.scripted import ran, told, turn
 
 STORY = told(
     *turn("Load it.", *ran("c1", "import numpy as np\nx = np.arange(3)", count=1)),
@@ -20,9 +21,9 @@ STORY = told(
 
 def test_only_the_runs_that_made_a_name_stay_each_with_its_prompt() -> None:
     cut = cut_story(STORY, ["y"])
-    assert [run.count for run in cut.runs] == [1, 4]
+    assert [run.number for run in cut.runs] == [1, 4]
     told_by = [
-        part.text if isinstance(part, Prompt) else getattr(part, "count", 0) for part in cut.story.parts
+        part.text if isinstance(part, Prompt) else getattr(part, "number", 0) for part in cut.story.parts
     ]
     assert told_by == ["Load it.", 1, "Double it.", 4]
     assert ([one.names for one in cut.kept], cut.of) == ([("x",), ("y",)], 6)
@@ -45,12 +46,12 @@ def test_a_session_that_showed_nothing_has_nothing_to_keep() -> None:
         cut_story(told(*turn("", *ran("c1", "a = 1"))), [])
 
 
-def test_code_that_was_run_again_is_told_once() -> None:
-    events = [*ran("c1", "a = 1"), *ran("rerun-5-1", "a = 1")]
-    assert [record.number for record in told_once(records(events))] == [1, 2, 3]
+def test_a_rerun_of_code_is_left_out() -> None:
+    cut = cut_story(told(*ran("c1", "a = 1"), *ran("rerun-5-1", "a = 1")), ["a"])
+    assert ([run.call_id for run in cut.runs], cut.of) == (["c1"], 1)
 
 
 def test_a_notebook_begins_with_what_it_needs() -> None:
     first = with_dependencies(cut_story(STORY, ["y"]).story, {"numpy": ["numpy"]}).parts[0]
     metadata = '# /// script\n# requires-python = ">=3.11"\n# dependencies = [\n#     "numpy",\n# ]\n# ///'
-    assert first == Run("python", metadata, "ok")
+    assert first == LoggedRun("", "python", metadata, "ok")
