@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from terp_cli.line.flags import all_flags
 from terp_cli.line.stopping import EXIT_CODES
 from tests.loopback import Call, Loopback
 from tests.test_architecture import ROOMS
@@ -15,6 +16,7 @@ from tests.test_architecture import ROOMS
 ROOT = Path(__file__).resolve().parent.parent
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 PAGES = sorted(ROOT.glob("docs/*.md"))
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *PAGES])
 WITH_EXAMPLES = [ROOT / "README.md", ROOT / "docs" / "library.md", ROOT / "docs" / "stores.md"]
@@ -54,6 +56,26 @@ def test_the_page_of_pipelines_lists_every_exit_code() -> None:
     assert listed >= set(EXIT_CODES.values())
 
 
+def test_every_flag_that_a_document_gives_to_terp_exists() -> None:
+    spelled = {spelling.replace("_", "-") for spelling in all_flags()}
+    named = {
+        (path.name, flag)
+        for path in [ROOT / "README.md", *PAGES]
+        for command in commands_of_terp(path)
+        for flag in re.findall(r"(?<!\S)--?[a-z][\w-]*", command)
+        if not flag.endswith("-")
+    }
+    assert len(named) >= 50
+    assert {(name, flag) for name, flag in named if flag.replace("_", "-") not in spelled} == set()
+
+
+def commands_of_terp(path: Path) -> list[str]:
+    """The calls of terp in a document, each up to a pipe, without comments and quoted words."""
+    text = path.read_text(encoding="utf-8")
+    calls = re.findall(r"(?:^|[$`|] *)(terp(?: [^`|;\n]*)?|(?<=`)--[a-z][^`]*)", text, re.MULTILINE)
+    return [re.sub(r"'[^']*'|\"[^\"]*\"|#.*| -- .*", "", call) for call in calls]
+
+
 def test_every_file_that_a_document_links_to_exists() -> None:
     links = [
         (path.name, path.parent / target.partition("#")[0])
@@ -70,8 +92,20 @@ def test_the_index_links_to_every_page() -> None:
     assert set(re.findall(r"\]\((\w+\.md)\)", index)) == {path.name for path in PAGES} - {"index.md"}
 
 
+@pytest.mark.parametrize("path", [path for path in PAGES if path.stem != "index"], ids=lambda path: path.stem)
+def test_a_page_begins_with_an_example(path: Path) -> None:
+    beginning = path.read_text(encoding="utf-8").partition("\n## ")[0]
+    assert "\n```" in beginning
+
+
 def test_the_readme_is_short() -> None:
     assert len(README.split()) <= 800
+
+
+def test_every_file_that_the_guide_for_changes_names_exists() -> None:
+    named = set(re.findall(r"`((?:core|cli|tests|bench|docs|man|\.ci)/[\w/.]+)`", CONTRIBUTING))
+    assert len(named) >= 10
+    assert {path for path in named if not (ROOT / path).exists()} == set()
 
 
 def test_the_architecture_is_one_page() -> None:

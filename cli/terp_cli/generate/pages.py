@@ -18,30 +18,41 @@ from terp_cli.line.flags import long_names
 _HEAD = """\
 # Settings
 
-Each setting is a flag, a variable and a line of YAML: `--max-steps 5`, `TERP_MAX_STEPS=5`, `max_steps: 5`.
-In long flags `-` and `_` are alike; `--no-…` turns a switch off. `/settings` shows each value and where
-it came from. This page is generated from the table of settings by `python -m terp_cli.generate.pages`.
+Set a value for one call, for a kind of work, or always.
+
+```sh
+terp --max-steps 5 "…"                   # a flag, for this call
+export TERP_MAX_STEPS=5                  # a variable, for this shell
+```
+
+```yaml
+# ~/.config/terp/config.yaml, or a profile
+max_steps: 5
+```
+
+In long flags `-` and `_` are the same, and `--no-…` turns a switch off. `/settings` shows each value and its
+source. [Profiles](profiles.md) describes the files. This page is generated from the table of settings by
+`python -m terp_cli.generate.pages`.
 
 Sources of a value, strongest first:
 
 1. a flag of the call;
-2. a variable `TERP_…` of its environment;
-3. the profile named with `-p` or `TERP_PROFILE`, then what that `extends`;
-4. `.terp/local.yaml`, then `.terp/profile.yaml` of the project, once they are trusted;
-5. a profile that your `config.yaml` names (`profile: NAME`), then that file itself;
+2. a variable `TERP_…`;
+3. the profile named with `-p` or `TERP_PROFILE`, then the profiles that it `extends`;
+4. `.terp/local.yaml`, then `.terp/profile.yaml` of the project, if you trust it;
+5. the profile that your `config.yaml` names (`profile: NAME`), then `config.yaml` itself;
 6. the shipped profile `default`;
-7. the built-in value, which is given below.
+7. the built-in value, which the tables below show.
 
-Only rules (`allow`, `ask`, `deny`) add up: those of all places count together.
+Only rules (`allow`, `ask`, `deny`) add up: those of all sources count together.
 
-Files are plain lists of `name: value`, in UTF-8, of at most 64 KB, without anchors or tags. All mistakes of
-all files are reported together, each with file and line. `terp profiles new NAME` makes a file in which an
-editor completes and checks names (`# yaml-language-server:`).
+Files are lists of `name: value` in UTF-8, of at most 64 KB, without anchors or tags. All mistakes are
+reported together, each with file and line. In a file of `terp profiles new NAME` an editor completes and
+checks names (`# yaml-language-server:`).
 
-The last column names the sources that may set a value. "you" are your flags, variables and files. A
-**project** may set no address, key, provider, program, path or variable, and nothing that weakens an approval
-or a limit of safety. Such settings in its files are ignored, with a line that names them. A client of a
-server (**wire**) may set less still.
+The last column names who may set a value. "you" are your flags, variables and files. A **project** may set no
+address, key, provider, program, path or variable, and nothing that weakens an approval or a limit: terp names
+and ignores such settings in its files. A client of a server (**wire**) may set even less.
 """
 
 

@@ -51,7 +51,7 @@ def test_without_rules_it_is_said_where_they_would_be(tmp_path: Path) -> None:
     result = Terp(tmp_path)("rules")
     assert (result.out, result.notes) == (
         "",
-        "terp: there are no rules: settings allow, ask and deny hold them, see docs/rules.md.\n",
+        "terp: there are no rules: settings allow, ask and deny hold them, see terp docs rules.\n",
     )
 
 

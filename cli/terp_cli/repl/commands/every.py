@@ -84,8 +84,8 @@ TABLE = (
     ),
     SlashCommand(
         "rules", "", "list the rules that allow, ask about or deny code", "Code", "switches.show_rules",
-        "Those of your settings, and those that you added with r at a question. docs/rules.md says how they "
-        "are written; terp rules test CODE shows their decision about a piece of code.",
+        "Those of your settings, and those that you added with r at a question. terp docs rules shows how "
+        "they are written; terp rules test CODE shows their decision about a piece of code.",
         shows=True,
     ),
     SlashCommand(

@@ -13,6 +13,18 @@ FORMS = (
     (">>> CODE", "run Python in the kernel without the model, which reads the output"),
     ("@FILE, @NAME", "a file or a variable that goes with the message"),
 )
+_INTRODUCTION = """\
+Type a command at the prompt of a conversation.
+
+```
+> /vars
+> /rewind 2
+> !git status
+> >>> df.describe()
+```
+
+`%NAME` is the same as `/NAME`. `/help` lists the commands, `/help NAME` shows one. This page is generated
+from the table of commands by `python -m terp_cli.repl.commands`."""
 KEYS = (
     ("Alt+Enter, Ctrl+J", 'another line of the same message; so does a trailing \\ or a """ block'),
     ("Ctrl+R", "search what was typed before"),
@@ -62,8 +74,7 @@ def page(commands: Commands) -> str:
     """The page of commands, in Markdown."""
     blocks = [
         "# Commands of the REPL",
-        "`%NAME` is the same as `/NAME`. `/help` lists them in the REPL, `/help NAME` shows one. "
-        "This page is made from the table by `python -m terp_cli.repl.commands`.",
+        _INTRODUCTION,
     ]
     for group in GROUPS:
         blocks.append(f"## {group}")

@@ -260,7 +260,7 @@ def _check_line(goal: Goal | None) -> str:
     return f"Each turn goes on until this passes, {most}: {goal.check.text}"
 
 
-NO_RULES = "there are no rules: settings allow, ask and deny hold them, see docs/rules.md."
+NO_RULES = "there are no rules: settings allow, ask and deny hold them, see terp docs rules."
 
 
 async def show_rules(context: ReplContext, _: str) -> None:
