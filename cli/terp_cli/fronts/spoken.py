@@ -1,20 +1,19 @@
 """The front end for a screen reader: whole labelled lines, and no redrawing.
 
-front = SpokenFront.on(sys.stdout, keyboard=0, environ=os.environ)    # in place of a `TerminalFront`
+    front = SpokenFront(sys.stdout, keyboard=0)    # in place of a `TerminalFront`
 
 A screen reader reads each line once. So a block is written when it is complete, under a label; waiting is
 reported at most every ten seconds; no line depends on a colour or a column.
 """
 
 import time
-from collections.abc import AsyncIterable, Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from terp.events import Event
-from terp_cli.fronts.event_order import JobsAside
-from terp_cli.fronts.front_end import ticking
+from terp_cli.fronts.interactive import InteractiveFront
 from terp_cli.terminal import tty
 from terp_cli.terminal.sanitise import one_line, readable
 
@@ -23,10 +22,8 @@ if TYPE_CHECKING:
 
     from terp_cli.render.spoken.turn import SpokenTurn
 
-_TICK_S = 1.0
 
-
-class SpokenFront:
+class SpokenFront(InteractiveFront):
     """Front end that writes turns as lines to `out`; they wait while a question is open."""
 
     def __init__(
@@ -38,108 +35,50 @@ class SpokenFront:
         verbose: bool = False,
         repeats: bool = True,
     ) -> None:
-        """Take the terminal's descriptor as `keyboard`; `verbose` writes tracebacks and reasoning whole.
+        """Take the output, a terminal or not; `verbose` writes tracebacks and reasoning whole.
 
         `repeats` writes the prompt too, which is not on the screen as a typed line.
         """
+        super().__init__(keyboard, verbose=verbose)
         self._out = out
-        self._keyboard = keyboard
         self._clock = clock
-        self._verbose = verbose
         self._repeats = repeats
-        self.asks = True
-        self._jobs = JobsAside()
         self._spoken: SpokenTurn | None = None
         self._waiting: list[str] = []
-        self._questions = 0
-        self._showing = False
-        self._quiet = ExitStack()
-
-    @classmethod
-    def on(
-        cls,
-        out: TextIO,
-        *,
-        keyboard: int | None,
-        environ: Mapping[str, str],  # noqa: ARG003  (the terminal's abilities make no difference)
-        verbose: bool = False,
-        repeats: bool = True,
-    ) -> "SpokenFront":
-        """Return a front end that writes to `out`, a terminal or not."""
-        return cls(out, keyboard=keyboard, verbose=verbose, repeats=repeats)
-
-    async def show(self, events: AsyncIterable[Event]) -> None:
-        """Write events as they come, until they end; the caller closes `events`."""
-        self._showing = True
-        self._hush()
-        try:
-            with ticking(self.tick, _TICK_S):
-                async for event in events:
-                    self.draw(event)
-        finally:
-            self._showing = False
-            self._say(self._turn.rest())
-            self._quiet.close()
-
-    def draw(self, event: Event) -> None:
-        """Write the blocks that `event` completes."""
-        for one in self._jobs.passed(event):
-            self._say(self._turn.take(one))
 
     def tick(self) -> None:
         """Report what terp is waiting for, if that is due."""
         self._say(self._turn.waiting())
 
-    def aside(self, event: Event) -> None:
-        """Write an event from outside a turn."""
-        for one in self._jobs.passed(event):
-            self._say(self._turn.take(one))
-        self._say(self._turn.rest())
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Leave the screen and the keyboard to a question; lines wait for its answer."""
+        try:
+            with super().asking():
+                yield
+        finally:
+            self._say([])
 
     def say(self, *lines: str) -> None:
         """Write lines of terp; control characters are spelled out."""
         self._say([readable(line) for line in lines if line.strip()], now=True)
 
-    @property
-    def folds_code(self) -> bool:
-        """False: all code is written."""
-        return False
-
-    def whole_code(self) -> None:
-        """Do nothing: all code was written."""
-
-    @property
-    def verbose(self) -> bool:
-        """True if tracebacks and reasoning are written whole. Can be set."""
-        return self._verbose
-
-    @verbose.setter
-    def verbose(self, on: bool) -> None:
-        self._verbose = on
-        self._turn.verbose = on
-
     def rows(self, rows: "Sequence[Text]") -> None:
         """Write rows without control characters."""
         self._say([row.plain for row in rows], now=True)
+
+    def whole_code(self) -> None:
+        """Do nothing: all code was written."""
 
     def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
         """Name the collected files of a one-shot run."""
         self._say([f"Collected: {one_line(str(path))}" for path in collected])
 
-    @contextmanager
-    def asking(self) -> Iterator[None]:
-        """Leave the screen and the keyboard to a question."""
+    def _take(self, event: Event) -> None:
+        self._say(self._turn.take(event))
+
+    def _flush(self) -> None:
         self._say(self._turn.rest())
-        self._quiet.close()
-        self._questions += 1
-        try:
-            yield
-        finally:
-            self._questions -= 1
-            if not self._questions:
-                self._say([])
-                if self._showing:
-                    self._hush()
 
     @property
     def _turn(self) -> "SpokenTurn":
@@ -147,9 +86,8 @@ class SpokenFront:
             # It imports the parser of Markdown; the prompt is shown before.
             from terp_cli.render.spoken.turn import SpokenTurn  # noqa: PLC0415
 
-            self._spoken = SpokenTurn(
-                self._clock, verbose=self._verbose, repeats=self._repeats, asks=lambda: self.asks
-            )
+            self._spoken = SpokenTurn(self._clock, repeats=self._repeats, asks=lambda: self.asks)
+        self._spoken.verbose = self.verbose
         return self._spoken
 
     def _say(self, lines: Sequence[str], *, now: bool = False) -> None:
@@ -161,10 +99,6 @@ class SpokenFront:
             self._waiting = []
             self._out.write(text)
             self._out.flush()
-
-    def _hush(self) -> None:
-        self._quiet.close()
-        self._quiet.enter_context(tty.unechoed(self._keyboard))
 
 
 def _rows(line: str, width: int) -> list[str]:

@@ -13,7 +13,7 @@ from terp.kernels.sandbox.tier import is_confined
 from terp.person import Choice, Consent, Decline, Option, Run
 from terp.settings.places import find_places
 from terp.settings.profile_file import short_path
-from terp_cli.fronts.front_end import InteractiveFrontEnd
+from terp_cli.fronts.interactive import InteractiveFront
 from terp_cli.prompt.interface import PromptReader, Typed, letter_of, lettered, numbered
 from terp_cli.repl.commands.every import all_commands
 from terp_cli.repl.commands.table import Commands
@@ -72,7 +72,7 @@ class TerminalPerson:
 
     def __init__(
         self,
-        front: InteractiveFrontEnd,
+        front: InteractiveFront,
         desk: Callable[[], PromptReader],
         *,
         interrupted: Callable[[], None] = _send_interrupt,

@@ -22,7 +22,7 @@ from terp.session.explaining import asked_about
 from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.places import Places
-from terp_cli.fronts.front_end import InteractiveFrontEnd
+from terp_cli.fronts.interactive import InteractiveFront
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.prompt.interface import PromptReader
 from terp_cli.repl.keeping import SavedSession, SessionOpener, saved, stored
@@ -53,7 +53,7 @@ class ReplContext:
         call: Invocation,
         settings: Settings,
         session: Session,
-        front: InteractiveFrontEnd,
+        front: InteractiveFront,
         desk: PromptReader,
         person: TerminalUser,
         opener: SessionOpener | None = None,

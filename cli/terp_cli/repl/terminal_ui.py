@@ -13,7 +13,7 @@ from terp_cli.terminal.painter import Painter
 
 if TYPE_CHECKING:
     from terp.person import Person
-    from terp_cli.fronts.front_end import InteractiveFrontEnd
+    from terp_cli.fronts.interactive import InteractiveFront
     from terp_cli.prompt.interface import PromptReader
     from terp_cli.repl.approval import TerminalPerson
     from terp_cli.terminal.window import WindowFeatures
@@ -48,7 +48,7 @@ class TerminalUI:
         return _redraws(self._painter, self._settings)
 
     @cached_property
-    def front(self) -> "InteractiveFrontEnd":
+    def front(self) -> "InteractiveFront":
         """The front end that shows turns."""
         return _front(self._call, self._settings, self._painter, self._keyboard if self._once else None)
 
@@ -100,18 +100,12 @@ def person_beside(call: Invocation, settings: Settings) -> "Person | None":
 
 def _front(
     call: Invocation, settings: Settings, painter: Painter, keyboard: int | None
-) -> "InteractiveFrontEnd":
+) -> "InteractiveFront":
     verbose = call.options.verbose
     if settings.screen_reader:
         from terp_cli.fronts.spoken import SpokenFront  # noqa: PLC0415  (see `TerminalUI`)
 
-        return SpokenFront.on(
-            call.out,
-            keyboard=keyboard,
-            environ=call.terminal_environ,
-            verbose=verbose,
-            repeats=not call.stays,
-        )
+        return SpokenFront(call.out, keyboard=keyboard, verbose=verbose, repeats=not call.stays)
     from terp_cli.fronts.terminal import TerminalFront  # noqa: PLC0415  (see `TerminalUI`)
 
     return TerminalFront.on(
