@@ -1,8 +1,9 @@
 """The window's title during a session, and notifications for a user who is away."""
 
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -12,9 +13,20 @@ from terp_cli.terminal.guard import Guard, TerminalListener, Unguarded
 if TYPE_CHECKING:
     from terp.events import Event
     from terp_cli.fronts.front_end import FrontEnd
-    from terp_cli.terminal.window import TerminalWindow, WindowFeatures
+    from terp_cli.terminal.window import TerminalWindow
 
 _TICK_S = 0.5
+
+
+@dataclass(frozen=True)
+class WindowSettings:
+    """The environment of a terminal, and the settings of its window; `focus` reports the focus."""
+
+    environ: Mapping[str, str]
+    terminal: bool
+    notify: str = "auto"
+    screen_reader: bool = False
+    focus: bool = True
 
 
 class Titles(TerminalListener):
@@ -22,12 +34,12 @@ class Titles(TerminalListener):
 
     def __init__(
         self,
-        means: "Callable[[], WindowFeatures]",
+        settings: WindowSettings,
         send: Callable[[str], None],
         guard: Guard | Unguarded,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._means = means
+        self._settings = settings
         self._known: TerminalWindow | None = None
         self._send = send
         self._guard = guard
@@ -36,9 +48,7 @@ class Titles(TerminalListener):
     @classmethod
     def none(cls) -> Self:
         """Return titles for an output without a window."""
-        from terp_cli.terminal.window import WindowFeatures  # noqa: PLC0415  (see `_window`)
-
-        return cls(WindowFeatures, lambda _: None, Unguarded())
+        return cls(WindowSettings({}, terminal=False), lambda _: None, Unguarded())
 
     @asynccontextmanager
     async def shown(self) -> AsyncIterator[None]:
@@ -90,9 +100,16 @@ class Titles(TerminalListener):
     def _window(self) -> "TerminalWindow":
         if self._known is None:
             # The first prompt is shown before this import.
-            from terp_cli.terminal.window import TerminalWindow  # noqa: PLC0415
+            from terp_cli.terminal.window import TerminalWindow, window_features  # noqa: PLC0415
 
-            self._known = TerminalWindow(self._means())
+            wanted = self._settings
+            found = window_features(
+                wanted.environ,
+                terminal=wanted.terminal,
+                notify=wanted.notify,
+                screen_reader=wanted.screen_reader,
+            )
+            self._known = TerminalWindow(found if wanted.focus else replace(found, focus=False))
         return self._known
 
     @_window.setter

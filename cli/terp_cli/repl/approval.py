@@ -73,7 +73,7 @@ class TerminalPerson:
     def __init__(
         self,
         front: InteractiveFront,
-        desk: Callable[[], PromptReader],
+        prompt: Callable[[], PromptReader],
         *,
         interrupted: Callable[[], None] = _send_interrupt,
         once: bool = False,
@@ -82,8 +82,8 @@ class TerminalPerson:
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         self._front = front
-        self._make_desk = desk
-        self._desk: PromptReader | None = None
+        self._make_prompt = prompt
+        self._prompt: PromptReader | None = None
         self._once = once
         self._draws = draws
         self._environ = environ
@@ -321,9 +321,9 @@ class TerminalPerson:
 
     @property
     def _typing(self) -> PromptReader:
-        if self._desk is None:
-            self._desk = self._make_desk()
-        return self._desk
+        if self._prompt is None:
+            self._prompt = self._make_prompt()
+        return self._prompt
 
 
 def _means_terp(answer: str) -> bool:

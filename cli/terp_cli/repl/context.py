@@ -54,7 +54,7 @@ class ReplContext:
         settings: Settings,
         session: Session,
         front: InteractiveFront,
-        desk: PromptReader,
+        prompt: PromptReader,
         person: TerminalUser,
         opener: SessionOpener | None = None,
     ) -> None:
@@ -62,7 +62,7 @@ class ReplContext:
         self.settings = settings
         self.session = session
         self.front = front
-        self.desk = desk
+        self.prompt = prompt
         self.profile = call.profile
         """The profile in effect; "default" if none was chosen."""
         self.next: deque[tuple[str, Sequence[Attachment]]] = deque()
@@ -96,7 +96,7 @@ class ReplContext:
     @property
     def width(self) -> int:
         """The cells in a row of the screen."""
-        return self.desk.width
+        return self.prompt.width
 
     def say(self, *lines: str) -> None:
         """Write lines of terp; quoted control characters are spelled out, and lines broken between words."""
@@ -115,7 +115,7 @@ class ReplContext:
         if not (pager and shutil.which(pager[0])):
             self.say(*lines)
             return
-        await self.desk.away(lambda: _paged(pager, lines, name, self.environ))
+        await self.prompt.away(lambda: _paged(pager, lines, name, self.environ))
 
     async def ask(self, question: str) -> bool:
         """Return True if the user says yes; words that decline are sent with the next message."""
@@ -138,11 +138,11 @@ class ReplContext:
         wanted, api_key = settings_for(name, present, self.settings, self.call.options.api_key)
         await use_model(self.session, wanted, self.environ, api_key=api_key)
         await prefetch_adapters()
-        self.desk.refresh()
+        self.prompt.refresh()
 
     async def trust(self) -> tuple[str, Change | None]:
         """Ask about the project; return its state as a sentence, and the change of settings, if any."""
-        state, is_new, objected = await asked_again(self.call, self._person, self.desk)
+        state, is_new, objected = await asked_again(self.call, self._person, self.prompt)
         if objected:
             self.session.teach(objected)
         if not is_new:
@@ -183,7 +183,7 @@ class ReplContext:
         self.settings = change.after
         if change.touches({"auto_run"}):
             self.auto_run = change.after.auto_run
-        self.desk.refresh()
+        self.prompt.refresh()
         return change
 
     async def _apply(self, session: Session, change: Change) -> None:

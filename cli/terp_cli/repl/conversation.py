@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from terp.errors import SettingsError
 from terp.events.messages import Attachment
@@ -28,8 +29,11 @@ from terp_cli.fronts.invocation import STDIN, Invocation
 from terp_cli.fronts.oneshot import OneShotPrompt, one_shot, wanted_by, write_variable
 from terp_cli.line.stdin import Piped, read_prompt, take_data
 from terp_cli.repl.keeping import SessionOpener, place_of, prune_soon, report_resumed, resumed_by, what_first
-from terp_cli.repl.terminal_ui import TerminalUI, person_beside, terminal_ui_of
 from terp_cli.repl.trusting import settled
+
+if TYPE_CHECKING:
+    from terp_cli.repl.first_prompt import PromptTerminal
+    from terp_cli.repl.terminal_ui import TerminalUI
 
 _SETTLED_S = 1.0
 _TO_A_PROGRAM = (
@@ -57,9 +61,20 @@ class ConversationStart:
 def converse(call: Invocation, settings: Settings) -> int:
     """Ask what the call asks, and let the person go on where they stay; the exit code."""
     with given_by(call, settings) as given:
-        return asyncio.run(
-            conversed(call, settings, given, terminal_ui_of(call, settings, once=not call.stays))
-        )
+        ui = None
+        if call.draws:
+            from terp_cli.repl.terminal_ui import terminal_ui_of  # noqa: PLC0415  (a pipe needs no terminal)
+
+            ui = terminal_ui_of(call, settings, once=not call.stays)
+        return asyncio.run(conversed(call, settings, given, ui))
+
+
+async def converse_at(call: Invocation, settings: Settings, terminal: "PromptTerminal") -> int:
+    """Run a new conversation at a terminal that shows the prompt already; return the exit code."""
+    from terp_cli.repl.terminal_ui import TerminalUI  # noqa: PLC0415  (see `converse`)
+
+    with given_by(call, settings) as given:
+        return await conversed(call, settings, given, TerminalUI(call, settings, terminal))
 
 
 @contextmanager
@@ -103,7 +118,7 @@ def given_by(call: Invocation, settings: Settings) -> Iterator[ConversationStart
 
 
 async def conversed(
-    call: Invocation, settings: Settings, given: ConversationStart, ui: TerminalUI | None
+    call: Invocation, settings: Settings, given: ConversationStart, ui: "TerminalUI | None"
 ) -> int:
     """Open the session, ask, and go on at the prompt where the person stays; the exit code."""
     # Before anything of the project counts, and before what the person has entered meanwhile is sent.
@@ -150,7 +165,7 @@ async def conversed(
     return await one_shot(session, given.question, front, call.stopping, last)
 
 
-async def _with_model(call: Invocation, settings: Settings, ui: TerminalUI | None) -> Settings:
+async def _with_model(call: Invocation, settings: Settings, ui: "TerminalUI | None") -> Settings:
     """The settings with a model of the server at `api_base`; who sits there chooses among several."""
     person = ui.person if ui else None
 
@@ -188,8 +203,12 @@ def _of_files(
 
 def _person_beside(call: Invocation, settings: Settings, *, drawn: bool) -> Person:
     """Return the person who decides when the terminal that is drawn on has no keyboard."""
-    person = (None if drawn else person_beside(call, settings)) or Nobody()
-    return AutoRun(person) if settings.auto_run else person
+    person: Person | None = None
+    if not drawn:
+        from terp_cli.repl.terminal_ui import person_beside  # noqa: PLC0415  (see `converse`)
+
+        person = person_beside(call, settings)
+    return AutoRun(person or Nobody()) if settings.auto_run else person or Nobody()
 
 
 def _asked(call: Invocation, folder: Path, room: Room, *, elsewhere: bool) -> tuple[str, Piped | None]:

@@ -1,21 +1,86 @@
-"""The prompt of a new conversation, which is there before the conversation is.
+"""The terminal with its prompt, which a new conversation shows before its session exists.
 
-A session takes twice as long to import and open as a line to type on. What is entered meanwhile is queued
-as it is while a turn goes on.
+A session takes twice as long to import and open as a line to type on. What is entered meanwhile is queued,
+as during a turn.
 """
 
 import asyncio
+from functools import cache
+from typing import TYPE_CHECKING
 
 from terp.settings import Settings
 from terp.text.importing import import_slow
-from terp_cli.fronts.invocation import Invocation
+from terp_cli.fronts.invocation import STDIN, Invocation
+from terp_cli.fronts.titles import Titles, WindowSettings
 from terp_cli.prompt.interface import PromptHost
-from terp_cli.repl.terminal_ui import TerminalUI
+from terp_cli.terminal import tty
+from terp_cli.terminal.painter import Painter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TextIO
+
+    from terp_cli.prompt.interface import PromptReader
 
 
-def prompt_first(call: Invocation, settings: Settings) -> int:
-    """Let the person type, open a new session behind the prompt, and talk there; the exit code."""
-    return asyncio.run(_prompted(call, settings, TerminalUI(call, settings, once=False)))
+class PromptTerminal:
+    """The terminal behind stdout, with the keyboard of stdin or of the controlling terminal.
+
+    `titles` keeps its window. `prompt` opens the prompt, the same each time; None if no key can be read.
+    """
+
+    def __init__(self, call: Invocation, settings: Settings, *, once: bool) -> None:
+        """Open the terminal; with `once`, the keyboard is read only for questions."""
+        self.once = once
+        self.keyboard = STDIN if call.source == "terminal" else tty.controlling()
+        self.painter = tty.painter_on(call.out, call.terminal_environ)
+        self.redraws = _redraws(self.painter, settings)
+        """True if the prompt stays at the bottom, and new output appears above it."""
+        self.titles = Titles(
+            WindowSettings(
+                call.terminal_environ,
+                terminal=call.out.isatty(),
+                notify=settings.notify,
+                screen_reader=settings.screen_reader,
+                # Reports of the focus are read with the keys.
+                focus=not once,
+            ),
+            self.painter.send,
+            call.guard,
+        )
+        self.prompt = (
+            None
+            if self.keyboard is None
+            else prompt_on(self.keyboard, self.painter, call.out, call, settings, self.titles)
+        )
+
+
+def prompt_on(
+    descriptor: int,
+    painter: Painter,
+    out: "TextIO",
+    call: Invocation,
+    settings: Settings,
+    titles: Titles | None,
+) -> "Callable[[], PromptReader]":
+    """Return a function that opens the prompt of a terminal, the same each time."""
+
+    @cache
+    def opened() -> "PromptReader":
+        if not _redraws(painter, settings):
+            from terp_cli.prompt.line_prompt import LinePrompt  # noqa: PLC0415  (most terminals redraw)
+
+            return LinePrompt(descriptor, out, "You: " if settings.screen_reader else "> ")
+        from terp_cli.prompt.prompt_app import PromptApp  # noqa: PLC0415  (prompt_toolkit is half of a quick start)
+
+        colours = not call.terminal_environ.get("NO_COLOR")
+        return PromptApp.on(descriptor, painter, colours=colours, listener=titles)
+
+    return opened
+
+
+def _redraws(painter: Painter, settings: Settings) -> bool:
+    return painter.live and not settings.screen_reader
 
 
 class StartingHost(PromptHost):
@@ -35,24 +100,28 @@ class StartingHost(PromptHost):
         return self._secrets.redacted(text)
 
 
-async def _prompted(call: Invocation, settings: Settings, ui: TerminalUI) -> int:
-    if not (ui.desk and ui.redraws):
+def prompt_first(call: Invocation, settings: Settings) -> int:
+    """Show the prompt, open a new session behind it, and run the REPL; return the exit code."""
+    return asyncio.run(_prompted(call, settings, PromptTerminal(call, settings, once=False)))
+
+
+async def _prompted(call: Invocation, settings: Settings, terminal: PromptTerminal) -> int:
+    if not (terminal.prompt and terminal.redraws):
         # The lines of such a terminal stay as they were written: the prompt comes last.
-        return await _opened(call, settings, ui)
+        return await _opened(call, settings, terminal)
     call.typed_ahead.hand_over()
-    desk = ui.desk()
-    async with desk.reading(StartingHost(call, settings)):
-        call.above = desk.say
+    prompt = terminal.prompt()
+    async with prompt.reading(StartingHost(call, settings)):
+        call.above = prompt.say
         try:
-            return await _opened(call, settings, ui)
+            return await _opened(call, settings, terminal)
         finally:
             call.above = None
 
 
-async def _opened(call: Invocation, settings: Settings, ui: TerminalUI) -> int:
+async def _opened(call: Invocation, settings: Settings, terminal: PromptTerminal) -> int:
     # In a thread, so that keys are shown as they are typed.
     await asyncio.to_thread(import_slow, "terp_cli.repl.repl")
-    from terp_cli.repl.conversation import conversed, given_by  # noqa: PLC0415  (there is a prompt by now)
-
-    with given_by(call, settings) as given:
-        return await conversed(call, settings, given, ui)
+    conversation = await asyncio.to_thread(import_slow, "terp_cli.repl.conversation")
+    code: int = await conversation.converse_at(call, settings, terminal)
+    return code

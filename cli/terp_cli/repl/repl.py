@@ -1,6 +1,6 @@
 """The REPL: reads a line, draws its turn, and repeats until the user leaves.
 
-    context = ReplContext(call, settings, session, front, desk, person)
+    context = ReplContext(call, settings, session, front, prompt, person)
     code = await run_repl(context)
 
 A line is a command, the user's own code (`!ls`, `>>> x`), or a message to the model.
@@ -15,7 +15,7 @@ from contextlib import aclosing, suppress
 from importlib import import_module
 from pathlib import Path
 from textwrap import fill
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from terp import __version__
 from terp import events as on
@@ -36,22 +36,24 @@ from terp_cli.repl.context import ReplContext
 from terp_cli.repl.keeping import SessionOpener, way_back
 from terp_cli.repl.missed_mentions import attached
 from terp_cli.repl.prefetch import prefetch_adapters
-from terp_cli.repl.terminal_ui import TerminalUI
 from terp_cli.terminal.sanitise import readable
+
+if TYPE_CHECKING:
+    from terp_cli.repl.terminal_ui import TerminalUI
 
 
 async def run_conversation(
-    opener: SessionOpener, session: Session, ui: TerminalUI, question: OneShotPrompt | None
+    opener: SessionOpener, session: Session, ui: "TerminalUI", question: OneShotPrompt | None
 ) -> int:
     """Answer `question` if there is one, then prompt until the user leaves; return the exit code.
 
     The session is closed then, or the one that was resumed in its place.
     """
-    assert ui.desk is not None and ui.person is not None, "a REPL has a keyboard"
+    assert ui.prompt is not None and ui.person is not None, "a REPL has a keyboard"
     call, settings, person = opener.call, opener.settings, ui.person
     if session.equipment.confinement is not None:
         session.equipment.confinement.unasked = lambda: person.always
-    context = ReplContext(call, settings, session, ui.front, ui.desk(), person, opener)
+    context = ReplContext(call, settings, session, ui.front, ui.prompt(), person, opener)
     for objected in ui.objections:
         session.teach(objected)
     person.context = context
@@ -59,7 +61,7 @@ async def run_conversation(
         code = await run_repl(context, question, _banner(context), ui.titles)
         command = "" if code or call.options.quiet else way_back(call, context.session.folder)
         if command:
-            context.desk.say(f"\n{command} continues this conversation.")
+            context.prompt.say(f"\n{command} continues this conversation.")
         return code
     finally:
         await context.session.aclose()
@@ -140,11 +142,11 @@ class Repl(PromptHost):
 
     async def run(self, question: OneShotPrompt | None, banner: Sequence[str]) -> None:
         """Answer `question`, then read and answer until the user leaves."""
-        context, desk = self._context, self._context.desk
+        context, prompt = self._context, self._context.prompt
         # Not through the front end, which would import rich before there is a prompt.
         for line in banner:
-            desk.say(fill(readable(line), desk.width))
-        async with desk.reading(self), self._titles.shown():
+            prompt.say(fill(readable(line), prompt.width))
+        async with prompt.reading(self), self._titles.shown():
             self._watch_session()
             for work in (_import_early, prefetch_adapters, self._warm):
                 self.start(work)
@@ -197,10 +199,10 @@ class Repl(PromptHost):
         """Interrupt the running turn, and return the queued lines to the input line."""
         if self.busy:
             self._ctrl_c.interrupted()
-            self._context.desk.take_back()
+            self._context.prompt.take_back()
             self.start(self._context.session.interrupt)
         elif not self._ctrl_c.repeats():
-            self._context.desk.interrupted()
+            self._context.prompt.interrupted()
 
     def is_repeated(self) -> bool:
         """Return True if a Ctrl-C at this moment belongs to a turn that was interrupted."""
@@ -212,7 +214,7 @@ class Repl(PromptHost):
         async def listed() -> None:
             await self._commands.run(self._context, "/rewind")
             if self._context.session.turns:
-                self._context.desk.prefill("/rewind ")
+                self._context.prompt.prefill("/rewind ")
 
         self.start(listed)
 
@@ -269,7 +271,7 @@ class Repl(PromptHost):
             self._show_prompt(prompt)
             await self._guarded(self._busily(self._drawn(ask(self._context.session, prompt, attached))))
             return
-        line = await self._context.desk.message()
+        line = await self._context.prompt.message()
         self._warned = False
         await self._guarded(self._answer(line))
         self._watch_session()
@@ -310,7 +312,7 @@ class Repl(PromptHost):
         try:
             return await self._busily(self._commands.run(self._context, line))
         except UnknownCommand:
-            self._context.desk.prefill(line)
+            self._context.prompt.prefill(line)
             raise
 
     async def _busily(self, doing: Awaitable[bool | object]) -> bool | object:
@@ -326,7 +328,7 @@ class Repl(PromptHost):
         try:
             return await attached(line, self.cwd, self._context, self._namespaces)
         except TerpError:
-            self._context.desk.prefill(line)
+            self._context.prompt.prefill(line)
             raise
 
     async def _drawn(self, turn: AsyncGenerator[on.Event, None]) -> None:
@@ -345,7 +347,7 @@ class Repl(PromptHost):
     def _show_prompt(self, prompt: str) -> None:
         """Show a message that nobody has typed just now."""
         first, *more = readable(prompt).split("\n")
-        self._context.desk.say("\n".join(["", f"› {first}", *(f"  {line}" for line in more)]))
+        self._context.prompt.say("\n".join(["", f"› {first}", *(f"  {line}" for line in more)]))
 
     @property
     def _kernel(self) -> Kernel:
@@ -380,7 +382,7 @@ class Repl(PromptHost):
                 event = record.event
                 self._titles.saw(event)
                 if self._toolbar.note(event):
-                    self._context.desk.refresh()
+                    self._context.prompt.refresh()
                 if isinstance(event, on.TurnStarted | on.CodeTyped | on.CheckStarted):
                     drawn_elsewhere = True
                     typed = event.call_id if isinstance(event, on.CodeTyped) else ""

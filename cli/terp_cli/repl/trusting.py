@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 from textwrap import fill
+from typing import TYPE_CHECKING
 
 from terp.errors import TerpError
 from terp.opening.trust_difference import Difference, difference_of
@@ -13,8 +14,10 @@ from terp.settings.project.files import Project
 from terp.settings.project.standing import Standing, standing_of
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.prompt.interface import PromptReader
-from terp_cli.repl.terminal_ui import TerminalUI
 from terp_cli.terminal.sanitise import one_line, readable, visible
+
+if TYPE_CHECKING:
+    from terp_cli.repl.terminal_ui import TerminalUI
 
 OPTIONS = (
     Option("y", "yes"),
@@ -91,12 +94,12 @@ def shown_files(found: Difference) -> Iterator[str]:
         yield "There is no file to show."
 
 
-async def settled(call: Invocation, settings: Settings, ui: TerminalUI | None) -> Settings:
+async def settled(call: Invocation, settings: Settings, ui: "TerminalUI | None") -> Settings:
     """The settings of the call, once the person who stays has decided about its project."""
     standing = call.standing
-    if not (call.stays and ui and ui.person and ui.desk) or standing.state != "open":
+    if not (call.stays and ui and ui.person and ui.prompt) or standing.state != "open":
         return settings
-    if objected := await _asked(call, standing, ui.person, ui.desk()):
+    if objected := await _asked(call, standing, ui.person, ui.prompt()):
         ui.objections.append(objected)
     if call.standing.state != "yes":
         return settings
@@ -105,7 +108,7 @@ async def settled(call: Invocation, settings: Settings, ui: TerminalUI | None) -
     return call.loaded(call.line.given, call.options.profile, call.project).settings
 
 
-async def asked_again(call: Invocation, person: Person, desk: PromptReader) -> tuple[str, bool, str]:
+async def asked_again(call: Invocation, person: Person, prompt: PromptReader) -> tuple[str, bool, str]:
     """Ask about the project's current files.
 
     Return its state as a sentence, True if trust is new, and a note for the model about words that declined.
@@ -113,7 +116,7 @@ async def asked_again(call: Invocation, person: Person, desk: PromptReader) -> t
     """
     before, standing, objected = call.standing, standing_of(call.cwd, call.environ, call.places), ""
     if standing.state in ("open", "no"):
-        objected = await _asked(call, standing, person, desk)
+        objected = await _asked(call, standing, person, prompt)
     if standing.state != "yes" or (before.state, before.survey.digest) == ("yes", standing.survey.digest):
         return state_of(standing), False, objected
     call.read_project_again(standing)
@@ -129,10 +132,10 @@ def _when(project: Project) -> str:
     return f"{counting} Its {waiting} will be used from the next start on." if later else counting
 
 
-async def _asked(call: Invocation, standing: Standing, person: Person, desk: PromptReader) -> str:
+async def _asked(call: Invocation, standing: Standing, person: Person, prompt: PromptReader) -> str:
     """Ask about trust in the project; return a note for the model about words that declined, or ""."""
     try:
-        words = await ask(standing, difference(call, standing), person, desk.say, desk.width)
+        words = await ask(standing, difference(call, standing), person, prompt.say, prompt.width)
         return objection(f"{_WHAT} (the project {_where(standing)})", words) if words else ""
     except TerpError as error:
         # The answer counts for this call all the same.

@@ -11,7 +11,7 @@ from terp.settings.project.decisions import Decisions
 from terp.settings.project.standing import Standing, standing_of
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.fronts.json import write_json
-from terp_cli.repl.terminal_ui import TerminalUI
+from terp_cli.repl.terminal_ui import terminal_ui_of
 from terp_cli.repl.trusting import ask, decide, difference, project_report, shown_files, state_of
 from terp_cli.terminal.sanitise import one_line
 
@@ -36,10 +36,11 @@ def _ask(call: Invocation, more: Sequence[str]) -> int:
         return 0
     # Loaded without the project: its problems are shown below.
     settings = call.loaded(call.line.given, call.options.profile, None).settings
-    ui = TerminalUI(call, settings, once=True)
-    if ui.desk is None or ui.person is None:
+    ui = terminal_ui_of(call, settings, once=True)
+    if ui is None or ui.prompt is None or ui.person is None:
         return 0
-    asyncio.run(ask(standing, difference(call, standing), ui.person, ui.desk().say, ui.desk().width))
+    prompt = ui.prompt()
+    asyncio.run(ask(standing, difference(call, standing), ui.person, prompt.say, prompt.width))
     call.out.write(f"{state_of(standing)}\n")
     return 0
 

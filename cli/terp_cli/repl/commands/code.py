@@ -131,7 +131,7 @@ async def copy(context: ReplContext, what: str) -> None:
     if not text.strip():
         context.say("There is nothing to copy yet.")
         return
-    how = await copied(text, context.environ, context.desk.emit)
+    how = await copied(text, context.environ, context.prompt.emit)
     lines = text.rstrip("\n").count("\n") + 1
     context.say(f"Copied {label}: {counted(lines, 'line')}, {counted(len(text), 'character')}. {how}")
 
@@ -150,7 +150,7 @@ async def edit(context: ReplContext, number: str) -> None:
     run = numbered(runs, number, "edit") if number else runs[-1]
     if run.language not in _MARKS:
         raise misused("edit", f"{run.language} cannot be typed here.")
-    context.desk.prefill(_MARKS[run.language] + run.code)
+    context.prompt.prefill(_MARKS[run.language] + run.code)
 
 
 async def restart(context: ReplContext, language: str) -> None:

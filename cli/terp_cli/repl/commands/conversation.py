@@ -116,7 +116,7 @@ async def _offer(context: ReplContext, saved: Sequence[SavedSession]) -> None:
         columns([(f"{at:2}", *_row(one)) for at, one in enumerate(saved, 1)], context.width, _STYLES)
     )
     context.say("Which one? Its number or the beginning of its ID.")
-    context.desk.prefill("/resume ")
+    context.prompt.prefill("/resume ")
 
 
 async def _may_end(context: ReplContext) -> bool:
@@ -180,7 +180,7 @@ async def rewind(context: ReplContext, argument: str) -> None:
     if how.strip() not in ("", _CHAT):
         raise misused("rewind", f"'{how.strip()}' is not '{_CHAT}'.")
     first = await (_of_chat if how.strip() else _of_all)(context, int(number))
-    context.desk.prefill(first.prompt)
+    context.prompt.prefill(first.prompt)
 
 
 async def _of_chat(context: ReplContext, number: int) -> PastTurn:

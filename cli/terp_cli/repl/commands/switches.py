@@ -148,7 +148,7 @@ async def debug(context: ReplContext, word: str) -> None:
 
 async def clear(context: ReplContext, _: str) -> None:
     """An empty screen."""
-    context.desk.clear()
+    context.prompt.clear()
 
 
 def words(_: ReplContext, begun: str) -> list[str]:

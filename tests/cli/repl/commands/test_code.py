@@ -100,7 +100,7 @@ async def test_a_run_that_is_not_there_is_named(tmp_path: Path) -> None:
 )
 async def test_what_is_copied_is_said(tmp_path: Path, line: str, text: str, said: str) -> None:
     here, terminal = worked(tmp_path), Watched()
-    here.desk = PromptApp(DummyInput(), terminal.painter())
+    here.prompt = PromptApp(DummyInput(), terminal.painter())
     (shown,) = await here.does(line)
     assert terminal.getvalue() == osc52(text)
     assert shown.startswith(said)
