@@ -31,7 +31,7 @@ def terp(tmp_path: Path, runtime: Path) -> Terp:
 
 
 TOLD = (
-    "terp: Python code runs in somebody else's kernel (kernel-feedbeef.json): its variables are theirs as "
+    "terp: Python code runs in another program's kernel (kernel-feedbeef.json): its variables are theirs as "
     "well, and terp leaves it running.\n"
 )
 

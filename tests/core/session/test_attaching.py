@@ -60,13 +60,13 @@ async def test_a_session_takes_another_kernel_and_its_own_again(
     await turn(session, call("own = 1"), "done")
     told = await session.equipment.attaching.attach("newest")
     assert told == (
-        "Python code runs in somebody else's kernel (kernel-feedbeef.json): its variables are theirs as "
+        "Python code runs in another program's kernel (kernel-feedbeef.json): its variables are theirs as "
         "well, and terp leaves it running."
     )
     assert (session.equipment.pythons, session.equipment.packages) == (None, None)
     events = await turn(session, call("ours = theirs + 1"), "done")
     [proposed] = [event for event in events if isinstance(event, CodeProposed)]
-    assert proposed.place == "somebody else's kernel (kernel-feedbeef.json)"
+    assert proposed.place == "another program's kernel (kernel-feedbeef.json)"
     await session.equipment.attaching.detach()
     assert session.equipment.pythons is not None
     assert session.equipment.packages is not None
@@ -106,6 +106,6 @@ async def test_a_library_attaches_with_a_setting(
         cwd=tmp_path, environ=environ, model="openai/scripted", attach="newest", auto_run=True
     )
     async with opening as session:
-        assert session.kernels.get("python").place == "somebody else's kernel (kernel-feedbeef.json)"
+        assert session.kernels.get("python").place == "another program's kernel (kernel-feedbeef.json)"
         await turn(session, call("by_library = theirs"), "done")
     assert foreign.printed("print(by_library)") == "41\n"

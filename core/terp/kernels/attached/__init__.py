@@ -1,1 +1,1 @@
-"""Kernels that somebody else has started: found by their connection files, used, and left running."""
+"""Kernels that another program has started: found by their connection files, used, and left running."""

@@ -144,8 +144,8 @@ def read(path: Path) -> ConnectionFile:
 class KernelAttachment:
     """A running kernel of another program: its `language` in lower case, its working directory (`cwd`).
 
-    `takes_guests` is whether terp's own package works there; it `is_here` when its process is one of this
-    machine. `version` is that of the language.
+    It `takes_guests` if terp's own package works there; it `is_here` if its process runs on this machine.
+    `version` is that of the language.
     """
 
     file: ConnectionFile
@@ -160,12 +160,12 @@ class KernelAttachment:
     @property
     def place(self) -> str:
         """The kernel as a phrase after "in"."""
-        return f"somebody else's kernel ({self.file.title})"
+        return f"another program's kernel ({self.file.title})"
 
     @property
     def heeds_interrupts(self) -> bool:
         """True if code there can be interrupted from here."""
-        # An ipykernel understands the message, whatever its kernelspec says.
+        # ipykernel supports the message even if its kernelspec names the signal.
         return self.is_here or self.takes_guests or self.interrupt_by == "message"
 
     def connector(self, token: str, prelude: str = "", timeout_s: float = 10.0) -> "AttachedConnector":
@@ -210,7 +210,7 @@ class AttachedConnector:
 
 
 class AttachedLanguage:
-    """Implements `Kernel` with one that is connected to somebody else's: it says so, and is not restarted."""
+    """Implements `Kernel` with a kernel of another program, which terp does not restart."""
 
     def __init__(self, attachment: KernelAttachment, kernel: Kernel) -> None:
         self._attachment = attachment

@@ -26,7 +26,7 @@ from terp.kernels.runtimes.kernelspecs import find_specs
 from terp.kernels.runtimes.runtime import Machine
 from terp.settings.profile_file import short_path
 
-# Most files are of kernels that have ended, and a new one is among the last that were written.
+# Most kernels have ended; the newest files are the ones that matter.
 _MOST_FILES = 40
 _BEAT_S, _INFO_S, _WHERE_S = 1.0, 3.0, 1.0
 _WHERE = {"cwd": "__import__('os').getcwd()"}
@@ -34,7 +34,7 @@ _WHERE = {"cwd": "__import__('os').getcwd()"}
 
 @dataclass(frozen=True, slots=True)
 class FoundKernel:
-    """The kernel that was meant, and the names of others that are running."""
+    """The kernel that was found, and the names of others that are running."""
 
     attachment: KernelAttachment
     others: tuple[str, ...] = ()

@@ -20,7 +20,7 @@ _BEAT_S = 1.0
 
 async def beats(context: zmq.asyncio.Context, address: str, timeout_s: float) -> bool:
     """Return True if the heartbeat socket at `address` answers in time."""
-    # A socket that has waited for an answer in vain cannot ask again.
+    # A new socket each time: after a request without an answer it cannot send another.
     socket = context.socket(zmq.REQ)
     try:
         socket.connect(address)
@@ -42,10 +42,10 @@ _HERE = ("127.", "localhost", "::1")
 def owner_of(file: ConnectionFile) -> int:
     """Return the pid of the kernel, or 0.
 
-    It is the one that listens at the kernel's address *and* has the connection file for its own: by its
-    command line, or because the file is named after it. The mouth of a tunnel listens there, too.
+    It is the process that listens at the kernel's address *and* owns the connection file: by its command
+    line, or because the file is named after it. The end of a tunnel listens there too.
     """
-    # It comes with ipykernel, and is needed for kernels of others alone.
+    # A dependency of ipykernel, needed only for kernels of other programs.
     import psutil  # noqa: PLC0415
 
     if file.transport == "tcp" and not file.ip.startswith(_HERE):
@@ -80,7 +80,7 @@ def _listening(file: ConnectionFile) -> list[int]:
     try:
         sockets = psutil.net_connections("unix" if transport == "ipc" else "tcp")
     except psutil.Error:
-        # macOS shows them to root alone.
+        # macOS shows them only to root.
         return []
     wanted: object = address if transport == "ipc" else file.ports["shell"]
     return [
@@ -90,10 +90,10 @@ def _listening(file: ConnectionFile) -> list[int]:
     ]
 
 
-# So long a heart may be silent: the machine was asleep, or is at its limit.
+# Time limit for a heartbeat: the machine may have been asleep or overloaded.
 _PATIENCE_S = 5.0
 _FIRST_BEAT_S = 3.0
-# A process that is gone is noticed before its heart is missed.
+# The end of the process is noticed before its heartbeat is missed.
 _POLL_S = 0.25
 
 
@@ -114,7 +114,7 @@ class AttachedKernel:
 
     @property
     def connection_file(self) -> str:
-        """The file that somebody else's kernel wrote."""
+        """The file that the kernel's own program wrote."""
         return self._attachment.file.path
 
     async def open(self, route: Route) -> None:
@@ -142,16 +142,16 @@ class AttachedKernel:
         self._sockets.send(channel, message)
 
     async def interrupt(self) -> None:
-        """Send SIGINT where it is certain whom it hits, else the message, which not every kernel knows."""
+        """Send SIGINT if the process is known, else the message, which not every kernel supports."""
         if self._attachment.interrupt_by == "message" or not self._owner:
             self.send("control", new_request("interrupt_request"))
             return
         try:
-            # Jupyter gives each kernel a group of its own, with the children of the code in it.
+            # Jupyter starts each kernel in a new process group, which also has the children of the code.
             leads = os.getpgid(self._owner) == self._owner
             os.kill(-self._owner if leads else self._owner, signal.SIGINT)
         except OSError:
-            # It ended meanwhile; the watch reports that.
+            # It has ended, which the watch reports.
             return
 
     async def stack(self) -> str:
@@ -160,7 +160,7 @@ class AttachedKernel:
 
     async def kill(self) -> None:
         """Disconnect from the kernel, which terp must not end."""
-        self._end("The kernel is somebody else's and was left alone: what runs there goes on.")
+        self._end("The kernel is another program's and was left running, with its code.")
 
     async def close(self) -> None:
         """Disconnect from the kernel, and close the sockets."""

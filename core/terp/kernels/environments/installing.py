@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
 _SAID_LINES = 4
-# Options of pip that say where packages come from; uv has the same, and `index` and `default-index`.
+# Options of pip for package indexes; uv has the same, and `index` and `default-index`.
 _OF_PIP = ("index-url", "extra-index-url", "find-links", "no-index")
 _OF_UV = (*_OF_PIP, "index", "default-index")
 

@@ -1,6 +1,6 @@
 """Password program for sudo, ssh and git: asks the host, which asks the user.
 
-Runs as a program of its own, with nothing but the standard library: `askpass.py SOCKET PROMPT...`.
+Runs as a separate program that needs only the standard library: `askpass.py SOCKET PROMPT...`.
 """
 
 import json

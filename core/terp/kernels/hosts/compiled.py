@@ -22,9 +22,9 @@ from terp.settings.places import make_private
 class Compiler:
     """A compiled language: the name of the source file, and the command lines that compile and run it.
 
-    `{program}` is the compiler, `{folder}` where it is, `{cwd}` the user's directory, `{main}` the name
-    of the class that is run. Compiled is in a folder with nothing else in it. A program whose output is
-    `buffered` would show it only at its end.
+    `{program}` is the compiler, `{folder}` its folder, `{cwd}` the user's directory, `{main}` the name of the
+    class to run. The code is compiled in an empty folder. A program whose output is `buffered` would show it
+    only at its end.
     """
 
     source: str
@@ -76,14 +76,14 @@ def main_class(code: str) -> str:
     return found[1] if found else "Main"
 
 
-# Of the complaints of a compiler the first are worth reading.
+# The first errors of a compiler are worth reading; later ones often follow from them.
 _MOST_LINES = 200
 
 
 class CompiledKernel(ProgramKernel):
-    """Compiles each cell in a folder of its own and runs what comes out in the user's directory."""
+    """Compiles each cell in a new folder and runs the program in the user's directory."""
 
-    language = Unicode("", help="The name of a language in `compiler_table`.").tag(config=True)
+    language = Unicode("", help="The name of a language in `COMPILERS`.").tag(config=True)
 
     def __init__(self, **traits: Any) -> None:
         super().__init__(**traits)
@@ -100,7 +100,7 @@ class CompiledKernel(ProgramKernel):
 
     def run(self, cell: HostCell) -> CellFailure | None:
         """Compile and run a cell; compiler errors or the exit status are the failure."""
-        # A program may have removed all that is temporary.
+        # A program may have deleted all temporary files.
         folder = Path(tempfile.mkdtemp(prefix="cell-", dir=make_private(self._folder)))
         try:
             return self._compile(cell, folder) or self._execute(cell, folder)
@@ -111,7 +111,7 @@ class CompiledKernel(ProgramKernel):
 
     def stop(self) -> None:
         """Kill the running program."""
-        # Another thread may forget it at any moment.
+        # Another thread may unset it at any time.
         if (running := self._running) is not None:
             running.kill()
 

@@ -1,12 +1,12 @@
-"""The kernel of the languages that are driven by a script of their own.
+"""The kernel of languages that have a driver: a script that runs cells in the language's own program.
 
-Code goes to the script through one pipe, each cell ended by a NUL. Through another it answers in JSON, each
-answer ended by a NUL: `{}` once it is ready, then for each cell `{"value": TEXT or null}` or
-`{"name": …, "message": …, "trace": […]}`. Streams are pipes of their own.
+Code is sent to the script through one pipe, each cell ended by a NUL. Through another pipe it answers in
+JSON, each answer ended by a NUL: `{}` once it is ready, then for each cell `{"value": TEXT or null}` or
+`{"name": …, "message": …, "trace": […]}`. The streams are separate pipes.
 
-What begins with U+0001 is no cell but a question between cells: after it come a number and `names`, or
-`complete WORD`. It is answered with `{"answer": NUMBER, "rows": […]}`: for names a row of name, type and a
-short look at the value, for a word all words that begin so. No answer runs code of the user's.
+Text that begins with U+0001 is a request between cells: a number, and `names` or `complete WORD`. Its answer
+is `{"answer": NUMBER, "rows": […]}`: for names a row of name, type and a short preview of the value, for a
+word all words that begin with it. No answer runs code of the user's.
 """
 
 import json
@@ -25,7 +25,7 @@ from terp.kernels.hosts.kernel import CellFailure, HostCell, serve
 from terp.kernels.hosts.program import STATUS_UNKNOWN, Program, ProgramKernel
 from terp.kernels.hosts.streams import Printer
 
-# A chunk of Lua can be interrupted once: so many times until the program has to be started anew.
+# A chunk of Lua can be interrupted once; after so many the program has to be restarted.
 _LUA_CHUNKS = 500
 
 
@@ -33,9 +33,9 @@ _LUA_CHUNKS = 500
 class Driver:
     """A driven language: its script, the command line, and its facts for Jupyter.
 
-    In `command` stand `{program}`, the `{folder}` in which it is, `{script}`, and `{code}` and `{verdict}`
-    for the descriptors. With `alone` an interrupt goes to the program and to nothing that it has started.
-    `word` finds the word before the cursor that can be completed; without it the script answers no questions.
+    `command` contains `{program}`, its `{folder}`, `{script}`, and the file descriptors `{code}` and
+    `{verdict}`. With `alone` an interrupt is sent to the program and to nothing that it has started. `word`
+    matches the word before the cursor that can be completed; without it the script answers no requests.
     """
 
     title: str
@@ -123,7 +123,7 @@ DRIVERS: Mapping[str, Driver] = {
 }
 
 
-# The adapter waits for variables a second, and for completions less.
+# The adapter waits 1 s for variables, and less for completions.
 _ANSWER_S = 0.5
 _QUESTION = "\x01"
 _MOST_MATCHES = 200
@@ -132,7 +132,7 @@ _MOST_MATCHES = 200
 class DriverKernel(ProgramKernel):
     """Runs cells in one program that lives as long as the kernel, or until it ends itself."""
 
-    language = Unicode("", help="The name of a language in `driver_table`.").tag(config=True)
+    language = Unicode("", help="The name of a language in `DRIVERS`.").tag(config=True)
 
     def __init__(self, **traits: Any) -> None:
         super().__init__(**traits)
@@ -150,7 +150,7 @@ class DriverKernel(ProgramKernel):
         self._verdicts = self._code = -1
         self._cwd = str(Path.cwd())
         self._program: Program | None = None
-        # It comes up while Jupyter's side does.
+        # It starts while the Jupyter side of the kernel does.
         with suppress(OSError):
             self._start(Printer(lambda *_: None))
 
@@ -171,7 +171,7 @@ class DriverKernel(ProgramKernel):
         return sorted((str(name), str(kind), str(head)) for name, kind, head in rows)
 
     async def do_complete(self, code: str, cursor_pos: int) -> dict[str, Any]:
-        """Complete the word before the cursor with names that the program knows."""
+        """Complete the word before the cursor with names of the running program."""
         found = re.search(self._driver.word, code[:cursor_pos]) if self._driver.word else None
         word = found[0] if found else ""
         rows = self._answered(f"complete {word}") if word and self.is_free() else ()
@@ -208,7 +208,7 @@ class DriverKernel(ProgramKernel):
         except BrokenPipeError:
             return ()
         deadline = time.monotonic() + _ANSWER_S
-        # An answer that comes too late is that to another question.
+        # An answer may be the late one to an earlier request.
         while self._answer.get("answer") != self._asked and (left := deadline - time.monotonic()) > 0:
             self.wires.wait(left)
             if program.code is not None:

@@ -36,7 +36,7 @@ class CellFailure:
 
 
 class HostCell:
-    """One request to run code: what is put out goes to `printer`, and questions are asked through it."""
+    """One request to run code; `printer` sends its output."""
 
     def __init__(self, code: str, printer: Printer, *, allows_input: bool) -> None:
         self.code = code
@@ -54,10 +54,10 @@ class HostCell:
 
 
 class HostKernel(Kernel):
-    """A kernel in front of a program. Derive from it and write `run`; `names` and `stop` where there is more.
+    """The base class of a kernel in front of a program: subclasses implement `run`, and `names` and `stop`.
 
-    Cells run in the main thread, one at a time. SIGINT never raises: it counts up `interrupts` and ends a
-    `wires.wait`, and `run` sees to it.
+    Cells run in the main thread, one at a time. SIGINT never raises: it increments `interrupts` and ends a
+    `wires.wait`; `run` must check it.
     """
 
     implementation = "terp"
@@ -68,7 +68,7 @@ class HostKernel(Kernel):
         super().__init__(**traits)  # type: ignore[no-untyped-call]
         self._execute_sleep = 0.0
         thread = self.iopub_thread
-        # By default what comes after a thousand unread messages is dropped; the room of a cell limits them.
+        # By default ZeroMQ drops messages after a thousand unread ones; a cell's output limit bounds them.
         thread.schedule(lambda: setattr(thread.socket, "sndhwm", 0))
         self.wires = Wires()
         self.interrupts = 0
@@ -79,14 +79,14 @@ class HostKernel(Kernel):
         self.wires.add(self._wake, self._awake)
         self.shell_handlers["comm_open"] = self._answer_comm
         self._main = threading.get_ident()
-        # In place before a program is started: it would inherit that ipykernel ignores the signal.
+        # Set before a program is started, which would inherit that ipykernel ignores the signal.
         signal.signal(signal.SIGINT, lambda *_: self.wake(interrupt=True))
 
     @abstractmethod
     def run(self, cell: HostCell) -> CellFailure | None:
         """Run the code of `cell` to its end; return None if it succeeded.
 
-        Once `interrupts` has grown the code is to be stopped.
+        It must stop the code when `interrupts` increases.
         """
 
     def names(self) -> Sequence[tuple[str, str, str]]:
@@ -105,7 +105,7 @@ class HostKernel(Kernel):
     def wait(self, cell: HostCell, until: Callable[[], bool], timeout_s: float | None = None) -> bool:
         """Read the program's output until `until()` is True, an interrupt arrives, or the time is up.
 
-        What the cell puts out meanwhile is sent. Returns whether `until()` is so.
+        Output of the cell is sent in the meantime. Return True if `until()` is.
         """
         before = self.interrupts
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
@@ -125,7 +125,7 @@ class HostKernel(Kernel):
         if not cell.allows_input:
             return None
         cell.printer.flush()
-        # The request travels on another channel than the text before it: this says that it is complete.
+        # The request is sent on another channel: this report marks the end of the text before it.
         cell.printer.report(asks=True)
         while self.stdin_socket.poll(0):
             self.stdin_socket.recv_multipart()

@@ -18,14 +18,14 @@ from terp.kernels.hosts.streams import OutputPipe, Printer, Wires
 from terp.kernels.hosts.terminal import TerminalInput
 
 STATUS_UNKNOWN = 199
-"""The exit status of a driver that does not know the status with which the code ended its program."""
+"""The exit status of a driver when the code has ended its program with an unknown status."""
 
 
 class Program:
-    """A process in a session of its own, with a pipe for each stream.
+    """A process in a new session, with a pipe for each stream.
 
-    `stdin` is a descriptor, or -1 for none. `given` are descriptors that it gets besides; they are closed
-    here. `ended` is called in another thread when it is gone.
+    `stdin` is a file descriptor, or -1 for none. `given` are further descriptors for it, which are closed
+    here. `ended` is called in another thread when it has ended.
 
     Raises:
         OSError: it cannot be started.
@@ -54,7 +54,7 @@ class Program:
                 cwd=cwd,
                 env=passed_on(os.environ),
                 start_new_session=True,
-                # So that it ends with this process whatever happens to it.
+                # It ends with this process, however this process ends.
                 preexec_fn=end_with_parent,  # noqa: PLW1509 - it makes one system call
             )
         except OSError:
@@ -118,13 +118,13 @@ class Program:
         ended()
 
 
-# How long code may take to end after an interrupt. The adapter interrupts again after 2 s and ends the
-# kernel after 5; a new program is there sooner than a new kernel.
+# Time limit for code to end after an interrupt. The adapter interrupts again after 2 s and kills the kernel
+# after 5 s; a new program starts faster than a new kernel.
 _PATIENCE_S = 1.5
 
 
 class ProgramKernel(HostKernel):
-    """A kernel that runs code by a program: it is interrupted and killed, and gets answers when it reads."""
+    """The base class of kernels that run code with a program, which can be interrupted and can read input."""
 
     program = Unicode("", help="The program that runs the code, or compiles it: a path.").tag(config=True)
 
@@ -142,8 +142,8 @@ class ProgramKernel(HostKernel):
     ) -> bool:
         """Serve the program until `done()` or its end; return True if it is done.
 
-        When the user interrupts it gets SIGINT, and is killed if that does not help; `alone` says that
-        what it has started does not get the signal.
+        An interrupt of the user sends it SIGINT, and kills it if that has no effect. With `alone` its
+        children do not get the signal.
         """
         seen, written = self.interrupts, cell.printer.written
         kill_at: float | None = None
@@ -166,14 +166,14 @@ class ProgramKernel(HostKernel):
                 written = cell.printer.written
                 self._put_off()
             self._look(cell, program)
-        # Its last words may still be on their way.
+        # Its last output may not have been read yet.
         self.wires.wait(0)
         program.drain()
         return done()
 
     def _begin_input(self) -> None:
         if self.terminal is not None:
-            # Programs that read it their own way leave it so.
+            # A program may have made it non-blocking.
             os.set_blocking(self.terminal.number, True)
             self.terminal.begin()
 

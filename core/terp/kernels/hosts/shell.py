@@ -31,7 +31,7 @@ from terp.kernels.hosts.terminal import Ask, TerminalInput
 from terp.kernels.jupyter.launch import own_argv
 from terp.settings.places import make_private
 
-# A program that connects says at once what it wants.
+# A program sends its question as soon as it connects.
 _READ_S = 1.0
 
 
@@ -100,7 +100,7 @@ def write_script(path: Path, argv: Sequence[str], *, before: str = "") -> str:
     return shlex.quote(str(path))
 
 
-# Poll interval for the end of the shell, where it is not reported at once.
+# Poll interval for the end of the shell, which may not be reported.
 _ALIVE_S = 0.5
 
 
@@ -193,7 +193,7 @@ class ShellKernel(HostKernel):
 
     def _write_pty(self) -> str:
         argv = own_argv("terp.kernels.hosts.terminal", self._questions.path)
-        # An interrupt is for the command; one that comes before it was started would end in a traceback.
+        # An interrupt is for the command; before its start it would cause a traceback.
         return write_script(self._folder / "pty", argv, before="trap '' INT")
 
     def _until_ended(self, cell: HostCell, *, from_terminal: bool) -> None:

@@ -17,15 +17,15 @@ from terp.kernels.hosts.kernel import end_with_parent
 from terp.kernels.hosts.processes import children, descendants, is_job, send
 from terp.kernels.hosts.streams import OutputPipe, Printer, Wires
 
-# Descriptors that are given to the shell get numbers that no script uses.
+# File descriptors for the shell get numbers that no script uses.
 _HIGH = 200
 # Interactive: then SIGINT abandons the line that runs and the next one is read, with the state kept.
 _FLAGS = {"bash": ("--norc", "--noprofile", "--noediting", "-i"), "zsh": ("-f", "-i", "-s", "+Z")}
-# History would be written to the user's file; `!` would be expanded; job control would talk.
+# Without these: history is written to the user's file, `!` is expanded, job control prints messages.
 _PREPARE = {
     "bash": "set +o history +H +m; unset HISTFILE; PS1= PS2=",
     "zsh": "unsetopt banghist monitor; setopt interactivecomments; unset HISTFILE; PS1= PS2=; "
-    # Its variables are there at once then, and none of the user's.
+    # Defines its variables now, so that they are not taken for the user's.
     "zmodload zsh/parameter",
 }
 _START_S = 10.0
@@ -43,9 +43,9 @@ class Verdict:
 class ShellProcess:
     """A shell that runs cells of code and keeps its state.
 
-    Code travels in a file and is sourced, so that no byte of it is typed; what a cell writes goes through
-    pipes of its own, so that what it leaves running still writes for it. The verdict comes on another pipe,
-    which no child of the shell inherits. `folder` is private to this shell.
+    Code is written to a file and sourced, so that no byte of it is typed. Each cell writes to new pipes, so
+    that jobs that it leaves running still write for it. The verdict is sent on another pipe, which no child
+    of the shell inherits. `folder` is private to this shell.
     """
 
     def __init__(self, program: str, folder: Path, environ: Mapping[str, str], wires: Wires) -> None:
@@ -78,7 +78,7 @@ class ShellProcess:
             cwd=cwd,
             env=dict(self._environ),
             start_new_session=True,
-            # So that it ends with this process whatever happens to it.
+            # It ends with this process, however this process ends.
             preexec_fn=end_with_parent,  # noqa: PLW1509 - it makes one system call
         )
         for number in given:
@@ -105,7 +105,7 @@ class ShellProcess:
         """Run a cell; `verdict` or `gone` is set when it has ended. Returns the pipes it writes to."""
         cell = self._file("cell", code)
         out, err = self._pipe("out", printer), self._pipe("err", printer)
-        # A cell may ask for the exit status of the one before it.
+        # A cell may read the exit status of the previous one.
         before = f". {self._file('status', f'return {self._status}')}; " if self._status else ""
         stdin = f"<&{self._stdin} {self._hidden(self._stdin)}" if from_terminal else "</dev/null"
         pipes = f">{self._path('out')} 2>{self._path('err')}"
@@ -146,8 +146,8 @@ class ShellProcess:
 
     def interrupt(self, without: Collection[int] = ()) -> Sequence[int]:
         """Send SIGINT to the shell and all that it runs in the foreground, which is returned."""
-        # The shell first, and of a pipeline the last: the shell goes on with the next command when what it
-        # waits for has ended in another way.
+        # The shell first, then the last command of a pipeline: the shell runs the next command of the line if
+        # the one that it waits for does not end by SIGINT.
         send(signal.SIGINT, [self.pid])
         below = descendants(self.pid, {*self.jobs, *without})
         send(signal.SIGINT, reversed(below))
@@ -160,7 +160,7 @@ class ShellProcess:
     def has_ended(self) -> bool:
         """Return True if the cell has ended, or the shell itself."""
         if self.verdict is None and self._process.poll() is not None:
-            # Its last words may still be on their way.
+            # Its last output may not have been read yet.
             self._wires.wait(0)
             return True
         return self.verdict is not None
@@ -191,7 +191,7 @@ class ShellProcess:
         self._write(f"{before}{line}\n{self._verdict_line()}")
 
     def _verdict_line(self) -> str:
-        # `set -e` holds for its cell: else the next command that fails would end the shell.
+        # `set -e` lasts for one cell: otherwise the next command that fails would end the shell.
         return (
             f"builtin printf 'R%d %d %s\\0' {self._number} $? \"${{PWD-}}\" >&{self._verdict_out}; set +e\n"
         )
@@ -205,7 +205,7 @@ class ShellProcess:
     def _hear(self) -> None:
         data = os.read(self._verdicts, 65536)
         if not data:
-            # Only the shell itself holds the other end.
+            # Only the shell itself has the other end open.
             self._wires.remove(self._verdicts)
             self.gone = True
             return
@@ -225,8 +225,8 @@ class ShellProcess:
         os.mkfifo(path, 0o600)
         stream: StreamName = "stdout" if name == "out" else "stderr"
         source = OutputPipe(os.open(path, os.O_RDONLY | os.O_NONBLOCK), stream, printer)
-        # The first writer makes the pipe look readable. If that was the shell, the order of what it then
-        # writes into two pipes would be unknown.
+        # Opening a pipe for writing makes it readable. If the shell did that, the order of its first output
+        # in the two pipes would be unknown.
         self._held.append(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
         self._wires.add_source(source)
         return source
@@ -235,7 +235,7 @@ class ShellProcess:
         return shlex.quote(str(self._folder / name))
 
     def _hidden(self, number: int) -> str:
-        # zsh knows descriptors of one digit only here; there the children have it too, and do not know.
+        # In zsh this works only for descriptors of one digit; there the children inherit it unnoticed.
         return f"{number}>&-" if self.kind == "bash" else ""
 
 
@@ -246,8 +246,8 @@ def _moved_up(number: int, *, keep: bool = False) -> int:
     return moved
 
 
-# In seconds after the interrupt: when SIGINT is sent again to the shell and to what it has started since, and
-# when the other signals follow. The adapter interrupts again after 2 s and ends the kernel after 5.
+# Seconds after the interrupt at which SIGINT is sent again to the shell and to new children, and at which the
+# other signals follow. The adapter interrupts again after 2 s and kills the kernel after 5 s.
 _AGAIN_S = (0.05, 0.1, 0.2, 0.35)
 _TERM_S, _KILL_S, _KILL_EVERY_S = 0.5, 1.2, 0.25
 
@@ -280,9 +280,9 @@ class Ladder:
             self._again()
             return
         below = descendants(self._shell.pid, self._shell.jobs)
-        # Jobs that this very cell has started are spared at first.
+        # Background jobs of this cell are spared at first.
         send(signum, below if signum == signal.SIGKILL else [pid for pid in below if not is_job(pid)])
-        # The shell goes on with the next command of the cell otherwise.
+        # Otherwise the shell runs the next command of the cell.
         send(signal.SIGINT, [self._shell.pid])
         if signum == signal.SIGKILL:
             self._steps.append((due + _KILL_EVERY_S, signum))

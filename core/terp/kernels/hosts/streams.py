@@ -11,15 +11,15 @@ from typing import Any
 from terp.events.outputs import StreamName
 from terp.kernels.jupyter.translation import REPORT
 
-# Characters that one cell may put out; what comes after them is counted.
+# Output limit of a cell, in characters; what exceeds it is counted.
 ROOM = 64_000_000
-# A message with more text would be decoded in one piece while nothing else happens at the other end.
+# A longer message would block the other end while it is decoded.
 PIECE = 500_000
-# A value that is longer is cut, as in a Python kernel: it travels in one message.
+# A longer value is truncated, as in a Python kernel: it is sent in one message.
 LONGEST_VALUE = 4_000_000
-# Messages in a second that are sent at once; what exceeds them is sent in batches.
+# Messages per second that are sent at once; further ones are sent in batches.
 RATE = 300.0
-# How long text waits for more when there were too many messages.
+# Interval of the batches, in seconds.
 BATCH_S = 0.05
 _READ = 1 << 16
 
@@ -28,7 +28,7 @@ Send = Callable[[str, Mapping[str, Any]], None]
 
 
 class Printer:
-    """Sends the text of one cell: in the order in which it came, in few messages, within limits.
+    """Sends the text of one cell: in order, in few messages, within limits.
 
     Output past `room` characters is counted, not sent; a report sends the count from time to time.
     """
@@ -41,7 +41,7 @@ class Printer:
         self._tokens = RATE
         self._refilled = self._reported = time.monotonic()
         self._dropped = [0, 0]
-        # Characters so far, and the end of what was written last: a question has no line break after it.
+        # Characters so far, and the last line: a question ends without a line break.
         self.written = 0
         self.last_line = ""
 
@@ -124,9 +124,9 @@ class Printer:
 
 
 class OutputPipe:
-    """The reading end of a pipe into which a cell, and what it left running, writes one stream.
+    """The read end of a pipe to which a cell, and jobs that it left running, write one stream.
 
-    `printer` is that of the cell, and may be set anew where a pipe serves many cells.
+    `printer` is the cell's; it can be replaced if a pipe serves many cells.
     """
 
     def __init__(self, number: int, stream: StreamName, printer: Printer) -> None:
@@ -146,16 +146,16 @@ class OutputPipe:
         return True if data else None
 
 
-# A child that never pauses must not keep a cell from ending.
+# Limit for a child that writes without pause, which must not keep a cell from ending.
 _MOST_READS = 256
 
 
 class Wires:
-    """Calls back when a descriptor can be read.
+    """Watches file descriptors, and calls back when one can be read.
 
-    `wait` does so while a cell runs, which blocks the event loop; between cells the event loop does.
-    What became readable first is called first, so that stdout and stderr keep their order where that can
-    be told.
+    `wait` does so while a cell runs, which blocks the event loop; between cells the event loop does. The
+    descriptor that became readable first is read first, so that stdout and stderr keep their order if
+    possible.
     """
 
     def __init__(self) -> None:
@@ -193,7 +193,7 @@ class Wires:
         """Wait until something can be read, and read it; return False if the time is up."""
         events = self._selector.select(timeout_s)
         for key, _ in events:
-            # A call before it may have taken it away.
+            # An earlier call may have removed it.
             if key.fd in self._selector.get_map():
                 key.data()
         return bool(events)

@@ -27,7 +27,7 @@ _CALLS = {
     "x86_64": ((0, 19), (7, 271), (23, 270), (232, 281, 441)),
     "aarch64": ((63, 65), (73,), (72,), (22, 441)),
 }
-# An entry of poll: descriptor, what is awaited, what came of it.
+# An entry of poll(2): file descriptor, requested events, returned events.
 _ENTRY = "ihh"
 _MOST = 64
 
@@ -39,7 +39,7 @@ def can_detect_reads() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class WaitingProcess:
-    """A process that waits for a line, and how often it has gone to sleep: each wait is another."""
+    """A process that waits for a line; `sleeps` counts its waits, so that a new wait is a new object."""
 
     pid: int
     sleeps: int
@@ -58,9 +58,9 @@ def waiting_process(
 ) -> WaitingProcess | None:
     """Return the first of these processes that waits for a line from one of `terminals` (device paths).
 
-    One that reads waits for sure. One that sleeps until any of several things happens counts if the
-    terminal is among them and something was `asked`: servers look at their terminal all the time. One that
-    may not be inspected, as `su`, counts if the terminal is set to hide typed text (`secret`).
+    A process that reads does wait. One that waits for several descriptors counts if the terminal is among
+    them and something was `asked`: servers always watch their terminal. One that cannot be inspected, such as
+    `su`, counts if the terminal is set to hide typed text (`secret`).
     """
     for pid in pids:
         reader = _reader(pid, terminals, asked=asked) or (_foreign(pid) if secret else None)
@@ -75,7 +75,7 @@ def _reader(pid: int, terminals: Collection[str], *, asked: bool) -> WaitingProc
         for task in (process / "task").iterdir():
             sleeps = _sleeps(task)
             awaited = _awaited(task, asked=asked)
-            # A process that was awake meanwhile may have other files than those that it waited for.
+            # A process that has run in between may have other open files than those that it waited for.
             if any(_is_one(process / "fd" / str(one), terminals) for one in awaited) and sleeps == _sleeps(
                 task
             ):
@@ -125,7 +125,7 @@ def _awaited(task: Path, *, asked: bool) -> Sequence[int]:
             return _selected(task, arguments[0], arguments[1])
         return _watched(task, arguments[0]) if number in epolls else ()
     except (OSError, ValueError, struct.error):
-        # It runs ("running"), it is gone, or it is not ours to look at.
+        # It is running, has ended, or cannot be inspected.
         return ()
 
 
@@ -152,20 +152,20 @@ def _memory(task: Path, address: int, size: int) -> bytes:
         return memory.read(size)
 
 
-# A program that puts out nothing for so long may be waiting for input; the look is repeated ever more rarely.
+# A program without output for so long may be waiting for input; the interval of the looks doubles.
 _FIRST_LOOK_S, _RAREST_LOOK_S = 0.05, 0.4
 _END_OF_FILE = b"\x04"
 
 Ask = Callable[[str, bool], str | None]
-"""Asks the person: a prompt, and whether the answer is secret."""
+"""Asks the user; the arguments are a prompt, and True for a hidden answer."""
 
 
 class TerminalInput:
     """The terminal, and the user who types on it when a program reads.
 
-    A pipe would not do: programs such as ripgrep search a pipe on their standard input instead of the
-    directory. It is nobody's controlling terminal, so passwords are not asked past terp on /dev/tty.
-    `number` is the descriptor for programs.
+    Not a pipe: programs such as ripgrep search a pipe on their standard input instead of the directory. It is
+    no controlling terminal, so programs cannot ask for passwords on /dev/tty without terp. `number` is the
+    file descriptor for programs.
     """
 
     def __init__(self) -> None:
@@ -201,8 +201,8 @@ class TerminalInput:
     def look(self, shell: int, last_line: str, ask: Ask) -> None:
         """Ask the user if the shell or a program below it waits for input. Does nothing before it is due.
 
-        `last_line` is an unfinished line of output, which is the question. After the first end of file
-        all later reads of the cell get one, too.
+        `last_line` is an unfinished line of output, which is the question. After the first end of file all
+        later reads of the cell get one too.
         """
         if self.next_look_s() > 0:
             return
@@ -214,7 +214,7 @@ class TerminalInput:
             pids, (self._name,), asked=bool(last_line.strip()), secret=hides_lines(self.number)
         )
         if reader is not None and reader != self._answered:
-            # It may take its time to wake up: until then it waits for what was typed already.
+            # Until it wakes up it still appears to wait; do not ask twice.
             self._answered = reader
             self._type(self._answer(reader, last_line, ask))
             self.put_off()
@@ -222,7 +222,7 @@ class TerminalInput:
     def _answer(self, reader: WaitingProcess, last_line: str, ask: Ask) -> str | None:
         if self._ended:
             return None
-        # A question that was printed is seen already.
+        # A printed question is shown already.
         prompt = "" if last_line.strip() else f"{reader.name} reads a line: "
         answer = ask(prompt, hides_lines(self.number))
         self._ended = answer is None

@@ -31,7 +31,7 @@ from .recall import provide
 from .text import CellStream, Parented, Pipes, mark_threads, packing
 from .visiting import Visit, code_of, error_facts
 
-# A request says in its metadata to which turn its code belongs, by a number that grows.
+# The key in a request's metadata for the turn of its code, a number that grows.
 TURN = "terp_moment"
 
 _visit: Any = None

@@ -9,7 +9,7 @@ from typing import Any
 
 from .home import Home
 
-# A call of one of these says itself what it does; that its value is None is no news.
+# The value None of a call of one of these is not reported: the call shows its own output.
 SPEAKING = {"print", "pprint", "display", "show", "run_line_magic", "run_cell_magic", "system"}
 
 BRACKETS: dict[Any, str] = {list: "[]", tuple: "()", set: "{}", frozenset: "{}", dict: "{}"}
@@ -78,7 +78,7 @@ class Hook:
         super().finish_displayhook()  # type: ignore[misc]
 
 
-# A request says in its metadata which run of the session it is.
+# The key in a request's metadata for the number of the run in its session.
 NUMBER = "terp_run"
 
 

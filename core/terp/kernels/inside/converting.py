@@ -1,7 +1,6 @@
-"""Arguments as JSON has them, made what a function's annotations say.
+"""Conversion of a tool's arguments from JSON to the types of its annotations.
 
-What is of the right type already stays as it is, and so does everything whose type says nothing that can be
-checked: the function itself knows better.
+A value that has the right type stays unchanged, and so does one whose type cannot be checked.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class Unfit(Exception):
 def converted(tool: str, given: dict[str, Any], hints: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of a call, converted to the types in `hints`.
 
-    Raises TypeError, with the tool, the parameter, its type and the value, when one cannot be.
+    Raises TypeError, with the tool, the parameter, its type and the value, if one cannot be converted.
     """
     made = {}
     for name, value in given.items():
@@ -229,7 +228,7 @@ def as_moment(value: Any, kind: Any) -> Any:
     """Convert a date or time in ISO 8601; a number is seconds since 1970."""
     if isinstance(value, str):
         text = value.strip()
-        # Python before 3.11 does not know Z.
+        # Python before 3.11 does not accept Z.
         return kind.fromisoformat(text[:-1] + "+00:00" if text[-1:] in "Zz" and text else text)
     if isinstance(value, (int, float)) and kind is datetime.datetime:
         return kind.fromtimestamp(value, datetime.timezone.utc)  # noqa: UP017 - Python 3.8

@@ -26,7 +26,7 @@ def emit(names: dict[str, Any], name: str, form: str) -> None:
     except CannotEmit as error:
         answer = {"error": str(error)}
     except ImportError:
-        # What pandas says then is a page about installing packages.
+        # The message of pandas is a page about installing packages.
         needed = _NEEDED.get(form, "a package that is not installed")
         answer = {"error": f"'{name}' cannot be written as {form or 'bytes'} without {needed}."}
     except Exception as error:  # noqa: BLE001 - whatever the user's objects raise

@@ -184,9 +184,9 @@ def grouped(number: int) -> str:
 
 
 MOST_NAMES, LONGEST_NAME, MOST_FRAMES, MOST_FILES = 30, 60, 50, 20_000
-# What a library calls the thing that it works for.
+# Names of parameters by which libraries refer to the object that they work on.
 HOLDERS = ("self", "obj", "df", "frame", "data")
-# How seaborn and plotly say that a table lacks a column.
+# The messages of seaborn and plotly about a missing column.
 NO_COLUMN = re.compile(
     r"interpret (?:value|input) [`'](.+?)[`']"
     r"|is not the name of a column in 'data_frame'.*received: (\S.*?)\s*$",
@@ -317,7 +317,7 @@ def listed(names: list[str]) -> str:
     return f"{text} and {more} more" if more > 0 else text
 
 
-# What functions call the file that they read.
+# Names of parameters for the file that a function reads.
 FILES = ("filepath_or_buffer", "file", "path", "filename", "fname", "name", "f")
 SAMPLE = 1 << 16
 HIGH = re.compile(rb"[\x80-\xff]+")

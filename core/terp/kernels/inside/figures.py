@@ -44,7 +44,7 @@ MOST_SHOWN = 12
 
 
 class Glyphs:
-    """Lets figures use all fonts there are, and gathers what none of them has."""
+    """Makes figures use all installed fonts, and collects characters that none of them has."""
 
     def __init__(self) -> None:
         self.missing: dict[str, None] = {}
@@ -94,8 +94,8 @@ def font_for(char: str) -> str:
 class Figures:
     """Shows every figure of matplotlib to the user once.
 
-    A figure is sent when it is shown, when it is closed, or at the end of its cell. One that was
-    saved to a file and closed is not sent: the user has the file.
+    A figure is sent when it is shown, when it is closed, or at the end of its cell. One that was saved to a
+    file and closed is not sent: the user has the file.
     """
 
     def __init__(self, home: Home) -> None:
@@ -120,7 +120,7 @@ class Figures:
     def render(self, figure: Any) -> dict[str, str]:
         """Return the figure in its registered formats; PNG if the user has chosen none.
 
-        As in Jupyter an empty one is text alone: it is often what was begun before an error.
+        As in Jupyter an empty one is sent as text only: often it was created just before an error.
         """
         if not is_drawn(figure):
             return {}
@@ -265,7 +265,7 @@ def png(figure: Any) -> bytes:
 
 
 class After:
-    """Calls a function with a module right after somebody imported it; imports nothing itself."""
+    """Calls a function with a module right after its import; imports nothing itself."""
 
     def __init__(self, wanted: dict[str, Callable[[Any], None]]) -> None:
         self.wanted = wanted

@@ -1,4 +1,4 @@
-"""Files as they were before a turn wrote to them, as far as they are small."""
+"""Copies of small files as they were before a turn wrote to them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Copy = Any
 
 
 class FileCopies:
-    """Copies what a cell is about to write to, once in a turn."""
+    """Copies each file that a cell is about to write to, once in a turn."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -53,7 +53,7 @@ class FileCopies:
         return ("file", content, found.st_mode)
 
     def in_the_way(self, found: os.stat_result, began_ns: int) -> str:
-        """Why a file is not copied; "" if it is."""
+        """Return the reason why a file is not copied; "" if it is."""
         if not stat.S_ISREG(found.st_mode):
             return "it is no plain file"
         if found.st_mtime_ns >= began_ns:

@@ -1,4 +1,4 @@
-"""Files that a cell writes to, seen through audit events of Python, and child processes that it starts.
+"""Files that a cell writes to, recorded by audit events of Python, and child processes that it starts.
 
 For a kernel on another machine also: the files that a cell has changed, and transfers from and to terp in
 base64. pathlib would be slow in a hook that sees every file that is opened.
@@ -85,7 +85,7 @@ def cwd() -> str:
 
 # Directories that never contain results.
 SKIPPED = {"__pycache__", "node_modules", "site-packages", "venv"}
-# One look at a directory: so many files, and so much CPU time, at most.
+# Limits of one scan: files, and CPU time in seconds.
 MOST_FILES, MOST_S = 5_000, 0.02
 MOST_ROWS = 500
 # File systems stamp with a clock that ticks every few milliseconds.

@@ -16,7 +16,7 @@ TERP = "terp"
 # Output of one cell, in characters; a display weighs at least `DISPLAY_WEIGHT`.
 ROOM = 64_000_000
 DISPLAY_WEIGHT = 1_000
-# A repr that is longer is cut: it travels in one message.
+# A longer repr is truncated: it is sent in one message.
 LONGEST_REPR = 4_000_000
 
 
@@ -31,7 +31,7 @@ class Home:
         self.tokens: dict[str, str] = {}
         self.pid = os.getpid()
         self.log = os.fdopen(os.dup(2), "w", buffering=1)
-        # The kernel's own standard output and error, whatever `sys.stdout` is meanwhile.
+        # The kernel's own standard output and error, which `sys.stdout` may not be.
         self.streams: list[Any] = []
         self.header: dict[str, Any] = {}
         self.in_cell = False

@@ -1,8 +1,8 @@
 """Type, shape and size of a value, read without running code of its class.
 
-A class can answer every question about its objects with code of its own: `__len__`, `__class__`, a
-property `shape` that computes for an hour. So only what Python and a few libraries define is asked, and
-always through the class that defines it, never through the object.
+A class can run its own code at any access to its objects: `__len__`, `__class__`, a property `shape` that
+computes for an hour. So only attributes that Python and a few libraries define are read, and always through
+the class that defines them, never through the object.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any, NamedTuple, Tuple  # noqa: UP035 - Python 3.8
 
-# The facts about a class itself, past whatever its metaclass makes of them.
+# Attributes of a class itself, bypassing its metaclass.
 NAME = type.__dict__["__name__"].__get__
 MRO = type.__dict__["__mro__"].__get__
 NAMESPACE = type.__dict__["__dict__"].__get__
@@ -22,12 +22,12 @@ NAMESPACE = type.__dict__["__dict__"].__get__
 SCALARS = (int, float, bool, complex, type(None))
 TEXTS = (str, bytes, bytearray)
 CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque, collections.OrderedDict)
-# Items of a container that are asked for their sizes.
+# Items of a container whose sizes are read.
 SAMPLE = 50
 # Columns of a table whose sizes are added up; a wider one is not measured.
 COLUMNS = 200
 
-# Libraries whose classes can be read through a subclass without asking it; see `_manager`.
+# Libraries whose objects can be read without code of a subclass; see `_manager`.
 BASES = ("numpy", "pandas")
 
 Shape = Tuple[int, ...]  # noqa: UP006
@@ -55,7 +55,7 @@ def printable(text: Any, limit: int) -> str:
 def is_module(value: Any) -> bool:
     """Return True if a value is a module. `isinstance` would read the object's `__class__`.
 
-    Classes are compared by `is` and `issubclass` alone: `in` would ask a metaclass for its `__eq__`.
+    Classes are compared only by `is` and `issubclass`: `in` would call a metaclass's `__eq__`.
     """
     return issubclass(type(value), types.ModuleType)
 
@@ -70,7 +70,7 @@ def attributes(value: Any) -> Any:
 
 
 class Kinds:
-    """The classes that can be read. `renew` adds those of libraries that were imported meanwhile."""
+    """The classes that can be read. `renew` adds classes of libraries that were imported since."""
 
     def __init__(self) -> None:
         # By id: a metaclass can have its own `__hash__`. These classes live as long as the kernel.

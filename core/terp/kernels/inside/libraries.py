@@ -111,7 +111,7 @@ def draw_bars_as_text(module: Any) -> None:
 
     module.tqdm = module.tqdm_notebook = Bar
     module.trange = module.tnrange = lambda *args, **kwargs: Bar(range(*args), **kwargs)
-    # What is missing is not needed: without it `tqdm.autonotebook` would warn.
+    # It is not needed, but without it `tqdm.autonotebook` would warn.
     module.IProgress = module.IProgress or object
 
 

@@ -111,7 +111,7 @@ def like(value: Any) -> Any:
         return value.isoformat()
     if isinstance(value, (set, frozenset)):
         return list(value)
-    # Arrays, scalars and columns of the libraries that people use.
+    # Arrays, scalars and columns of common libraries.
     for name in ("tolist", "to_list", "item"):
         convert = getattr(value, name, None)
         if callable(convert):

@@ -26,9 +26,9 @@ from .known import COLUMNS, Kinds, attributes, columns_of, is_module, printable,
 
 WEAK = type.__dict__["__weakrefoffset__"].__get__
 
-# Items, attributes and columns that a mark looks at, and values of an array or a column.
+# Items, attributes and columns that a mark samples, and values of an array or a column.
 FEW, SOME = 16, 64
-# A deep mark, with `MANY`, looks at so many items, or bytes, of one value.
+# Items that a deep mark samples, and bytes up to which it reads all of a value.
 MANY, MEGABYTE = 5_000, 1 << 20
 SHORT = 64
 LONG = 1 << 63
@@ -47,7 +47,7 @@ def differ(one: Mark, other: Mark) -> bool:
 
 
 class Marks:
-    """Makes marks; `kinds` knows which values can be looked into."""
+    """Makes marks; `kinds` reads the shape of values."""
 
     def __init__(self, kinds: Kinds) -> None:
         self._kinds = kinds
@@ -67,7 +67,7 @@ class Marks:
         """Return the mark of a value, from at most `most` of its items."""
         kind = type(value)
         if kind is float or kind is bool or value is None or (kind is int and -LONG < value < LONG):
-            # The same number again is no news, whichever object it is. nan differs from itself.
+            # An equal number is no change, even if it is another object. nan differs from itself.
             return (id(kind), value if value == value else "nan")  # noqa: PLR0124
         if kind is str or kind is bytes:
             return _text(value)
@@ -117,7 +117,7 @@ def _sequence(value: Any, most: int) -> Any:
 
 
 def _mapping(value: Any, most: int) -> Any:
-    # What holds an object's attributes can be of a class that is built on dict.
+    # The dict of an object's attributes can be of a subclass of dict.
     length, items = dict.__len__(value), [*islice(dict.items(value), most)]
     if length > most:
         items += islice(reversed(dict.items(value)), FEW)
@@ -157,7 +157,7 @@ def _bytes_of(array: Any, most: int) -> Any:
     while base.base is not None:
         base = base.base
         if type(base) is not numpy.ndarray:
-            # What lies behind it may be a file on a slow disk.
+            # Its memory may be a file on a slow disk.
             return None
     if most >= MANY and array.nbytes <= MEGABYTE:
         # Numbers that lie side by side need not be copied for it.
@@ -187,8 +187,8 @@ def is_theirs(name: Any, value: Any, hidden: Any) -> bool:
 class Namespace:
     """Compares the namespace before and after a cell.
 
-    The look after a cell is the look before the next one, so what a thread does in between belongs to
-    the next one.
+    The marks after a cell are the marks before the next one, so changes by a thread in between belong to the
+    next one.
     """
 
     def __init__(self, home: Home) -> None:

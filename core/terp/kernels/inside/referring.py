@@ -1,6 +1,6 @@
-"""Values that an answer refers to: a name of the user's, and keys into its value.
+"""Texts of values that an answer refers to by a name of the user's, and keys into its value.
 
-No code of the person's runs: no class of theirs is asked for an item, and no object of theirs is compared
+No code of the user's runs: no item is read through a class of theirs, and no object of theirs is compared
 with a key.
 """
 
@@ -129,7 +129,7 @@ def check_size(number: Any) -> None:
             raise CannotFormat("it has too many digits")
 
 
-# Keys of a dict, or labels of a table, that are looked through.
+# Limit for the keys of a dict, or labels of a table, that are searched.
 MOST_KEYS = 200_000
 KEYS = (str, int, float, bool, type(None))
 DICTS = (dict, collections.OrderedDict, collections.defaultdict, collections.Counter)
@@ -160,7 +160,7 @@ def value_text(shell: Any, asked: str) -> dict[str, str]:
 def named(shell: Any, name: str) -> Any:
     """Return the value of a name."""
     for known, value in list(dict.items(shell.user_ns)):
-        # A string of a class of theirs could have its own idea of what is equal.
+        # A subclass of str could define its own `__eq__`.
         if type(known) is str and known == name and is_theirs(name, value, shell.user_ns_hidden):
             return value
     raise CannotFormat("there is no variable of that name")

@@ -1,4 +1,4 @@
-"""The tools that terp brings. Their declarations are read from this source, as those of any tool file are."""
+"""The tools of terp itself. Their declarations are read from this source, as with any tool file."""
 
 from __future__ import annotations
 

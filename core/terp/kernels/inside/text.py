@@ -19,12 +19,12 @@ from jupyter_client.jsonutil import json_default
 
 from .home import Home
 
-# A message with more text would be decoded in one piece while nothing else happens at the other end.
+# A longer message would block the other end while it is decoded.
 PIECE = 500_000
-# Flushes per second that are sent one by one; what exceeds them is sent in batches.
+# Flushes per second that are sent one by one; further ones are sent in batches.
 FLUSH_RATE = 300.0
-# How often in a second writes look for output that came past them, through the file descriptors;
-# a thousand of them may come at once.
+# How often per second a write checks for output through the file descriptors; a thousand checks may come at
+# once.
 DRAIN_RATE, DRAIN_BURST = 20_000.0, 1_000.0
 
 
@@ -48,10 +48,10 @@ def packing(pack: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
 
 
 class Write:
-    """The attribute `write` of the streams, which IPython does not get to replace.
+    """The attribute `write` of the streams, which IPython cannot replace.
 
-    IPython 9 sets a function there for every cell, which keeps a copy of all output for
-    ever, and afterwards puts back what it found. What other code puts there is used.
+    IPython 9 sets a function there for every cell, which keeps a copy of all output, and restores the old one
+    afterwards. A function that other code sets there is used.
     """
 
     def __get__(self, stream: Any, owner: Any) -> Any:
@@ -66,8 +66,8 @@ class Write:
 class CellStream(OutStream):
     """Standard output or error: bounded per cell, in order, and cheap to flush.
 
-    The class of the kernel's own streams is replaced by this one, so that references to them that
-    code keeps (a logging handler, say) still work.
+    It replaces the class of the kernel's own streams, so that existing references to them (of a logging
+    handler, say) still work.
     """
 
     home: Home
@@ -116,7 +116,7 @@ class CellStream(OutStream):
             if getattr(self.pub_thread, "_pipe_flag", True):
                 OutStream.write(self, string)
             else:
-                # Without ports of this machine forked processes have only the file descriptors.
+                # Without network, forked processes have only the file descriptors.
                 os.write(self.number, string.encode("utf-8", "surrogateescape"))
             return len(string)
         now = time.monotonic()
@@ -149,7 +149,7 @@ class CellStream(OutStream):
         with self._buffer_lock:
             self._buffers[self.key].write(text)
             self.written = self.taken + 1
-        # An interrupt can hit between a note that a flush is pending and the flush.
+        # An interrupt can prevent a pending flush.
         if not self._flush_pending or now - self.scheduled > 1.0:
             self._flush_pending = False
             self._schedule_flush()  # type: ignore[no-untyped-call]
@@ -217,8 +217,8 @@ class Parented:
 class Pipes(threading.Thread):
     """File descriptors 1 and 2, to which C code and child processes write.
 
-    They get pipes of their own for every cell that follows one with child processes: whoever
-    inherited an older pipe still writes for its own cell.
+    After a cell with child processes the next cell gets new pipes: a child that inherited an older pipe still
+    writes for its own cell.
     """
 
     def __init__(self, home: Home) -> None:
@@ -226,7 +226,7 @@ class Pipes(threading.Thread):
         self.home = home
         self.lock = threading.RLock()
         self.selector = selectors.DefaultSelector()
-        # Asks whether there is anything to read for a seventh of what a read that finds nothing takes.
+        # A poll takes a seventh of the time of a read that finds nothing.
         self.poll = select.poll()
         self.current: list[selectors.SelectorKey] = []
         self.spawned = True
@@ -284,7 +284,7 @@ class Pipes(threading.Thread):
         except OSError:
             return False
         if not data:
-            # Nobody can write there any more.
+            # All writers have closed it.
             self.selector.unregister(key.fd)
             self.poll.unregister(key.fd)
             os.close(key.fd)

@@ -93,7 +93,7 @@ class Visit:
             (shell, "_showtraceback", self.show),
             (kernel, "_input_request", self.ask),
         ):
-            # Another program may have wrapped ours meanwhile.
+            # Another program may have wrapped ours since.
             if getattr(getattr(thing, name), "__self__", None) is self:
                 setattr(thing, name, before)
         kernel.comm_manager.targets.pop(COMM, None)

@@ -12,7 +12,7 @@ from terp.errors import KernelStartFailed
 
 Message = Mapping[str, Any]
 
-# So many bytes of a message are taken in before the next one is decoded.
+# Bytes of a message from which on other tasks run before it is decoded.
 _LARGE = 50_000
 
 _log = logging.getLogger(__name__)
@@ -26,9 +26,9 @@ class Recipient(Protocol):
 
 
 class Dispatcher:
-    """Gives messages to the senders of the requests they belong to.
+    """Passes messages to the senders of their requests.
 
-    What belongs to no open request goes to `unclaimed`, with the id of the parent.
+    A message of no open request is passed to `unclaimed`, with the id of its parent.
     """
 
     def __init__(self, unclaimed: Callable[[str, str, Message], None]) -> None:
@@ -57,14 +57,14 @@ class Dispatcher:
 async def give_way(size: int) -> None:
     """Let other tasks consume earlier messages before a message of `size` bytes is decoded.
 
-    A flood would be there as bytes and as text, and then once more where its pieces are joined.
+    Otherwise a flood of output is in memory as bytes and as text, and once more as joined text.
     """
     if size > _LARGE:
         await asyncio.sleep(0)
 
 
 async def read(channel: str, receive: Callable[[], Any], route: Callable[[str, Message], None]) -> None:
-    """Route what `receive` brings until cancelled; a message that cannot be read loses only itself."""
+    """Route received messages until cancelled; an unreadable message is skipped."""
     count = 0
     while True:
         try:
@@ -78,7 +78,7 @@ async def read(channel: str, receive: Callable[[], Any], route: Callable[[str, M
             await asyncio.sleep(0)
 
 
-# The version of Jupyter's messaging protocol that is spoken.
+# The version of Jupyter's messaging protocol.
 _PROTOCOL = "5.3"
 
 
@@ -126,7 +126,7 @@ class KernelReply:
 
 
 class CommAnswer:
-    """A recipient that waits for what a comm of the bootstrap sends back."""
+    """A recipient that waits for the answer of a comm of terp's package in the kernel."""
 
     def __init__(self) -> None:
         self.data: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
@@ -173,7 +173,7 @@ class Guest:
 class Connection(Protocol):
     """A connection to one kernel process. Of no use after `gone` is done.
 
-    There is a sibling for each place where a kernel can be: a process of our own, somebody else's kernel.
+    There is one implementation for each place of a kernel: terp's process, another program's, a gateway's.
     """
 
     @property
@@ -191,7 +191,7 @@ class Connection(Protocol):
     async def open(self, route: Route) -> None:
         """Start the kernel or find it; from then on its messages go to `route`.
 
-        It need not answer yet. What is half done when this fails is ended by `close`.
+        It need not answer yet. After a failure `close` cleans up.
 
         Raises:
             KernelStartFailed: it cannot be started or reached.
@@ -206,7 +206,7 @@ class Connection(Protocol):
     async def stack(self) -> str:
         """Return the stack of the code, as faulthandler writes it; "" if it is not available at once.
 
-        Only for a kernel that is killed next: code that has taken the signal for itself may end of it.
+        Only for a kernel that is killed next: code that handles the signal itself may end by it.
         """
 
     async def kill(self) -> None:
@@ -227,7 +227,7 @@ class Connector(Protocol):
 
     @property
     def cwd(self) -> str:
-        """The working directory at its start; "" when only the kernel knows it."""
+        """The working directory at its start; "" if only the kernel can report it."""
 
     @property
     def guest(self) -> Guest | None:

@@ -15,7 +15,7 @@ from terp.kernels.jupyter.running import RunningKernel
 _IDLE_GRACE_S = 4.0
 # After `idle` the reply, on another channel, has this long to arrive.
 _REPLY_GRACE_S = 0.5
-# After a death this long for what is still on its way through the sockets.
+# After the end of a kernel, wait so long for messages that are still in the sockets.
 _LAST_OUTPUT_S = 0.05
 
 
@@ -100,11 +100,11 @@ def _signal_name(number: int) -> str:
         return str(number)
 
 
-# An interrupt that has not worked after this long needs a poke (see `RunningKernel.poke`).
+# An interrupt without effect after this time needs a poke (see `RunningKernel.poke`).
 _POKE_S = 0.05
-# How long the first and the second interrupt are given. After the first, one more ends the kernel.
+# Time limits of the first and the second interrupt. After the first, one more kills the kernel.
 _PATIENCE_S = (2.0, 3.0)
-# Right after an interrupt the code is where it ignores it, and not where it stood.
+# Right after an interrupt the code is at the place where it ignores it, not where it was interrupted.
 _SETTLE_S = 0.1
 _UNANSWERED = "The code does not answer the interrupt. A second one ends the kernel, with its variables."
 _ENDED = "terp ended the kernel, because its code did not stop."
@@ -194,7 +194,7 @@ class RunStopper:
 
 async def _gentle(running: RunningKernel, run: KernelRun, patience_s: float) -> bool:
     """Return True if an interrupt ended the code in time, False also if the kernel is to be ended at once."""
-    # As long as ours waits for its turn, an interrupt would hit the code of somebody else.
+    # While our code waits for its turn, an interrupt would hit code of another client.
     if running.is_shared and not await is_set_within(
         patience_s, run.begun, running.gone, run.insisted, run.reply
     ):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from terp.kernels.jupyter.run import KernelRun
     from terp.kernels.jupyter.running import RunningKernel
 
-# Directories whose content is nobody's result.
+# Directories that never contain results.
 _SKIPPED = frozenset(
     """
     .git .hg .svn .venv venv node_modules __pycache__ site-packages .mypy_cache .pytest_cache .ruff_cache
@@ -27,7 +27,7 @@ _SKIPPED = frozenset(
     """.split()  # noqa: SIM905 - a table of names, to be read
 )
 _DEVICES = ("/dev/", "/proc/", "/sys/")
-# CPU time of one look: a loaded machine must not make it blind.
+# CPU time of one scan, which a loaded machine does not shorten.
 _MOST_CPU_S = 0.02
 _MOST_CHANGES = 500
 # File systems stamp with a clock that ticks every few milliseconds.
@@ -53,14 +53,14 @@ class _Look:
 
 
 class FileWatch:
-    """Compares the directory in which the kernels of a session are started before and after their runs.
+    """Compares the working directory of a session's kernels before and after their runs.
 
     The scan after a run of any of them is the scan before the next one. Changes in between are recognised by
-    their time; of runs at the same time the first to end reports a change. Trees with many
-    files are seen only in their upper levels; what the kernel itself opened for writing (`touched`) is found
-    anywhere, and nothing else is outside that directory, where other programs may be at work. What terp
-    itself writes while code runs is nobody's result: its redirected stdout and stderr, `own_files`, and all
-    below `own_folders`. A `kernel` is any value that stands for it.
+    their time; of runs at the same time the first to end reports a change. In trees with many files only the
+    upper levels are scanned. Outside the directory, where other programs may write, only files are found that
+    the kernel itself opened for writing (`touched`). Files that terp writes while code runs are left out: its
+    redirected stdout and stderr, `own_files`, and all below `own_folders`. A `kernel` is any value that
+    identifies it.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class FileWatch:
         return tuple(with_moves(found, states))[:_MOST_CHANGES]
 
     def _looked(self) -> _Look:
-        # A directory deep below is looked at first of all where code works in it.
+        # A deep directory in which code works is scanned first.
         below = [cwd for cwd in self._cwds.values() if Path(cwd).is_relative_to(self._root)]
         return _look([self._root, *below], self._most_files)
 
@@ -160,7 +160,7 @@ def _written(
 def with_moves(changes: Sequence[FileChange], states: Mapping[str, State]) -> Iterator[FileChange]:
     """Yield the changes, with a deleted and an equal created file joined into one move.
 
-    `states` are those of created files now, and of deleted ones before, as far as they are known.
+    `states` are the known states of created files now, and of deleted ones before.
     """
     gone = {states[one.path]: one.path for one in changes if one.action == "deleted" and one.path in states}
     sources = {

@@ -47,14 +47,14 @@ class Listeners:
             listener.late_output(run_id, output)
 
 
-# Whoever types a line waits for completions.
+# The user waits for completions while typing.
 _TYPING_S = 0.15
 _HELP_S = 1.0
-# Beside a run, and in a kernel that does nothing else.
+# Beside a run, and in an idle kernel.
 _VARIABLES_BUSY_S, _VARIABLES_S = 0.3, 1.0
-# Who takes back what a run has done can wait, and must know what came of it.
+# A restore may take long, and its report is needed.
 _PAST_S = 30.0
-# An answer that is being shown waits for it.
+# An answer is shown only after it.
 _VALUE_S = 1.0
 
 
@@ -160,17 +160,17 @@ def _variable(row: Any) -> Variable:
 
 
 _REMEMBERED_RUNS = 500
-# How often code is sent that the kernel drops because code before it has failed.
+# How often code is sent that the kernel drops because earlier code has failed.
 _TRIES = 5
 
 
 class JupyterKernel(Asides):
-    """Implements `Kernel` with a process that speaks Jupyter's protocol, here or on another machine.
+    """Implements `Kernel` with a kernel that implements Jupyter's protocol, here or on another machine.
 
-    `connector` says how to reach it, given the token with which the bootstrap in the kernel marks its
-    calls home. `files` finds those that runs change, `place` says where it runs when that is not here. What a
-    run puts out past `max_output_chars` is counted and not kept. Its maker sets `next_tier`, which returns
-    the sandbox of the next start.
+    `connector` returns the means to reach it, given the token that marks service calls of terp's package in
+    the kernel. `files` finds the files that runs change. `place` is the kernel's place if it is not this
+    machine. Output of a run past `max_output_chars` is counted and dropped. `next_tier` must be set: it
+    returns the sandbox of the next start.
     """
 
     def __init__(
@@ -303,7 +303,7 @@ class JupyterKernel(Asides):
 
     async def interrupt(self) -> None:
         """Stop the run. The second call ends the kernel if the code has not answered."""
-        # Of a run that waits for code that resists, and that code, the one that waits is stopped first.
+        # A run may wait for resisting code of an earlier one: the waiting run is stopped first.
         for run in dict.fromkeys((self._run, self._stopping.resisting)):
             if run is not None:
                 await self._stopping.stop(run, "interrupted")
@@ -398,7 +398,7 @@ class JupyterKernel(Asides):
         try:
             files = await self._files.changed_by(run, running)
         finally:
-            # Whatever happens, a run ends: everybody waits for that, also who interrupts it.
+            # A run must end in any case: its consumer and interrupts wait for that.
             running.forget(run.message_id)
             run.backlog.put(self._ending(running, run, files))
             run.over.set()
@@ -438,7 +438,7 @@ class JupyterKernel(Asides):
     def _on_unclaimed(self, channel: str, parent: str, message: Message) -> None:
         if not self._past or report_of(message) is not None:
             return
-        # A thread's output can carry the id of a question that was asked meanwhile.
+        # Output of a thread can have a later request as its parent.
         run_id = self._past.get(parent, next(reversed(self._past.values())))
         for output in self._translator.outputs(message):
             self._listener.late_output(run_id, output)

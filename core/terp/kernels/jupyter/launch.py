@@ -15,7 +15,7 @@ from terp.kernels.sandbox.tier import Confined, unconfined
 from terp.settings.interpreter import Interpreter
 from terp.text.importing import import_slow
 
-# `-E` and `-P` keep the user's PYTHONPATH and directory away from the host; what it starts has them.
+# `-E` and `-P` keep the user's PYTHONPATH and directory from the host; programs that it starts get them.
 _START = """
 import runpy, sys
 home, module = sys.argv.pop(1), sys.argv.pop(1)
@@ -27,7 +27,7 @@ runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 @dataclass(frozen=True)
 class Provisioner:
-    """An entry point of the group `jupyter_client.kernel_provisioners`, and what it is configured with."""
+    """An entry point of the group `jupyter_client.kernel_provisioners`, and its configuration."""
 
     name: str
     config: Mapping[str, Any] = field(default_factory=dict)
@@ -37,12 +37,12 @@ class Provisioner:
 class KernelOptions:
     """Options for the start of kernels.
 
-    `python` is the interpreter for Python code ("": the active environment's, else terp's own), `shell` a
-    bash or zsh by name or path ("": bash, else the user's zsh), `env_pass` names variables that a kernel
-    gets besides the harmless ones, `prelude` is code that the Python kernel runs silently at each start;
-    `provisioner` starts the kernels of Python and of kernelspecs in place of terp. Of `languages` (none:
-    all that terp knows) those are offered that are on this machine. A run's output past `max_output_chars`
-    is counted and not kept. With `keep` kernels at a gateway outlive the session.
+    `python` is the interpreter for Python code ("": the active environment's, else terp's own). `shell` is a
+    bash or zsh by name or path ("": bash, else the user's zsh). `env_pass` names variables that a kernel gets
+    besides the harmless ones. `prelude` is code that the Python kernel runs silently at each start.
+    `provisioner` starts kernels of Python and of kernelspecs in place of terp. `languages` are offered if
+    they are installed (none: all of terp's table). A run's output past `max_output_chars` is counted and
+    dropped. With `keep` kernels at a gateway outlive the session.
     """
 
     python: str = ""
@@ -100,10 +100,9 @@ class Launch:
         return partial(import_slow("terp.kernels.jupyter.process").KernelProcess, self)
 
 
-# `-m` and `-c` look into the working directory first: a module there would run before any code was approved.
-# Before that is off the path nothing may be imported but what is part of the interpreter.
-# The folders come last on the path, so that nothing in them shadows what the environment has itself, and
-# not by a variable, so that no process the code starts inherits them.
+# With `-m` and `-c` the working directory is first on the path: a module there would run before any approval.
+# Until it is removed only built-in modules may be imported. The folders are added last, so that they shadow
+# nothing of the environment, and not by a variable, which child processes would inherit.
 _LAUNCH = (
     "import sys; sys.path[:] = [one for one in sys.path if one]; "
     "import os, runpy; sys.path += [one for one in sys.argv.pop(1).split(os.pathsep) if one]; "
@@ -114,7 +113,7 @@ _LAUNCH = (
 def python_argv(python: Interpreter) -> Sequence[str]:
     """Return the command line of an ipykernel, with options that make it fast and quiet.
 
-    It imports nothing from its directory until the bootstrap lets it, with the first cell.
+    It imports nothing from its working directory before the first cell.
     """
     return (
         python.path,
@@ -130,7 +129,7 @@ def python_argv(python: Interpreter) -> Sequence[str]:
         "--Completer.use_jedi=False",
         # Saves 0.6 ms of the 3 ms of a short run.
         "--IPythonKernel._execute_sleep=0",
-        # The bootstrap has pipes of its own behind file descriptors 1 and 2.
+        # terp's package puts its own pipes behind file descriptors 1 and 2.
         "--IPKernelApp.capture_fd_output=False",
     )
 
@@ -151,7 +150,7 @@ def own_argv(module: str, *arguments: str) -> Sequence[str]:
     return (sys.executable, "-E", "-P", "-c", _START, home, module, *arguments)
 
 
-# A finder for the package: what few cells need is compiled when it is first imported.
+# A finder for the package: a module is compiled when it is first imported.
 _LOADER = """
 def load(sources, token, session, away):
     import sys
@@ -171,7 +170,7 @@ def load(sources, token, session, away):
             name = module.__name__
             exec(compile(sources[name], "<" + name + ">", "exec"), module.__dict__)
 
-    # A kernel of terp's own can have guests, and each of them brings this.
+    # A kernel of terp can have guests, each of which runs this.
     if "terp_home" not in sys.modules:
         sys.meta_path.insert(0, Sources())
     import terp_home

@@ -60,10 +60,10 @@ def _all_runtimes(machine: Machine) -> Sequence[tuple[Runtime, str]]:
 class LocalKernels:
     """Implements `Kernels` with processes of this machine, started at first use.
 
-    `interpreter` is the Python for the next start of its kernel, once that was decided, and `functions` gives
-    code for that start beside the `prelude` of the options: what is known by then. `own_files` and what
-    is below `own_folders`, set before a kernel is asked for, are written by terp itself and never a result of
-    code. Nothing of Jupyter is imported before a kernel is started.
+    `interpreter` is the Python of the next kernel start, once it is decided. `functions` returns more code
+    for that start, after the `prelude` of the options. `own_files`, and files below `own_folders`, are terp's
+    own and never a result of code; set them before the first kernel. Jupyter is not imported before a kernel
+    starts.
     """
 
     def __init__(
@@ -244,7 +244,7 @@ class LocalKernels:
 
     @property
     def python(self) -> Interpreter:
-        """The Python that runs the code: as decided, else what is configured or active, else terp's own."""
+        """The Python that runs the code: the decided one, else the configured or active one, else terp's."""
         return self.interpreter or find_python(self.options.python, self.environ)
 
     def python_kernel(self) -> Kernel:

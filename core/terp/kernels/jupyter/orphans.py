@@ -1,4 +1,4 @@
-"""Programs that end with terp, and all that they start with them, however terp ends."""
+"""Programs that end, with their descendants, when terp ends in any way."""
 
 import os
 import signal
@@ -13,8 +13,8 @@ from terp.kernels.jupyter import supervisor
 MARK = "TERP_KERNEL"
 """Environment variable by which the descendants of a kernel are known, whatever session they are in."""
 
-# A line means that all is well; the end of the input without one, that terp was killed. What is killed may
-# just have started something, so it is looked for again.
+# A line on stdin ends the guard; the end of stdin without one means that terp was killed. A killed process
+# may just have started another, so the search is repeated.
 _GUARD = """
 read line && exit 0
 for look in 1 2 3 4 5; do
@@ -50,7 +50,7 @@ def lifeline() -> Iterator[int]:
 class OrphanGuard:
     """A small shell that outlives terp briefly, and kills marked processes if terp is killed.
 
-    It is for programs that somebody else's library starts, with a stdin of their own.
+    For programs that another library starts, with their own stdin.
     """
 
     def __init__(self, mark: str) -> None:
@@ -84,5 +84,5 @@ def end_marked(mark: str) -> None:
             if wanted in path.read_bytes().split(b"\0"):
                 os.kill(int(path.parent.name), signal.SIGKILL)
         except OSError:
-            # It ended meanwhile, or it is somebody else's.
+            # It has ended, or belongs to another user.
             continue

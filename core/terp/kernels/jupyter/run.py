@@ -83,7 +83,7 @@ class Backlog:
 
     def _put_limited(self, item: Text | Display | DisplayUpdate) -> None:
         size = size_of(item)
-        # A display cannot be cut: with nothing before it, it may be as large as it likes.
+        # A display cannot be truncated: as the first item in the queue it may have any size.
         room = self._room if self._queue or isinstance(item, Text) else size
         fits = max(0, min(size, self._left, room))
         if isinstance(item, Text):
@@ -120,8 +120,8 @@ class Backlog:
         return taken
 
 
-# An `input_request` overtakes the output before it, which travels on another channel: so long it is
-# held back when no marker of the bootstrap says that the output is complete.
+# An `input_request` can overtake earlier output, which is sent on another channel. Without a report that the
+# output is complete it is held back so long.
 _INPUT_GRACE_S = 0.1
 _LONGEST_PATH = 4_096
 
@@ -129,13 +129,13 @@ _LONGEST_PATH = 4_096
 class KernelRun:
     """The recipient of all that a kernel sends about one request.
 
-    `again` sends code that the kernel has dropped once more, unless that was done too often. `begun` is set
-    when the kernel has come to it, `reply` holds the kernel's answer, `ended` is set when the code is at its
-    end, `idle` when the output is complete, `over` when nothing more will come. `stopped` says how the run
-    was stopped from outside, if it was, and `interrupt_reported` is True once that was reported; `overtime`
-    says it in words for a run that took too long. `resists` is set when the code has not answered an
-    interrupt, `insisted` done when it is to end all the same, with its kernel; where it `may_be_killed`
-    nobody has to insist. `stack` is where the code stood before its kernel was `killed`.
+    `again` sends code again that the kernel has dropped, a limited number of times. `begun` is set when the
+    kernel starts it, `reply` is the kernel's reply, `ended` is set when the code has ended, `idle` when the
+    output is complete, `over` when no more messages will arrive. `stopped` is the status of a run that was
+    stopped from outside, `interrupt_reported` is True once that was reported, `overtime` is the message about
+    a timeout. `resists` is set when the code has not reacted to an interrupt, `insisted` is done after
+    another request to stop it, which kills the kernel; with `may_be_killed` that needs no second request.
+    `stack` is the stack of the code before its kernel was `killed`.
     """
 
     def __init__(
@@ -183,7 +183,7 @@ class KernelRun:
 
     @property
     def touched(self) -> Mapping[str, Any]:
-        """Paths that the code wrote to, with their state before; code can forge what is reported."""
+        """Paths that the code wrote to, with their state before. Code can forge them."""
         value = self.report.get("touched")
         return value if isinstance(value, Mapping) else {}
 
@@ -230,7 +230,7 @@ class KernelRun:
     def finish_output(self) -> None:
         """Add what only the reply carries: the pager's text, and an error that was not published."""
         if not self.reply.done():
-            # Code may end its kernel before the kernel has reported its start: what was sent may have run.
+            # Code may end its kernel before its start is reported: the code may have run.
             self._started_with(0)
             return
         reply = self.reply.result()

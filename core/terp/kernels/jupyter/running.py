@@ -21,24 +21,24 @@ from terp.kernels.jupyter.channels import (
 )
 from terp.kernels.jupyter.translation import COMM_TARGET, is_dropped
 
-# How long a subscription to iopub is given to show up before the probe is sent again.
+# Time limit for the subscription to iopub, before the probe is sent again.
 _PROBE_S = 0.25
 # Time limit for the working directory of a kernel that has just answered.
 _FACTS_S = 5.0
 # How long a late result is waited for.
 _LAG_S = 0.5
-# How long a kernel of somebody else may take to forget us.
+# Time limit for removing terp's package from another program's kernel.
 _FAREWELL_S = 1.0
 # How often code is sent again that the kernel has dropped because other code failed.
 _TRIES = 5
 
 
 class RunningKernel:
-    """One life of a kernel. It begins with `start`; after `gone` is done it is of no use.
+    """One life of a kernel. It begins with `start`, and cannot be used after `gone` is done.
 
-    `connector` says what the kernel needs before its first cell; `unclaimed` gets output that belongs to no
-    open request of ours. `info` is what the kernel says of itself, `cwd` is where its code has taken it; it
-    is `used` once code was sent to it, and `was_left` when it goes on without us.
+    `connector` has the code to run before the first cell; `unclaimed` gets output of no open request. `info`
+    is the kernel's reply about itself, `cwd` its current working directory. It is `used` once code was sent
+    to it, and `was_left` if it keeps running after terp has disconnected.
     """
 
     def __init__(
@@ -197,13 +197,13 @@ class RunningKernel:
         """Leave another program's kernel, or end terp's own. Harmless when repeated."""
         if self._guest is not None and self._guest.farewell and not self.gone.done():
             farewell = {"code": self._guest.farewell, "silent": True, "store_history": False}
-            # Where other code runs, this is done when that is over.
+            # If other code runs, this request waits for its end.
             await self.ask("execute_request", farewell, _FAREWELL_S)
         await self._connection.close()
 
     def obituary(self, consequence: str = "") -> str:
         """Describe the kernel's end, with the consequence and the last lines of its log."""
-        # Of a kernel that may still be there nobody says that it was ended.
+        # A kernel that may still run is not reported as ended.
         why = "" if self.may_live else self._why
         how = why or (self.gone.result() if self.gone.done() else "The kernel was ended.")
         words = self._connection.last_words()
@@ -224,8 +224,8 @@ class RunningKernel:
             if info is None:
                 raise self._connection.not_up(self._connector.start_timeout_s)
             self.info = info
-            # The reply proves the shell channel; a subscription needs a proof of its own
-            # (a welcome, or an idle that came through), or the first outputs are lost.
+            # The reply proves only the shell channel. Until the subscription to iopub is proved too (by a
+            # welcome or an `idle` message), outputs would be lost.
             if self._welcome.is_set() or await is_set_within(_PROBE_S, probe.idle):
                 break
         if self._connector.bootstrap:
@@ -271,8 +271,7 @@ class RunningKernel:
         return str(reply.result().get("subshell_id") or "") if reply is not None else ""
 
     def _on_unclaimed(self, channel: str, parent: str, message: Message) -> None:
-        # What other clients of the kernel have asked for is theirs, and what a kernel says while it comes up
-        # belongs to no run.
+        # Answers to other clients are theirs, and messages during the start belong to no run.
         asked_by = (message.get("parent_header") or {}).get("session") or self._session
         if message["msg_type"] == "iopub_welcome":
             self._welcome.set()

@@ -17,18 +17,18 @@ from terp.kernels.jupyter.launch import Launch
 from terp.kernels.jupyter.rundir import RunDir
 
 _CHANNELS = ("shell", "iopub", "stdin", "control")
-# Messages that wait here before those after them wait in the kernel. One has up to 500 000 characters.
+# Messages that wait here before further ones wait in the kernel. One has up to 500 000 characters.
 _WAITING = 16
 
 
 def new_context(*, keeps_unread: bool = False) -> zmq.asyncio.Context:
     """Return a ZeroMQ context whose sockets lose no message and reconnect quickly.
 
-    A kernel that `keeps_unread` has room for what is not read yet; any other drops it.
+    A kernel that `keeps_unread` queues unread messages itself; any other drops them.
     """
     context = zmq.asyncio.Context()
-    # With the default limit a busy reader loses output and even `idle` of other kernels (measured: 18 000
-    # of 20 000 messages). What waits here of ours is terp's memory (measured: 64 MB in a flood).
+    # With the default limit a busy reader loses output, even `idle` messages, of kernels that drop unread
+    # messages (measured: 18 000 of 20 000). For others a high limit takes terp's memory (64 MB in a flood).
     context.rcvhwm = _WAITING if keeps_unread else 0
     context.linger = 0
     context.reconnect_ivl = 10
@@ -46,8 +46,8 @@ class Sockets:
     def send(self, channel: str, message: dict[str, Any]) -> None:
         """Send a message through the socket that is also read.
 
-        jupyter_client would send past its event loop, which takes away the signal that a message has
-        arrived: when both happen at once, nothing is received on that channel ever again.
+        jupyter_client would send outside the event loop, which can consume the signal that a message has
+        arrived: then nothing is ever received on that channel again.
         """
         self._socket(channel).send_multipart(self._client.session.serialize(message))
 

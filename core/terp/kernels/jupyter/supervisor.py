@@ -1,13 +1,13 @@
-"""Owns a kernel: ends all that it has started when it ends, and the kernel too when terp ends.
+"""The parent process of a kernel: kills the kernel's descendants when it ends, and the kernel when terp ends.
 
     python -I -S supervisor.py DIRECTORY ENDING… -- COMMAND…
 
-Run as a program of its own, between terp and the kernel. What a kernel starts stays below it: on Linux also
-what left its group, its session and its environment, as processes without a parent become its children.
+A separate program between terp and the kernel. All descendants of the kernel stay below it: on Linux also
+those that have left its process group, session and environment, because orphans become its children.
 
-stdin is a socket to terp. The number of the kernel's process goes there, or minus the reason why there is
-none. Its end says that terp is gone, in whichever way, and then DIRECTORY is removed and ENDING run. What
-only reads can be a pipe. The end of this process is that of the kernel.
+stdin is a socket to terp. The pid of the kernel is written there, or a negative errno if it cannot be
+started. When the socket closes, terp has ended; then DIRECTORY is removed and ENDING run. A pipe also works,
+without the pid. This process ends with the exit status or signal of the kernel.
 """
 
 import _thread
@@ -17,22 +17,22 @@ import time
 
 _ADOPT_ORPHANS = 36
 """PR_SET_CHILD_SUBREAPER of prctl(2)."""
-# The kernel waits for this process, and the import of `signal` alone takes 5 ms.
+# Signal numbers: the start of the kernel waits for this process, and importing `signal` takes 5 ms.
 _HANG_UP, _INTERRUPT, _KILL, _PIPE, _TERMINATE, _FILE_SIZE = 1, 2, 9, 13, 15, 25
-# What Python ignores, and what a process that it starts must not find ignored.
+# Signals that Python ignores; the kernel must not inherit that.
 _PYTHONS_OWN = (_PIPE, _FILE_SIZE)
-# What cannot be killed within this time belongs to another user, or waits for a disk.
+# A process that is not killed within this time belongs to another user, or waits for a disk.
 _PATIENCE_S = 0.5
 
 
 def supervise(directory: str, ending: list[str], command: list[str]) -> None:
     """Run the command to its end; does not return."""
     kernel = _started(command)
-    # Before terp gets the process id: no code runs before that.
+    # Done before terp gets the pid: no code runs earlier.
     _adopt_orphans()
     _ignore_signals()
-    _tell(kernel)
-    # It may be wanted for something else.
+    _send(kernel)
+    # Keep no working directory in use.
     os.chdir("/")
     left: list[bool] = []
     _thread.start_new_thread(_watch, (left,))
@@ -72,7 +72,7 @@ def _started(command: list[str]) -> int:
         )
     except OSError as error:
         os.write(2, f"{command[0]} cannot be started: {error.strerror}\n".encode())
-        _tell(-(error.errno or 1))
+        _send(-(error.errno or 1))
         os._exit(127)
     return kernel
 
@@ -85,11 +85,11 @@ def _ignore_signals() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-def _tell(number: int) -> None:
+def _send(number: int) -> None:
     try:
         os.write(0, b"%d\n" % number)
     except OSError:
-        # terp is gone already, which is noticed next.
+        # terp has ended, which is noticed next.
         return
 
 
@@ -99,7 +99,7 @@ def _watch(left: list[bool]) -> None:
         while os.read(0, 64):
             pass
     except OSError:
-        # As good as an end.
+        # The same as its end.
         pass
     left.append(True)
     _kill(_below())
@@ -130,7 +130,7 @@ def _kill(pids: list[int]) -> None:
         try:
             os.kill(pid, _KILL)
         except OSError:
-            # It ended meanwhile, or is somebody else's.
+            # It has ended, or belongs to another user.
             continue
 
 
@@ -159,7 +159,7 @@ def _end_like(status: int) -> None:
         import resource  # noqa: PLC0415  (see above)
         import signal  # noqa: PLC0415
 
-        # The kernel has left its core where one was wanted.
+        # The kernel itself has written its core, if that is enabled.
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if code != -_KILL:
             signal.signal(-code, signal.SIG_DFL)

@@ -12,11 +12,10 @@ NAME = "kernels.json"
 
 
 class Claims:
-    """The kernels that a session has at a gateway, by language, written down so that it finds them again.
+    """The kernels of a session at a gateway, by language, stored so that the resumed session finds them.
 
-    `session_id` is by what a gateway knows a client that comes back: it keeps messages only for that one.
-    Without a folder nothing is written, and nobody finds them again. A kernel at another gateway is not
-    claimed: `url` is the address of this one.
+    By `session_id` a gateway recognizes a client that reconnects, for which it keeps messages. Without a
+    `folder` nothing is stored. `url` is the address of the gateway; claims of another gateway are ignored.
     """
 
     def __init__(self, folder: Path | None, url: str) -> None:

@@ -1,7 +1,7 @@
-"""Files of a kernel that is on another machine: those that runs change, and those that it is given.
+"""Files of a kernel on another machine: copies of files that runs change, and transfers to the kernel.
 
-They travel with the messages, through terp's own package in the kernel: a gateway need not have a file
-server, and where it has one that need not see the files that the kernel sees.
+They are sent as messages, through terp's own package in the kernel: a gateway may have no file server, or one
+that does not serve the kernel's files.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from terp.settings.places import make_private
 from terp.text.paths import unused
 
 LARGEST, LARGEST_OF_RUN = 20_000_000, 50_000_000
-"""Bytes of one file, and of all files of a run, that are fetched; what is larger stays where it is."""
+"""Limits in bytes for one file, and for all files of a run, that are fetched."""
 
 _PIECE = 1_000_000
 _PIECE_S = 30.0

@@ -11,12 +11,12 @@ from terp.kernels.remote.claims import Claims
 from terp.kernels.remote.rest import GatewayApi
 from terp.kernels.remote.wire import Wire
 
-# How often the gateway is asked whether the kernel lives, while something is waited for and otherwise:
-# the websocket of a kernel that was ended over REST stays open and silent.
+# Poll intervals for the state of the kernel, with and without open requests: the websocket of a kernel that
+# was ended over REST stays open and silent.
 _BUSY_POLL_S, _IDLE_POLL_S = 3.0, 20.0
-# How long the end of a kernel may take: servers first ask it politely.
+# Time limit for the end of a kernel: servers first send it a shutdown request.
 _FAREWELL_S = 20.0
-# How long the start of a kernel that nobody waits for any more is waited for, to end it.
+# Time limit for an abandoned start, to end the kernel then.
 _ABANDONED_S = 10.0
 _RESTARTED = ("restarting", "autorestarting", "dead")
 
@@ -24,8 +24,8 @@ _RESTARTED = ("restarting", "autorestarting", "dead")
 class GatewayKernel:
     """Implements `Connection` with the kernel of the kernelspec `spec` that `claims` has for `language`.
 
-    Where it has none that lives, one is started, with `environment` for the gateway. An ipykernel
-    `has_one_id`: it keeps the id of its session to its end, as not every kernel does.
+    If none of them runs, one is started, with `environment` for the gateway. An ipykernel `has_one_id`: it
+    keeps its session id to its end, which other kernels may not.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class GatewayKernel:
 
     async def interrupt(self) -> None:
         """Have the gateway interrupt the kernel, as its kernelspec defines."""
-        # A gateway that cannot be asked now may be asked again.
+        # The caller may try again.
         with suppress(KernelStartFailed):
             await self._api.interrupt(self._id)
 
@@ -154,7 +154,7 @@ class GatewayKernel:
         return claimed if self._was_there else ""
 
     async def _started(self) -> str:
-        # Not cut off with whoever waits: a kernel whose id never arrives would stay for ever.
+        # Not cancelled with the caller: a kernel whose id is not received would never be ended.
         self._starting = asyncio.create_task(self._api.start(self._spec, self._environment))
         kernel_id = await asyncio.shield(self._starting)
         self._starting = None
@@ -199,7 +199,7 @@ class GatewayKernel:
     def _look_for_another_life(self, channel: str, message: Message) -> None:
         """Detect an unreported restart by another client: the kernel then answers under another id."""
         is_ours = (message["parent_header"] or {}).get("session") == self._client
-        # The server, too, writes messages: notices of what it holds back, as output.
+        # The server sends messages of its own: notices of dropped output.
         is_the_kernels = channel == "shell" or message["msg_type"] == "status"
         if not (self._has_one_id and is_ours and is_the_kernels):
             return
@@ -217,12 +217,12 @@ class GatewayKernel:
 
     async def _poll(self) -> None:
         while not self.gone.done():
-            # What is sent wakes it, so that nobody waits long for a kernel that is not there any more.
+            # A request wakes it, so that the end of the kernel is noticed soon.
             await is_set_within(_IDLE_POLL_S, self._asked)
             await asyncio.sleep(_BUSY_POLL_S)
             if not self._unanswered:
                 self._asked.clear()
-            # The wire reports a gateway that does not answer at all.
+            # `Wire` reports a gateway that does not answer at all.
             with suppress(KernelStartFailed):
                 if not await self._api.state(self._id):
                     self._end(f"The kernel at {self._api.gateway.host} was ended there.")
@@ -232,19 +232,19 @@ class GatewayKernel:
             self.gone.set_result(how)
 
 
-# After the kernel has answered again, this much silence means that nothing more of before comes.
+# After the kernel has answered again, this much silence means that no older messages will arrive.
 _QUIET_S = 0.5
 
 Deliver = Callable[[str, dict[str, Any]], None]
 
 
 class Unanswered:
-    """Knows which requests on the shell channel have not come to `idle`, and ends those that never will.
+    """Tracks the requests on the shell channel without an `idle`, and ends those that will not get one.
 
-    What a gateway keeps while nobody is connected is not all: `idle` can be missing, and with another client
-    at the same kernel nothing is kept. A kernel answers in order, so once it has answered a question that was
-    asked after the connection came back, whatever is still open has lost its end. `deliver` then gets the
-    `idle`, as if the kernel had sent it; and it is given that question, which has no parent, to be sent.
+    A gateway keeps messages while terp is disconnected, but not all: `idle` can be missing, and if another
+    client is connected nothing is kept. A kernel answers in order, so after it has answered a request that
+    was sent after reconnecting, all older open requests have lost their end. `deliver` then gets an `idle`
+    for them, as if the kernel had sent it. `deliver` also sends that request, which has no parent.
     """
 
     def __init__(self, host: str, deliver: Deliver) -> None:

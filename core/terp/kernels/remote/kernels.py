@@ -71,7 +71,7 @@ class GatewayConnector:
 
 @dataclass(frozen=True, slots=True)
 class GatewaySpec:
-    """A kernelspec of a gateway: its name, its language in lower case, and what it is called there."""
+    """A kernelspec of a gateway: its name, its language in lower case, and its title there."""
 
     name: str
     language: str
@@ -83,8 +83,8 @@ def chosen_specs(
 ) -> Mapping[str, GatewaySpec]:
     """Return the kernelspecs for the chosen languages, in that order; without a choice all.
 
-    A kernelspec can be chosen by its own name as well. The first one for a language goes by the language's
-    name, another one by its own.
+    A kernelspec can also be chosen by its own name. The first one of a language gets the language's name,
+    another one its own.
 
     Raises:
         SettingsError: there is none for one of them.
@@ -118,7 +118,7 @@ _FOR_GATEWAYS = "KERNEL_"
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where the session is at home: the directory in which the user works, and the user's environment.
+    """The user's side of a session: the working directory, the environment, and the kernel options.
 
     Files that code writes are fetched into `folder`.
     """
@@ -130,11 +130,11 @@ class Origin:
 
 
 class GatewayKernels:
-    """Implements `Kernels` with those of one gateway, started at first use. Made by `connect`.
+    """Implements `Kernels` with the kernels of one gateway, started at first use. Made by `connect`.
 
-    `cwd` is a directory of this machine; where the kernels are they know themselves. `functions` gives code
-    for the start of a Python kernel beside the `prelude` of the options. `resumed` is True if all
-    kernels of the session still live there.
+    `cwd` is a directory of this machine, not of the kernels. `functions` returns more code for the start of a
+    Python kernel, after the `prelude` of the options. `resumed` is True if all kernels of the session still
+    run.
     """
 
     def __init__(
@@ -170,7 +170,7 @@ class GatewayKernels:
             GatewayUnavailable: it does not answer, or has no kernels.
             SettingsError: it has no kernel for a language that was chosen.
         """
-        # httpx takes as long to import as the rest of a start.
+        # httpx takes as long to import as the rest of the start.
         rest = await asyncio.to_thread(import_slow, "terp.kernels.remote.rest")
         api: GatewayApi = rest.GatewayApi(gateway)
         try:
@@ -214,7 +214,7 @@ class GatewayKernels:
 
     @property
     def attached(self) -> Mapping[str, KernelAttachment]:
-        """None: kernels of somebody else are those of this machine."""
+        """None: kernels of other programs are used only on this machine."""
         return {}
 
     @property
@@ -258,7 +258,7 @@ class GatewayKernels:
             await kernel.aclose()
         if not self.options.keep:
             for language in self._claims.languages:
-                # What cannot be ended now is ended by the gateway, which counts idle time.
+                # A kernel that cannot be ended now is culled by the gateway when idle.
                 with suppress(KernelStartFailed):
                     await self._api.delete(self._claims.kernel(language))
                     self._claims.forget(language)
@@ -294,10 +294,10 @@ class GatewayKernels:
 
 
 class FileCarrier:
-    """Implements `Carrier`: before code runs, its kernel is given what was attached by then.
+    """Implements `Carrier`: before code runs, attached files are copied to its kernel.
 
-    A kernel that was started anew is given it again: it may be on another machine. What is there already is
-    not sent twice.
+    After a restart of the kernel, which may then be on another machine, they are copied again. A file that
+    exists there is not sent.
     """
 
     def __init__(self, kernels: GatewayKernels) -> None:

@@ -1,4 +1,4 @@
-"""The REST interface of a gateway: kernelspecs, the lives of kernels, and errors in words."""
+"""The REST interface of a gateway: kernelspecs, start and end of kernels, and its errors as messages."""
 
 import os
 import ssl
@@ -15,7 +15,7 @@ from terp.kernels.remote.kernels import GatewaySpec
 from terp.settings.gateway import TOKEN_VARIABLES, Gateway
 
 _NO_RIGHT = (401, 403)
-# What servers say who give no reason.
+# Reasons that servers give by default.
 _PLAIN = ("Forbidden", "Unauthorized", "403", "401")
 _GIVE_ONE = f"Put it into the variable {TOKEN_VARIABLES[0]}, or name its file with gateway_token_file."
 
@@ -85,7 +85,7 @@ def _of_tls(error: BaseException) -> ssl.SSLError | None:
     return None
 
 
-# What any answer may take, and the start of a kernel: a pod or a batch job may have to be scheduled first.
+# Time limits for any answer, and for the start of a kernel: a pod or batch job may have to be scheduled.
 _ANSWER_S, _LAUNCH_S = 15.0, 300.0
 _GONE = "dead"
 
@@ -133,7 +133,7 @@ class GatewayApi:
 
         `environment` are variables for the gateway that begin with KERNEL_.
         """
-        # A Kernel Gateway that is given any variables gives the kernel no others.
+        # A Kernel Gateway that gets any variables passes no others to the kernel.
         body = {"name": name, **({"env": dict(environment)} if environment else {})}
         started = await self._json("POST", "kernels", json=body, timeout=_LAUNCH_S)
         if not isinstance(started.get("id"), str):
@@ -142,7 +142,7 @@ class GatewayApi:
 
     async def state(self, kernel_id: str) -> str:
         """Return the kernel's state as the server reports it: "busy", "idle"…; "" if it has ended."""
-        # Who only looks is not active: a server that nobody uses may be ended.
+        # A poll is no activity: an unused server may be culled.
         answer = await self._send("GET", "kernels", kernel_id, params={"no_track_activity": "1"})
         if answer.status_code == httpx.codes.NOT_FOUND:
             return ""
@@ -195,7 +195,7 @@ class GatewayApi:
 def trusting() -> ssl.SSLContext:
     """TLS settings with the machine's certificates, and those of SSL_CERT_FILE and SSL_CERT_DIR.
 
-    Where the machine has no store of its own, as with some Pythons of macOS, that of certifi serves.
+    If the machine has no certificate store, as with some Pythons of macOS, certifi's is used.
     """
     context = ssl.create_default_context()
     if not (context.get_ca_certs() or os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR")):

@@ -1,4 +1,4 @@
-"""The websocket to one kernel: Jupyter's frames, and a connection that is opened again when it drops."""
+"""The websocket to one kernel: Jupyter's frames, and a connection that reconnects when it drops."""
 
 import asyncio
 import contextlib
@@ -25,7 +25,7 @@ from terp.kernels.remote.rest import refused, unreachable
 from terp.settings.gateway import Gateway
 
 SUBPROTOCOL = "v1.kernel.websocket.jupyter.org"
-"""The form of frames that terp asks for; a server that does not know it answers in the older one."""
+"""The subprotocol that terp requests; a server without it uses the older frames."""
 
 _PARTS = ("header", "parent_header", "metadata", "content")
 
@@ -115,22 +115,22 @@ def acknowledge_at_once(transport: Any) -> None:
         wire.setsockopt(socket.IPPROTO_TCP, option, 1)
 
 
-# A server takes the connection only when the kernel has answered it, for which it waits a minute.
+# A server accepts the connection only after the kernel has answered, for which it waits a minute.
 _OPEN_S = 70.0
-# A connection that is dead without having been closed is found by pings.
+# Pings detect a dead connection that was not closed.
 _PING_S = 20.0
-# Between two tries to come back, and how long that is tried: a laptop may sleep.
+# Intervals of reconnecting, and its time limit: a laptop may sleep.
 _SHORTEST_S, _LONGEST_S, _PATIENCE_S = 0.1, 5.0, 600.0
 
 _log = logging.getLogger(__name__)
 
 
 class Wire:
-    """Carries the messages of one kernel, whatever becomes of single connections.
+    """Carries the messages of one kernel, and reconnects when the connection drops.
 
-    `route` gets what arrives. What a gateway has kept of a time without connection comes first when it is
-    back: for that the session id stays the same. `back` hears how many seconds it was away, `lost` why it
-    does not come back.
+    `route` gets the messages. After reconnecting, messages that the gateway has kept arrive first: for that
+    the session id stays the same. `back` is called with the seconds without a connection, `lost` with the
+    error if reconnecting fails.
     """
 
     def __init__(
@@ -219,7 +219,7 @@ class Wire:
                 self._filled.clear()
                 await self._filled.wait()
                 continue
-            # Code must not run twice: what was given to a connection is not sent again.
+            # Code must not run twice: a message that was passed to a connection is not sent again.
             message = self._outbox.popleft()
             with suppress(ConnectionClosed):
                 await socket.send(pack(*message))

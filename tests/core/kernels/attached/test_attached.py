@@ -52,7 +52,7 @@ async def test_it_is_said_whose_kernel_it_is_and_where(
     kernels.listen(listener)
     await kernel.start()
     cwd = (await theirs(foreign, "import os; print(os.getcwd())")).strip()
-    place = "somebody else's kernel (kernel-feedbeef.json)"
+    place = "another program's kernel (kernel-feedbeef.json)"
     assert (kernel.place, kernel.cwd, kernel.tier) == (place, cwd, "none")
     assert (listener.states, listener.whys) == (["starting", "ready"], [place, ""])
 
@@ -72,7 +72,7 @@ async def test_leaving_leaves_it_running_and_without_a_trace(
 
 async def test_who_requires_a_sandbox_runs_nothing_in_it(kernels: LocalKernels, kernel: Kernel) -> None:
     kernels.confinement.options = SandboxOptions("strict")
-    with pytest.raises(NoSandbox, match="around somebody else's kernel"):
+    with pytest.raises(NoSandbox, match="around another program's kernel"):
         await kernel.start()
 
 
@@ -217,7 +217,7 @@ time.sleep(7)
     run = await interrupted_at(kernel, resisting, "on", times=2)
     assert run.ended.status == "interrupted"
     assert run.ended.note == (
-        "The kernel is somebody else's and was left alone: what runs there goes on. "
+        "The kernel is another program's and was left running, with its code. "
         "The next run looks for it again."
     )
     assert await theirs(foreign, "print('alive')") == "alive\n"

@@ -128,7 +128,7 @@ def version() -> int:
 
 
 def restrict(rules: "LandlockRules") -> None:
-    """Apply the rules to this process and its children, as far as the ABI supports them.
+    """Apply the rules to this process and its children, except those that the ABI does not support.
 
     Raises:
         OSError: a system call failed.
