@@ -63,7 +63,7 @@ async def test_a_consumer_that_is_cancelled_twice_leaves_no_session_busy_for_eve
     turn.cancel()
     await asyncio.wait({turn})
     with pytest.raises(RuntimeError, match="another turn"):
-        session.past.undo()
+        session.rewind.undo()
     kernel.heard.set()
     await session.interrupt()
     await asyncio.wait_for(session.idle(), 5)

@@ -131,10 +131,10 @@ async def test_going_back_does_not_take_variables_from_under_a_job(kernels: Loca
     await collect(session, "first")
     await with_job(session)
     with pytest.raises(KernelBusy, match="Code in the background runs in the Python kernel"):
-        await session.past.with_code.go(2)
+        await session.rewind.restore(2)
     assert [turn.number for turn in session.turns] == [1, 2]
     Path(kernels.cwd, "go").touch()
     await until(session, has_ended)
-    taken = await session.past.with_code.go(2)
+    taken = await session.rewind.restore(2)
     await session.aclose()
-    assert taken.back == ("rows",)
+    assert taken.restored == ("rows",)

@@ -107,7 +107,7 @@ class Sessions:
         served = self.get(session)
         if served.turns.busy:
             raise RequestRefused(409, "A turn goes on.", "Fork when it is over.", code="busy")
-        copied = served.session.past.fork()
+        copied = served.session.rewind.fork()
         await asyncio.to_thread(self.workspaces.copy, session, copied)
         return copied
 

@@ -47,6 +47,8 @@ Fate = RunStatus | Literal["pending", "declined", "rejected", "running"]
 
 RERUN = "rerun-"
 """Prefix of the id of a call that runs the code of an earlier run again."""
+RERUN_PROMPT = "Run the code of this session again."
+"""Prompt of the turn in which a session is rerun."""
 _NOT_RUN = ("pending", "declined", "rejected")
 _MOST_NAMED = 20
 

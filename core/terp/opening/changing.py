@@ -12,7 +12,7 @@ from terp.models.facts.windows import windows
 from terp.opening.session import goal_in, limits_of, written_rules
 from terp.opening.workbench import install_policy
 from terp.secrets.keys import with_keys
-from terp.session.rewind.renewing import renew
+from terp.session.between_runs import restart_kernel
 from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.setting import table
@@ -129,7 +129,7 @@ async def change_settings(
     if isinstance(session.kernels, LocalKernels):
         session.kernels.options = replace(session.kernels.options, env_pass=after.env_pass)
     for kernel in restarted:
-        await renew(kernel, session.teach)
+        await restart_kernel(kernel, session.teach)
     if briefing is not None:
         # By now it is what holds the kernels that is told.
         session.brief(briefing.text(after), code=after.code)

@@ -1,6 +1,9 @@
 """Changes of kernels outside runs, and objections of the user: the model reads them with the next result."""
 
+from collections.abc import Callable
+
 from terp.events import KernelChanged, KernelState, LateOutput
+from terp.events.kernel import Kernel
 from terp.events.log import EventLog
 from terp.events.outputs import Output, Text
 from terp.text.headtail import HeadTail
@@ -51,3 +54,13 @@ class BetweenRuns:
 def objection(what: str, why: str) -> str:
     """The sentence for the model about a question that the user answered with words."""
     return f'[The user was asked "{what.strip().splitlines()[0]}" and did not agree, but wrote: {why}]'
+
+
+async def restart_kernel(kernel: Kernel, teach: Callable[[str], None]) -> None:
+    """Restart a kernel for the user, and let the next message to the model say so.
+
+    Raises:
+        KernelStartFailed: it does not start again.
+    """
+    await kernel.restart()
+    teach(f"[The user restarted the {kernel.language} kernel: its variables and imports are gone.]")

@@ -11,7 +11,7 @@ from terp.events.kernel import Kernels
 from terp.events.log import EventLog, Record
 from terp.events.messages import Assistant, Attachment, Message, ToolCall, User
 from terp.events.model import Model
-from terp.events.run_log import LoggedRun, RunLog
+from terp.events.run_log import RERUN_PROMPT, LoggedRun, RunLog
 from terp.kernels.environments.readiness import Readiness
 from terp.kernels.sandbox.denials import denials_of
 from terp.kernels.sandbox.temporary import Leftovers
@@ -33,7 +33,7 @@ from terp.session.limits import Limits
 from terp.session.parts import Parts
 from terp.session.playing import Playing, Work
 from terp.session.proposals import Proposals
-from terp.session.rewind.past import Past
+from terp.session.rewind.rewind import Rewind
 from terp.session.runs import Runner
 from terp.session.services import RUN_OUTPUT, Services, run_outputs
 from terp.session.turn import Turn
@@ -95,9 +95,7 @@ class Session:
         )
         self.budget = self._conversation.budget
         self._tell_conversation()
-        lengthen = self._conversation.shortening.undo
-        alone = self._playing.alone
-        self.past = Past(self._history, log, self._copy, self._leave, lengthen, kernels, alone)
+        self.rewind = self._new_rewind()
         drawn = self._playing.drawn
         proposals = Proposals(log, self._questions, person, drawn, lambda: self.equipment)
         self.voice = Voice(log, self._questions, person, drawn)
@@ -242,7 +240,7 @@ class Session:
         The person is asked about each; a refusal leaves one out. It is no part of the conversation: in a
         session that was resumed the model is told with the next message what came of it.
         """
-        from terp.session.replay.rerun import RERUN_PROMPT, Rerun  # noqa: PLC0415  (few sessions are ever run again)
+        from terp.session.replay.rerun import Rerun  # noqa: PLC0415  (few sessions are ever run again)
 
         self._playing.check_free()
         after = self.log.last
@@ -270,8 +268,8 @@ class Session:
     async def compact(self, focus: str = "") -> bool:
         """Replace all turns before the last by a summary that the model writes; False when interrupted.
 
-        The summary keeps most of what `focus` names; `past.lengthen` takes it back. A conversation that comes
-        near the end of its model's window is shortened by itself.
+        The summary keeps most of what `focus` names; `rewind.undo_compaction` undoes it. A conversation that
+        is near the end of its context window is compacted automatically.
 
         Raises:
             ModelError: there is no summary, or nothing to summarise; the conversation is as it was.
@@ -342,6 +340,17 @@ class Session:
             ending.callback(self._warming.cancel)
             ending.push_async_callback(self.jobs.aclose)
             await self.interrupt()
+
+    def _new_rewind(self) -> Rewind:
+        return Rewind(
+            self._history,
+            self.log,
+            self.kernels,
+            copy=self._copy,
+            leave=self._leave,
+            undo_compaction=self._conversation.shortening.undo,
+            alone=self._playing.alone,
+        )
 
     def _new_runner(self, services: Services, last_run: int) -> Runner:
         artifacts = Artifacts(self.folder / OUTPUTS, self.folder, lambda: self.equipment.scrubber())  # noqa: PLW0108  (it comes later)

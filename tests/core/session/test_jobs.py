@@ -128,7 +128,7 @@ async def test_the_end_of_a_job_is_told_again_when_the_turn_with_it_is_taken_bac
             tasks.create_task(collect(session, "then"))
             await until(session, lambda event: isinstance(event, Progress))
             python.over.set()
-        session.past.undo()
+        session.rewind.undo()
         await collect(session, "and?")
         await collect(session, "sure?")
     ended = "[job 1 (python) has ended; what came of it:]\nThe code ran; it has no output."
@@ -291,6 +291,6 @@ async def test_going_back_past_a_job_that_runs_says_that_its_files_are_not_known
     await shell.begun.wait()
     session.jobs.leave()
     await running
-    taken = await session.past.with_code.go(1)
+    taken = await session.rewind.restore(1)
     await session.aclose()
     assert "what code that did not come to its end has done to files is not known" in taken.notes

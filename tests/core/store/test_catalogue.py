@@ -52,7 +52,7 @@ def test_what_was_said_before_a_reset_is_a_session_of_its_own(tmp_path: Path) ->
     async def scenario() -> None:
         session = kept(tmp_path / A, "one", "two")
         await collect(session, "important analysis")
-        session.past.reset(copy=True)
+        session.rewind.reset(copy=True)
         await collect(session, "something else")
         await session.aclose()
 
@@ -92,7 +92,7 @@ def test_turns_are_counted_as_they_are_now(tmp_path: Path) -> None:
             await collect(session, prompt)
         await session.compact()
         await collect(session, "d")
-        session.past.undo()
+        session.rewind.undo()
         await session.aclose()
         return session
 

@@ -82,7 +82,7 @@ async def test_secrets_are_not_kept(tmp_path: Path) -> None:
 async def test_a_session_in_such_a_store_has_no_copy(tmp_path: Path) -> None:
     going_on, _ = await talk(tmp_path, Listed(), "hi")
     with pytest.raises(SessionError, match="cannot copy sessions"):
-        going_on.past.fork()
+        going_on.rewind.fork()
 
 
 async def test_damaged_lines_are_not_gone_on_with(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ async def talked(folder: Path) -> None:
 async def test_what_is_undone_in_a_resumed_session_stays_undone(tmp_path: Path) -> None:
     await talked(tmp_path / "s")
     session = again(tmp_path / "s")
-    session.past.undo()
+    session.rewind.undo()
     await session.aclose()
     assert [turn.prompt for turn in read(tmp_path / "s").history.turns] == ["hi"]
 
@@ -93,7 +93,7 @@ async def test_only_paths_of_its_files_are_others_in_a_fork(tmp_path: Path) -> N
     beside = f"open('{tmp_path / 's'}tatistics.csv')"
     session = kept(tmp_path / "s", [call_of(beside, id="a")], "1")
     await collect(session, "go")
-    copy = session.past.fork()
+    copy = session.rewind.fork()
     await session.aclose()
     proposed = [record.event for record in read(tmp_path / copy).events.records]
     assert [event.code for event in of(CodeProposed, proposed)] == [beside]

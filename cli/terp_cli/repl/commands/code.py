@@ -9,8 +9,8 @@ from terp.errors import TerpError
 from terp.events import JobChanged
 from terp.events.outputs import Display, Text
 from terp.events.run_log import LoggedRun, RunLog
+from terp.session.between_runs import restart_kernel
 from terp.session.context.namespaces import Namespaces
-from terp.session.rewind.renewing import renew
 from terp.store.export.story import Answer, Story, story_of
 from terp.store.export.words import output_text
 from terp.text.paths import typed_path
@@ -160,7 +160,7 @@ async def restart(context: ReplContext, language: str) -> None:
     if not kernel.generation:
         context.say(f"The {kernel.language} kernel has not started yet.")
         return
-    await renew(kernel, context.session.teach)
+    await restart_kernel(kernel, context.session.teach)
     context.say(f"The {kernel.language} kernel is new: its variables are gone, files are still there.")
 
 

@@ -15,7 +15,7 @@ from terp_cli.repl.context import ReplContext
 from terp_cli.repl.keeping import SavedSession
 
 if TYPE_CHECKING:
-    from terp.session.rewind.rewinding import TakenBack, Written
+    from terp.session.rewind.rewind import ChangedFile, Restored
 
 _SHOWN_CHARS = 60
 _UNDO = "undo"
@@ -27,12 +27,12 @@ async def reset(context: ReplContext, _: str) -> None:
     """A new conversation in the same kernel; the session's event reports it."""
     if not context.session.history:
         context.say("This conversation is new already.")
-    context.session.past.reset(copy=True)
+    context.session.rewind.reset(copy=True)
 
 
 async def undo(context: ReplContext, _: str) -> None:
     """The last turn forgotten; what its code changed stays changed."""
-    context.say(f"Forgot: {short(context.session.past.undo().prompt)}.")
+    context.say(f"Forgot: {short(context.session.rewind.undo().prompt)}.")
 
 
 async def retry(context: ReplContext, _: str) -> None:
@@ -40,14 +40,14 @@ async def retry(context: ReplContext, _: str) -> None:
     if not context.session.turns:
         context.say("There is no message to send again.")
         return
-    asked = context.session.past.undo()
+    asked = context.session.rewind.undo()
     context.next.append((asked.prompt, asked.attachments))
 
 
 async def compact(context: ReplContext, focus: str) -> None:
     """A shorter history that keeps what matters, or with "undo" the one from before."""
     if focus == _UNDO:
-        context.session.past.lengthen()
+        context.session.rewind.undo_compaction()
         return
     done = await context.session.compact(focus)
     context.say(
@@ -79,7 +79,7 @@ async def reasoning(context: ReplContext, _: str) -> None:
 
 async def fork(context: ReplContext, _: str) -> None:
     """The conversation kept as another session, too; the session's event names it."""
-    context.session.past.fork()
+    context.session.rewind.fork()
 
 
 async def sessions(context: ReplContext, _: str) -> None:
@@ -184,16 +184,16 @@ async def rewind(context: ReplContext, argument: str) -> None:
 
 
 async def _of_chat(context: ReplContext, number: int) -> PastTurn:
-    first = context.session.past.rewind(number, copy=True)[0]
+    first = context.session.rewind.remove_turns(number, copy=True)[0]
     context.say(f"Back to before: {short(first.prompt)}.")
     return first
 
 
 async def _of_all(context: ReplContext, number: int) -> PastTurn:
-    rewinding = context.session.past.with_code
-    files = [one for one in await rewinding.written(number) if one.can]
+    rewind = context.session.rewind
+    files = [one for one in await rewind.changed_files(number) if one.restorable]
     yes = bool(files) and await context.ask(_question(context, files))
-    taken = await rewinding.go(number, [one.path for one in files] if yes else [], copy=True)
+    taken = await rewind.restore(number, [one.path for one in files] if yes else [], copy=True)
     deleted = {one.path for one in files if one.new}
     context.say(
         f"Back to before: {short(taken.turns[0].prompt)}.",
@@ -209,7 +209,7 @@ def turn_numbers(context: ReplContext, begun: str) -> list[str]:
     return [number for turn in context.session.turns if (number := str(turn.number)).startswith(begun)]
 
 
-def _question(context: ReplContext, files: "Sequence[Written]") -> str:
+def _question(context: ReplContext, files: "Sequence[ChangedFile]") -> str:
     parts = [
         (verb, [_near(context.session.kernels.cwd, one.path) for one in files if one.new == new])
         for verb, new in (("restore", False), ("delete", True))
@@ -218,10 +218,10 @@ def _question(context: ReplContext, files: "Sequence[Written]") -> str:
     return f"{question[0].upper()}{question[1:]}?"
 
 
-def outcome(cwd: str, taken: "TakenBack", deleted: set[str]) -> list[str]:
+def outcome(cwd: str, taken: "Restored", deleted: set[str]) -> list[str]:
     """Return lines about restored and lost variables and files; paths are relative to `cwd`."""
     parts = [
-        ("As they were", taken.back),
+        ("As they were", taken.restored),
         ("Removed", taken.removed),
         ("Not restored, and as they are now", [f"{name} ({why})" for name, why in taken.lost]),
         ("Files as they were", [_near(cwd, path) for path in taken.files if path not in deleted]),

@@ -7,7 +7,7 @@ from terp.errors import KernelStartFailed, TerpError
 from terp.events.kernel import Kernel
 from terp.kernels.attached.attachment import written
 from terp.opening.mcp import LOGS
-from terp.session.rewind.renewing import renew
+from terp.session.between_runs import restart_kernel
 from terp.settings.interpreter import version_of
 from terp_cli.fronts.listings import NO_SERVERS, function_rows, server_rows
 from terp_cli.repl.commands.rows import columns, counted
@@ -39,7 +39,7 @@ async def python(context: ReplContext, argument: str) -> None:
     lost = " The kernel is new: its variables are gone." if kernel.generation else ""
     try:
         if kernel.generation:
-            await renew(kernel, context.session.teach)
+            await restart_kernel(kernel, context.session.teach)
     except KernelStartFailed:
         pythons.current = before
         raise

@@ -11,7 +11,7 @@ from terp.kernels.runtimes.python import SqlKernel
 from terp.kernels.sandbox.tier import NONE, is_confined
 from terp.models.adapters.discovery import keyed_models
 from terp.secrets.keys import with_keys
-from terp.session.rewind.renewing import renew
+from terp.session.between_runs import restart_kernel
 from terp.settings import Settings
 from terp.settings.profiles import Profiles
 from terp.settings.setting import table
@@ -104,7 +104,7 @@ async def _offer_restart(context: ReplContext, languages: Sequence[str]) -> bool
     if not await context.ask(f"Start {names} anew now? Variables there are lost; files stay."):
         return False
     for language in languages:
-        await renew(context.session.kernels.get(language), context.session.teach)
+        await restart_kernel(context.session.kernels.get(language), context.session.teach)
     if (briefing := context.session.equipment.briefing) is not None:
         # The system prompt names the sandbox.
         context.session.brief(briefing.text(context.settings), code=context.settings.code)

@@ -287,7 +287,7 @@ def _take_back(served: Served) -> None:
     if served.turns.busy:
         return
     try:
-        served.session.past.undo()
+        served.session.rewind.undo()
     except SessionError:
         # It had not begun.
         return

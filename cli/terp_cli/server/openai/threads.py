@@ -153,7 +153,7 @@ async def _wound_back(thread: Thread, began: Began) -> bool:
     turn = next((one for one in session.turns if one.number == began.number), None)
     if turn is None or not turn.prompt.startswith(began.prompt) or served.turns.busy:
         return False
-    await session.past.with_code.go(turn.number)
+    await session.rewind.restore(turn.number)
     return True
 
 

@@ -42,7 +42,7 @@ def forget_unanswered(session: Session) -> None:
     """Undo a turn whose prompt was never answered: its phase runs again, or is skipped."""
     last = session.history[session.turns[-1].at :] if session.turns else ()
     if last and not any(isinstance(message, Assistant) for message in last):
-        session.past.undo()
+        session.rewind.undo()
 
 
 async def reply_to(session: Session, prompt: str, show: Show) -> Assistant:

@@ -13,8 +13,6 @@ from terp.session.replay.difference import difference
 from terp.session.replay.source import is_whole
 from terp.text.interrupts import Interrupted, Interrupts
 
-RERUN_PROMPT = "Run the code of this session again."
-"""Prompt of the turn of a rerun."""
 _MOST_CHARS = 2_000
 
 

@@ -150,7 +150,7 @@ async def test_a_restart_is_told(tmp_path: Path) -> None:
     await here.does("/restart")
     assert here.kernel.generation == 2
     assert await here.taught() == [
-        "[The user had the python kernel started anew: its variables and imports are gone.]"
+        "[The user restarted the python kernel: its variables and imports are gone.]"
     ]
 
 

@@ -6,7 +6,7 @@ import pytest
 from terp.errors import TerpError
 from terp.events import HistoryRewound, ReasoningDelta, SessionForked, TextDelta, TurnStarted
 from terp.events.kernel import Variable
-from terp.session.rewind.rewinding import TakenBack
+from terp.session.rewind.rewind import Restored
 from terp.store.forms import Header
 from terp.store.keeping import Keeper
 from terp.testing import EchoKernel, collect
@@ -160,10 +160,10 @@ async def test_without_a_number_the_turns_are_listed(tmp_path: Path) -> None:
 
 
 def test_what_is_as_before_and_what_is_not_are_shown_by_name(tmp_path: Path) -> None:
-    taken = TakenBack(
+    taken = Restored(
         (),
         True,
-        back=("df", "items"),
+        restored=("df", "items"),
         removed=("x",),
         lost=(("rows", "generator"),),
         files_lost=((str(tmp_path / "big.bin"), "900 MB is too large to be kept"), ("/etc/a", "it differs")),

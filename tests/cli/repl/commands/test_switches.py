@@ -45,7 +45,7 @@ async def test_the_model_is_told_what_is_allowed_and_which_variables_that_cost(t
     await here.does("/allow /usr")
     assert await here.taught() == [
         "[The user lets code use the network now.]",
-        "[The user had the python kernel started anew: its variables and imports are gone.]",
+        "[The user restarted the python kernel: its variables and imports are gone.]",
         "[The user lets code read and write /etc now.]",
         "[The user lets code read and write /usr, once its kernel starts anew.]",
     ]

@@ -187,15 +187,15 @@ async def test_the_whole_conversation_comes_back_with_what_was_said_since(tmp_pa
     before, turns = session.history, session.turns
     await session.compact()
     await collect(session, "d")
-    session.past.lengthen()
+    session.rewind.undo_compaction()
     assert session.history == (*before, User("d"), Assistant("4"))
     assert [turn.number for turn in session.turns] == [1, 2, 3, 4]
     assert session.turns[:3] == turns
-    session.past.rewind(2)
+    session.rewind.remove_turns(2)
     assert texts(session.history) == ["a", "1"]
     assert [one.reason for one in shortenings(session)] == ["asked", "undone"]
     with pytest.raises(SessionError, match="no shortening to take back"):
-        session.past.lengthen()
+        session.rewind.undo_compaction()
 
 
 async def test_a_turn_that_was_forgotten_meanwhile_does_not_come_back(tmp_path: Path) -> None:
@@ -203,8 +203,8 @@ async def test_a_turn_that_was_forgotten_meanwhile_does_not_come_back(tmp_path: 
     for prompt in ("a", "b", "c"):
         await collect(session, prompt)
     await session.compact()
-    session.past.undo()
-    session.past.lengthen()
+    session.rewind.undo()
+    session.rewind.undo_compaction()
     assert texts(session.history) == ["a", "1", "b", "2"]
 
 
@@ -213,9 +213,9 @@ async def test_a_conversation_that_began_anew_has_nothing_to_bring_back(tmp_path
     await collect(session, "a")
     await collect(session, "b")
     await session.compact()
-    session.past.reset()
+    session.rewind.reset()
     with pytest.raises(SessionError, match="no shortening to take back"):
-        session.past.lengthen()
+        session.rewind.undo_compaction()
 
 
 async def test_what_was_brought_back_is_left_alone_until_the_model_refuses_it(tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ async def test_what_was_brought_back_is_left_alone_until_the_model_refuses_it(tm
     session = small(open_session(tmp_path, model))
     session.history = talked("one", "two", "three", "four", "five")
     await collect(session, "go")
-    session.past.lengthen()
+    session.rewind.undo_compaction()
     await collect(session, "and so")
     await collect(session, "on")
     assert [one.reason for one in shortenings(session)] == ["full", "undone", "refused"]
@@ -239,7 +239,7 @@ async def test_a_stored_session_goes_on_shortened_and_can_be_made_whole_again(tm
     await session.aclose()
     later = again(tmp_path / "s", "4")
     assert later.history == shortened
-    later.past.lengthen()
+    later.rewind.undo_compaction()
     assert later.history == whole
     await collect(later, "d")
     await later.aclose()

@@ -11,7 +11,7 @@ from terp.errors import KernelBusy, SessionError
 from terp.events import HistoryRewound, Printed
 from terp.kernels.jupyter.local import LocalKernels
 from terp.person import AutoRun
-from terp.session.rewind.rewinding import TakenBack, Written
+from terp.session.rewind.rewind import ChangedFile, Restored
 from terp.session.session import Session
 from terp.testing import EchoKernel, ScriptedModel, collect
 from terp.testing import call as call_of
@@ -64,11 +64,11 @@ async def test_variables_are_as_before_the_turn(kernels: LocalKernels, project: 
         "items.append(2); next(rows); x = 1",
         "items.clear(); del rows",
     )
-    taken = await session.past.with_code.go(2)
-    assert taken == TakenBack(
+    taken = await session.rewind.restore(2)
+    assert taken == Restored(
         taken.turns,
         True,
-        back=("items",),
+        restored=("items",),
         removed=("x",),
         lost=(("rows", "what it was is gone: generator"),),
     )
@@ -96,7 +96,7 @@ async def test_a_table_that_was_changed_in_place_is_as_it_was(
         "import pandas as pd\ndf = pd.DataFrame({'a': [1, 2], 'b': [3, 4]})",
         "del df['b']; df['c'] = 0; df.loc[0, 'a'] = 9",
     )
-    assert (await session.past.with_code.go(2)).back == ("df",)
+    assert (await session.rewind.restore(2)).restored == ("df",)
     assert await shown(kernels, "df.to_dict('list')") == "{'a': [1, 2], 'b': [3, 4]}"
 
 
@@ -114,9 +114,9 @@ async def test_files_are_as_before_if_the_person_wants_that(
     )
     names = ("gone", "kept", "new", "old")
     paths = [str(project / f"{name}.txt") for name in names]
-    written = [Written(path, can=True, new=path.endswith("new.txt")) for path in paths]
-    assert await session.past.with_code.written(2) == written
-    taken = await session.past.with_code.go(2, [path for path in paths if "kept" not in path])
+    written = [ChangedFile(path, restorable=True, new=path.endswith("new.txt")) for path in paths]
+    assert await session.rewind.changed_files(2) == written
+    taken = await session.rewind.restore(2, [path for path in paths if "kept" not in path])
     assert taken.files == tuple(path for path in paths if "kept" not in path)
     assert taken.files_lost == ((str(project / "kept.txt"), ""),)
     found = {name: path.read_text() for name in names if (path := project / f"{name}.txt").exists()}
@@ -132,9 +132,9 @@ async def test_a_file_that_something_else_has_changed_since_is_left(
     path.write_text("before")
     session, _ = await talked(kernels, tmp_path, "1", "_ = open('a.txt', 'w').write('after')")
     path.write_text("by an editor")
-    told = [Written(str(path), can=False, why="something else has changed it since")]
-    assert await session.past.with_code.written(2) == told
-    taken = await session.past.with_code.go(2, [str(path)])
+    told = [ChangedFile(str(path), restorable=False, why="something else has changed it since")]
+    assert await session.rewind.changed_files(2) == told
+    taken = await session.rewind.restore(2, [str(path)])
     assert (taken.files, taken.files_lost) == ((), ((str(path), told[0].why),))
     assert path.read_text() == "by an editor"
 
@@ -144,9 +144,9 @@ async def test_what_a_program_has_written_and_another_language_has_done_is_named
 ) -> None:
     session, _ = await talked(kernels, tmp_path, "x = 1", "#sh\ny=2; echo by > by.txt", "x = 2")
     path = str(project / "by.txt")
-    taken = await session.past.with_code.go(2, [path])
+    taken = await session.rewind.restore(2, [path])
     assert taken.files_lost == ((path, "no copy of it was kept"),)
-    assert taken.notes == ("shell is not taken back: its variables are as they are now",)
+    assert taken.notes == ("shell is not restored: its variables are as they are now",)
     assert await shown(kernels, "x") == "1"
 
 
@@ -161,8 +161,8 @@ async def test_a_copy_that_was_made_after_the_turn_had_written_is_not_taken_for_
     )
     path = str(project / "kept.txt")
     why = "the turn had written to it before it could be copied"
-    assert await session.past.with_code.written(2) == [Written(path, False, why)]
-    taken = await session.past.with_code.go(2, [path])
+    assert await session.rewind.changed_files(2) == [ChangedFile(path, False, why)]
+    taken = await session.rewind.restore(2, [path])
     assert (taken.files, taken.files_lost) == ((), ((path, why),))
 
 
@@ -181,7 +181,7 @@ async def test_a_file_that_another_language_has_written_as_well_is_left(
     await collect(session, "turn 1")
     await collect(session, "turn 2")
     path = str(project / "both.txt")
-    taken = await session.past.with_code.go(2, [path])
+    taken = await session.rewind.restore(2, [path])
     assert taken.files == ()
     assert (path, "shell code has changed it as well") in taken.files_lost
 
@@ -192,7 +192,7 @@ async def test_what_was_lost_with_a_kernel_is_named(
     session, _ = await talked(
         kernels, tmp_path, "x = 1; y = 2", "import os, signal; z = 1; os._exit(0)", "x = 3"
     )
-    taken = await session.past.with_code.go(2)
+    taken = await session.rewind.restore(2)
     assert taken.removed == ("x",)
     assert taken.lost == tuple((name, "the kernel was restarted since") for name in "xy")
 
@@ -203,10 +203,10 @@ async def test_what_was_taken_back_can_be_done_again_and_taken_back_again(
     session, _ = await talked(
         kernels, tmp_path, "x = [1]", "x.append(2)", "x.append(3)", AGAIN + "x.append('other')"
     )
-    await session.past.with_code.go(3)
+    await session.rewind.restore(3)
     await collect(session, "turn 3")
     assert await shown(kernels, "x") == "[1, 2, 'other']"
-    await session.past.with_code.go(2)
+    await session.rewind.restore(2)
     assert await shown(kernels, "x") == "[1]"
 
 
@@ -223,12 +223,12 @@ async def test_under_code_that_runs_in_the_background_nothing_is_taken_back(
     assert session.jobs.leave()
     await turn
     with pytest.raises(KernelBusy, match="Code in the background runs in the Python kernel, so nothing"):
-        await session.past.with_code.go(2)
+        await session.rewind.restore(2)
     assert [turn.number for turn in session.turns] == [1, 2]
     (project / "go").touch()
     await until(session, has_ended)
-    taken = await session.past.with_code.go(2)
-    assert taken.back == ("x",)
+    taken = await session.rewind.restore(2)
+    assert taken.restored == ("x",)
     assert await shown(kernels, "x") == "1"
 
 
@@ -236,9 +236,9 @@ async def test_after_an_undo_of_the_conversation_the_older_turn_is_still_found(
     kernels: LocalKernels, project: Path, tmp_path: Path
 ) -> None:
     session, _ = await talked(kernels, tmp_path, "x = [1]", "x.append(2)", AGAIN + "x.append(3)")
-    session.past.undo()
+    session.rewind.undo()
     await collect(session, "turn 2")
-    await session.past.with_code.go(2)
+    await session.rewind.restore(2)
     assert await shown(kernels, "x") == "[1, 2]"
 
 
@@ -246,7 +246,7 @@ async def test_a_kernel_that_keeps_nothing_says_so(tmp_path: Path) -> None:
     session = open_session(tmp_path, ScriptedModel("one", [call_of("x = 1", id="a")], "two"))
     await collect(session, "a")
     await collect(session, "b")
-    taken = await session.past.with_code.go(2)
+    taken = await session.rewind.restore(2)
     assert (taken.variables, taken.notes) == (
         False,
         ("variables are as they are now: this kernel keeps none of them",),
@@ -259,12 +259,12 @@ async def test_where_no_code_ran_there_is_nothing_to_tell(tmp_path: Path) -> Non
     session = Session(ScriptedModel("one", "two"), kernels, AutoRun(), folder=tmp_path / "session")
     await collect(session, "a")
     await collect(session, "b")
-    taken = await session.past.with_code.go(2)
-    assert taken == TakenBack(taken.turns)
+    taken = await session.rewind.restore(2)
+    assert taken == Restored(taken.turns)
 
 
 async def test_a_turn_that_there_is_not_is_told(tmp_path: Path) -> None:
     session = open_session(tmp_path, ScriptedModel(), EchoKernel())
     await collect(session, "a")
     with pytest.raises(SessionError, match="There is no turn 2; the last one is 1"):
-        await session.past.with_code.go(2)
+        await session.rewind.restore(2)

@@ -45,7 +45,7 @@ async def test_undo_takes_the_whole_last_turn_out_of_the_request(tmp_path: Path)
     model = ScriptedModel("one", [call_of("x", id="a")], "two", "three")
     session = open_session(tmp_path, model)
     await talked(session, "first", "second")
-    assert session.past.undo().prompt == "second"
+    assert session.rewind.undo().prompt == "second"
     await talked(session, "third")
     assert texts(model.requests[-1])[1:] == ["first", "one", "third"]
 
@@ -58,10 +58,10 @@ async def test_what_went_with_a_turn_that_was_taken_back_is_told_again(
     await talked(session, "first")
     session.teach("[x is 5 now]")
     await talked(session, "second")
-    session.past.undo()
+    session.rewind.undo()
     await talked(session, "second, better")
     assert texts(model.requests[-1])[1:] == ["first", "one", "second, better\n\n[x is 5 now]"]
-    session.past.reset()
+    session.rewind.reset()
     await talked(session, "something else")
     assert texts(model.requests[-1])[1:] == ["something else"]
 
@@ -72,7 +72,7 @@ async def test_undo_gives_back_what_was_attached_so_that_it_can_be_asked_again(t
     async with aclosing(session.turn("look", [FILE])) as events:
         async for _ in events:
             pass
-    past = session.past.undo()
+    past = session.rewind.undo()
     async with aclosing(session.turn(past.prompt, past.attachments)) as events:
         async for _ in events:
             pass
@@ -82,14 +82,14 @@ async def test_undo_gives_back_what_was_attached_so_that_it_can_be_asked_again(t
 
 async def test_there_is_nothing_to_undo_in_an_empty_conversation(tmp_path: Path) -> None:
     with pytest.raises(SessionError, match="There is no turn to undo"):
-        open_session(tmp_path, ScriptedModel()).past.undo()
+        open_session(tmp_path, ScriptedModel()).rewind.undo()
 
 
 async def test_rewind_goes_back_to_before_a_turn(tmp_path: Path) -> None:
     model = ScriptedModel("one", "two", "three", "four")
     session = open_session(tmp_path, model)
     await talked(session, "a", "b", "c")
-    removed = session.past.rewind(2)
+    removed = session.rewind.remove_turns(2)
     await talked(session, "d")
     assert [(turn.number, turn.prompt) for turn in removed] == [(2, "b"), (3, "c")]
     assert texts(model.requests[-1])[1:] == ["a", "one", "d"]
@@ -102,14 +102,14 @@ async def test_a_turn_that_does_not_exist_is_told(tmp_path: Path, number: int) -
     session = open_session(tmp_path, ScriptedModel())
     await talked(session, "a", "b", "c")
     with pytest.raises(SessionError, match=f"There is no turn {number}; the last one is 3"):
-        session.past.rewind(number)
+        session.rewind.remove_turns(number)
 
 
 async def test_reset_forgets_all_and_the_next_turn_is_the_first(tmp_path: Path) -> None:
     model = ScriptedModel("one", "two")
     session = open_session(tmp_path, model)
     await talked(session, "a")
-    session.past.reset()
+    session.rewind.reset()
     await talked(session, "b")
     assert texts(model.requests[-1])[1:] == ["b"]
     assert [(turn.number, turn.prompt) for turn in session.turns] == [(1, "b")]
@@ -120,7 +120,7 @@ async def test_nothing_is_taken_back_while_a_turn_goes_on(tmp_path: Path) -> Non
     async with aclosing(session.turn("a")) as events:
         async for _ in events:
             with pytest.raises(RuntimeError, match="another turn"):
-                session.past.undo()
+                session.rewind.undo()
             with pytest.raises(RuntimeError, match="another turn"):
                 session.history = ()
             break
@@ -142,7 +142,7 @@ async def test_compacting_replaces_all_but_the_last_turn_by_a_summary(tmp_path: 
     told = of(HistoryCompacted, [record.event for record in session.log.since(0)])
     assert [(event.how, event.reason) for event in told] == [("summed up", "asked")]
     with pytest.raises(SessionError, match="Turn 2 is part of a summary") as told_back:
-        session.past.rewind(2)
+        session.rewind.remove_turns(2)
     assert told_back.value.remedy == "/compact undo brings it back."
 
 
@@ -170,9 +170,9 @@ def everything(folder: Path) -> Session:
         model = ScriptedModel("1", "2", "3", "4", "5", "6", "a summary", "7")
         session = kept(folder, model=model)
         await talked(session, "a", "b", "c")
-        session.past.undo()
+        session.rewind.undo()
         await talked(session, "d", "e")
-        session.past.rewind(3, copy=True)
+        session.rewind.remove_turns(3, copy=True)
         await talked(session, "f")
         await session.compact()
         await talked(session, "g")
@@ -194,9 +194,9 @@ def test_undo_and_reset_are_seen_when_a_session_is_resumed(tmp_path: Path) -> No
     async def scenario() -> None:
         session = kept(tmp_path / "s", "1", "2")
         await talked(session, "a")
-        session.past.reset()
+        session.rewind.reset()
         await talked(session, "b")
-        session.past.undo()
+        session.rewind.undo()
         await session.aclose()
 
     asyncio.run(scenario())
@@ -206,7 +206,7 @@ def test_undo_and_reset_are_seen_when_a_session_is_resumed(tmp_path: Path) -> No
 async def test_a_fork_has_the_same_past_and_each_goes_on_alone(tmp_path: Path) -> None:
     session = kept(tmp_path / "s", [call_of("x", id="a")], "1", "2")
     await talked(session, "a")
-    copy = session.past.fork()
+    copy = session.rewind.fork()
     await talked(session, "b")
     await session.aclose()
     stored = read(tmp_path / copy)
@@ -224,7 +224,7 @@ async def test_a_fork_has_the_same_past_and_each_goes_on_alone(tmp_path: Path) -
 async def test_a_fork_does_not_count_as_used_after_the_session_that_goes_on(tmp_path: Path) -> None:
     session = kept(tmp_path / "2025-11-20-00000000", "one")
     await talked(session, "first")
-    copies = [session.past.fork() for _ in range(5)]
+    copies = [session.rewind.fork() for _ in range(5)]
     await session.aclose()
     entries = Catalogue(tmp_path).listed()
     assert entries[0].id == session.folder.name
@@ -234,7 +234,7 @@ async def test_a_fork_does_not_count_as_used_after_the_session_that_goes_on(tmp_
 async def test_files_of_a_fork_are_its_own(tmp_path: Path) -> None:
     session = kept(tmp_path / "s", [call_of("x", id="a")], "1")
     await talked(session, "a")
-    copy = session.past.fork()
+    copy = session.rewind.fork()
     await session.aclose()
     assert str(tmp_path / "s" / "outputs") not in (tmp_path / copy / "events.jsonl").read_text()
 
@@ -242,7 +242,7 @@ async def test_files_of_a_fork_are_its_own(tmp_path: Path) -> None:
 async def test_rewinding_can_keep_the_other_branch_as_a_session(tmp_path: Path) -> None:
     session = kept(tmp_path / "s", "1", "2")
     await talked(session, "a", "b")
-    session.past.rewind(2, copy=True)
+    session.rewind.remove_turns(2, copy=True)
     await session.aclose()
     rewound = of(HistoryRewound, [record.event for record in session.log.since(0)])[0]
     assert texts(list(read(tmp_path / rewound.copy).history)) == ["a", "1", "b", "2"]
@@ -252,13 +252,13 @@ async def test_rewinding_can_keep_the_other_branch_as_a_session(tmp_path: Path) 
 async def test_what_is_not_kept_is_rewound_without_a_copy(tmp_path: Path) -> None:
     session = open_session(tmp_path, ScriptedModel("1"))
     await talked(session, "a")
-    session.past.rewind(1, copy=True)
+    session.rewind.remove_turns(1, copy=True)
     assert of(HistoryRewound, [record.event for record in session.log.since(0)]) == [HistoryRewound(1, 0)]
 
 
 async def test_what_is_not_kept_cannot_be_forked(tmp_path: Path) -> None:
     with pytest.raises(SessionError, match="This session is not kept"):
-        open_session(tmp_path, ScriptedModel()).past.fork()
+        open_session(tmp_path, ScriptedModel()).rewind.fork()
 
 
 async def ran_again(session: Session) -> list[Event]:

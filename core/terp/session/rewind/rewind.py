@@ -1,0 +1,361 @@
+"""Undoing turns: in the conversation, and with the changes of their code to variables and files."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from terp.errors import KernelBusy, SessionError
+from terp.events import HistoryRewound, SessionForked, TurnStarted
+from terp.events.kernel import KeepsPast, Kernels
+from terp.events.log import EventLog
+from terp.events.run_log import RERUN_PROMPT, LoggedRun, RunLog
+from terp.session.context.history import History, PastTurn
+
+_PYTHON = "python"
+_NAMED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """A file that code has changed since a checkpoint.
+
+    `why` says why it cannot be restored. A `new` one did not exist then, so restoring deletes it.
+    """
+
+    path: str
+    restorable: bool
+    why: str = ""
+    new: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """The result of restoring a checkpoint: `turns` were removed from the conversation.
+
+    `restored` are the variables that were changed and are as they were, `removed` those that were new,
+    `lost` those that stay as they are, each with the reason. `files` were restored, `files_lost` stay as
+    they are, with the reason. `notes` are sentences about the rest. Without `variables` none was touched.
+    """
+
+    turns: Sequence[PastTurn]
+    variables: bool = False
+    restored: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    lost: tuple[tuple[str, str], ...] = ()
+    files: tuple[str, ...] = ()
+    files_lost: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Rewind:
+    """Undoes turns of a session, and logs an event for each change.
+
+    `copy` makes a copy of the stored session and returns its id; it and `leave`, which is called before the
+    history changes, raise `RuntimeError` while a turn is running. `undo_compaction` restores the history
+    before the last compaction; `alone` awaits something while nothing else happens in the session.
+    """
+
+    def __init__(
+        self,
+        history: History,
+        log: EventLog,
+        kernels: Kernels,
+        *,
+        copy: Callable[[], str],
+        leave: Callable[[], None],
+        undo_compaction: Callable[[], None],
+        alone: Callable[[Awaitable[None]], Awaitable[bool]],
+    ) -> None:
+        self._history = history
+        self._log = log
+        self._runs = RunLog(log)
+        self._kernels = kernels
+        self._copy = copy
+        self._leave = leave
+        self._undo_compaction = undo_compaction
+        self._alone = alone
+
+    def undo(self) -> PastTurn:
+        """Remove the last turn from the conversation and return its prompt.
+
+        The changes of its code stay. `Session.turn(past.prompt, past.attachments)` sends it again.
+
+        Raises:
+            SessionError: there is none.
+            RuntimeError: a turn of this session is running.
+        """
+        self._leave()
+        if not self._history.turns:
+            raise SessionError("There is no turn to undo.")
+        return self._remove(self._history.turns[-1:])[0]
+
+    def remove_turns(self, number: int, *, copy: bool = False) -> Sequence[PastTurn]:
+        """Remove turn `number` and all later turns from the conversation, and return them.
+
+        The changes of their code stay. With `copy` a copy of the session is stored before, if it is stored.
+
+        Raises:
+            SessionError: there is no such turn.
+            RuntimeError: a turn of this session is running.
+        """
+        return self._rewound(number, copy=copy)
+
+    async def changed_files(self, number: int) -> Sequence[ChangedFile]:
+        """Return the files that code has changed since turn `number` began, as far as they differ now.
+
+        Raises:
+            SessionError: there is no such turn.
+            KernelBusy: a background job runs in the Python kernel and could change them meanwhile.
+            RuntimeError: a turn of this session is running.
+        """
+        self._check(number)
+        checkpoint = self._checkpoint(number)
+        kernel = self._kernels.get(_PYTHON) if _PYTHON in self._kernels.languages else None
+        if kernel is not None and kernel.running:
+            # It would go on with names that have changed under it; once it is over, all of this is possible.
+            raise KernelBusy(
+                "Code in the background runs in the Python kernel, so nothing can be restored there.",
+                f"Wait for its end, or stop it with /jobs; /rewind {number} chat leaves it alone.",
+            )
+        rows: Sequence[Sequence[str]] = ()
+        if checkpoint and isinstance(kernel, KeepsPast):
+            rows = await kernel.written(checkpoint)
+        known = {
+            path: ChangedFile(path, can in ("put back", "remove"), why, can == "remove")
+            for path, can, why in rows
+        }
+        same = {path for path, can, _ in rows if can == "same"}
+        copied = set(known)
+        for path, language in self._files_since(checkpoint):
+            if path not in copied:
+                known[path] = ChangedFile(path, False, "no copy of it was kept")
+            elif language != _PYTHON:
+                # It may have done so before Python's copy of it was made.
+                known[path] = ChangedFile(path, False, f"{language} code has changed it as well")
+        return [one for path, one in sorted(known.items()) if path not in same]
+
+    async def restore(self, number: int, paths: Sequence[str] = (), *, copy: bool = False) -> Restored:
+        """Undo turn `number` and all later turns, with the changes of their code to variables.
+
+        Files at `paths` are restored, all others stay. The next message to the model says so. `copy` as in
+        `remove_turns`.
+
+        Raises:
+            SessionError: there is no such turn.
+            KernelBusy: a background job runs in the kernel, or it does not answer; nothing was restored.
+            RuntimeError: a turn of this session is running.
+        """
+        files = await self.changed_files(number)
+        # Something may have begun while the kernel was asked.
+        self._check(number)
+        wanted = [one.path for one in files if one.restorable and one.path in paths]
+        checkpoint = self._checkpoint(number)
+        results: list[Restored] = []
+
+        async def restore() -> None:
+            results.append(await self._restored(checkpoint, wanted, files))
+
+        if not await self._alone(restore()):
+            raise SessionError("Interrupted; the conversation is as it was.")
+        [restored] = results
+        turns = self._rewound(number, copy=copy, undone=restored.variables)
+        restored = replace(restored, turns=turns)
+        self._history.note(note(restored))
+        return restored
+
+    def reset(self, *, copy: bool = False) -> None:
+        """Begin a new conversation; the kernels and their variables stay. `copy` as in `remove_turns`.
+
+        Raises:
+            RuntimeError: a turn of this session is running.
+        """
+        self._leave()
+        if self._history.messages:
+            removed = len(self._history.turns)
+            copied = self._copied() if copy else ""
+            self._history.restart(())
+            self._log.append(HistoryRewound(removed, 0, copied))
+
+    def undo_compaction(self) -> None:
+        """Restore the messages that were last compacted, and keep those since.
+
+        From here on nothing is compacted automatically until the model refuses the conversation as too long.
+
+        Raises:
+            SessionError: nothing was compacted, or its turns were removed since.
+            RuntimeError: a turn of this session is running.
+        """
+        self._leave()
+        self._undo_compaction()
+
+    def fork(self) -> str:
+        """Store a copy of the session as it is now, and return its id. This session continues.
+
+        Raises:
+            SessionError: this session is not stored.
+            RuntimeError: a turn of this session is running.
+        """
+        copy = self._copy()
+        self._log.append(SessionForked(copy))
+        return copy
+
+    def _check(self, number: int) -> None:
+        """Raise unless turn `number` exists and no turn is running."""
+        self._leave()
+        turns = self._history.turns
+        if not any(turn.number == number for turn in turns):
+            raise SessionError(*_no_turn(number, turns))
+
+    def _rewound(self, number: int, *, copy: bool, undone: bool = False) -> Sequence[PastTurn]:
+        self._check(number)
+        turns = self._history.turns
+        at = next(at for at, turn in enumerate(turns) if turn.number == number)
+        return self._remove(turns[at:], self._copied() if copy else "", undone=undone)
+
+    def _copied(self) -> str:
+        """Return the id of a copy; "" if the session is not, or not any more, stored."""
+        try:
+            return self._copy()
+        except SessionError:
+            return ""
+
+    def _remove(
+        self, turns: Sequence[PastTurn], copy: str = "", *, undone: bool = False
+    ) -> Sequence[PastTurn]:
+        self._history.cut(turns[0].at)
+        self._log.append(HistoryRewound(len(turns), len(self._history.turns), copy, undone))
+        return tuple(turns)
+
+    def _checkpoint(self, number: int) -> int:
+        """Return the number of the record with which a turn began; 0 if that is not known."""
+        started: list[tuple[int, str]] = []
+        for record in self._log.since(0):
+            match record.event:
+                case TurnStarted(prompt=prompt, goes_on=False) if prompt != RERUN_PROMPT:
+                    started.append((record.number, prompt))
+                case HistoryRewound(removed=removed):
+                    del started[max(0, len(started) - removed) :]
+                case _:
+                    pass
+        for turn, (at, prompt) in zip(reversed(self._history.turns), reversed(started), strict=False):
+            if turn.prompt != prompt:
+                return 0
+            if turn.number == number:
+                return at
+        return 0
+
+    async def _restored(
+        self, checkpoint: int, paths: Sequence[str], files: Sequence[ChangedFile]
+    ) -> Restored:
+        since = self._since(checkpoint)
+        notes = [
+            f"{language} is not restored: its variables are as they are now"
+            for language in sorted({run.language for run in since if run.started_at >= checkpoint})
+            if language != _PYTHON
+        ]
+        if any(not run.finished_at for run in since):
+            notes.append("what code that did not come to its end has done to files is not known")
+        answer = await self._answer(checkpoint, paths)
+        done = {path: (what, why) for path, what, why in _rows(answer, "files", 3)}
+        lost = [(path, why) for path, (what, why) in done.items() if what == "left"]
+        lost += [(one.path, one.why) for one in files if not one.restorable]
+        lost += [(one.path, one.why) for one in files if one.restorable and one.path not in done]
+        lost += [(path, why) for path, (what, why) in done.items() if what == "not"]
+        return Restored(
+            (),
+            bool(answer.get("done")),
+            _names(answer, "back"),
+            _names(answer, "gone"),
+            tuple(self._lost(answer, checkpoint)),
+            tuple(path for path, (what, _) in done.items() if what in ("back", "removed")),
+            tuple(sorted(dict(lost).items())),
+            (*notes, *_names(answer, "notes"), *_refusal(answer)),
+        )
+
+    async def _answer(self, checkpoint: int, paths: Sequence[str]) -> Mapping[str, Any]:
+        if not checkpoint:
+            return {"refused": "where this turn began is not known any more"}
+        if _PYTHON not in self._kernels.languages:
+            return {"refused": "no Python runs here"}
+        kernel = self._kernels.get(_PYTHON)
+        if not isinstance(kernel, KeepsPast):
+            return {"refused": "this kernel keeps none of them"}
+        answer = await kernel.take_back(checkpoint, paths)
+        if answer is None and kernel.generation:
+            return {"refused": "no kernel runs, or it is somebody else's"}
+        return answer or {}
+
+    def _since(self, checkpoint: int) -> Sequence[LoggedRun]:
+        """Return the runs that ran after a checkpoint, also those that had started before it."""
+        if not checkpoint:
+            return []
+        return [run for run in self._runs.started if max(run.started_at, run.finished_at) >= checkpoint]
+
+    def _lost(self, answer: Mapping[str, Any], checkpoint: int) -> Sequence[tuple[str, str]]:
+        """Return what is not restored; after a restart of the kernel that is all that it held before."""
+        lost = [(str(name), str(why)) for name, why in _rows(answer, "lost", 2)]
+        if not checkpoint or self._runs.names.ended_at(_PYTHON) < checkpoint:
+            return lost
+        before = RunLog()
+        for record in self._log.since(0):
+            if record.number < checkpoint:
+                before.take(record.event)
+        return [*lost, *((name, "the kernel was restarted since") for name in before.names.of(_PYTHON))]
+
+    def _files_since(self, checkpoint: int) -> set[tuple[str, str]]:
+        """Return the files that runs have changed, each with the language of the code."""
+        return {
+            (path, run.language)
+            for run in self._since(checkpoint)
+            for change in run.files
+            for path in (change.path, change.source)
+            if path
+        }
+
+
+def note(restored: Restored) -> str:
+    """Return the note to the model."""
+    parts = ["The conversation was taken back to before this message, and later turns were removed."]
+    if restored.variables:
+        parts.append("Variables of the Python kernel are as they were then, too.")
+        parts += _list("Changed back", restored.restored) + _list("Removed", restored.removed)
+    else:
+        parts.append("What the code of those turns did to variables was not taken back.")
+    lost = [f"{name} ({why})" for name, why in restored.lost]
+    parts += _list("Could not be restored, so check before you use them", lost)
+    parts += _list("Files restored", restored.files)
+    parts += _list("Files as those turns have left them", [path for path, _ in restored.files_lost])
+    parts += [f"{one[:1].upper()}{one[1:]}." for one in restored.notes]
+    return f"[{' '.join(parts)}]"
+
+
+def _no_turn(number: int, turns: Sequence[PastTurn]) -> tuple[str, str]:
+    """Return why a turn cannot be rewound to, and the remedy."""
+    if not turns:
+        return "There is no turn to go back to.", ""
+    if number > turns[-1].number or number < 1:
+        return f"There is no turn {number}; the last one is {turns[-1].number}.", ""
+    why = f"Turn {number} is part of a summary, and cannot be gone back to by itself."
+    return why, "/compact undo brings it back."
+
+
+def _list(title: str, names: Sequence[str]) -> list[str]:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return [f"{title}: {', '.join(names[:_NAMED])}{more}."] if names else []
+
+
+def _names(answer: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    found = answer.get(key)
+    return tuple(str(one) for one in found) if isinstance(found, list) else ()
+
+
+def _rows(answer: Mapping[str, Any], key: str, length: int) -> list[Sequence[str]]:
+    """Rows of an answer; code in the kernel can forge it."""
+    found = answer.get(key)
+    rows = found if isinstance(found, list) else []
+    return [[str(part) for part in row] for row in rows if isinstance(row, list) and len(row) == length]
+
+
+def _refusal(answer: Mapping[str, Any]) -> tuple[str, ...]:
+    why = answer.get("refused")
+    return (f"variables are as they are now: {why}",) if why else ()
