@@ -23,6 +23,7 @@ from terp_cli.terminal.sanitise import one_line
 
 INDEX = "index"
 _ENTRY = re.compile(r"- \[(?P<name>[a-z]+)\]\([a-z]+\.md\): (?P<about>.+)")
+_LINK = re.compile(r"\[(?P<label>[^\]]+)\]\((?P<name>[a-z]+)\.md\)")
 # Longer lines of text are hard to read.
 _WIDEST = 100
 # Quit if the page fits on the screen, pass colours through, leave the page on the screen.
@@ -93,8 +94,14 @@ def _rendered(text: str, call: Invocation) -> str:
     markdown = MarkdownStream(lambda: width, lambda: rows, ascii_only=not writes_formulas(call.out.encoding))
     theme = theme_of("auto", "unknown", environ)
     palette = Palette(tty.colours_of(environ), lambda: theme)
-    lines = [*markdown.feed(text), *markdown.finish()]
+    lines = [*markdown.feed(_LINK.sub(_without_file, text)), *markdown.finish()]
     return "".join(f"{_coloured(palette.row(line))}\n" for line in lines)
+
+
+def _without_file(link: re.Match[str]) -> str:
+    """Return a link to a page as text that names the page, as in `terp docs NAME`."""
+    label, name = link["label"], link["name"]
+    return f"**{name}**" if label.lower() == name else f"{label} (`terp docs {name}`)"
 
 
 def _coloured(row: Row) -> str:

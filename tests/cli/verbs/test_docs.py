@@ -70,6 +70,14 @@ def test_on_a_terminal_the_pager_of_the_user_shows_a_page_as_rows(terp: Terp) ->
     assert "`" not in shown
 
 
+def test_on_a_terminal_links_name_pages_instead_of_files(terp: Terp) -> None:
+    shown = on_terminal(terp, "until", PAGER="cat")
+    assert ".md" not in shown
+    assert "(terp docs trust)" in re.sub(r"\x1b\[[\d;]*m|\s+", " ", shown).replace("( ", "(").replace(
+        " )", ")"
+    )
+
+
 def test_without_a_pager_a_page_is_written_to_the_terminal(terp: Terp) -> None:
     shown = on_terminal(terp, "rewind", PAGER="no-such-pager")
     assert "\x1b[1m" in shown
