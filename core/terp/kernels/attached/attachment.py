@@ -15,6 +15,7 @@ from terp.kernels.jupyter.channels import Connection, Guest
 from terp.kernels.jupyter.launch import bootstrap_code, farewell_code
 from terp.kernels.runtimes.kernelspecs import own_data_folder
 from terp.kernels.runtimes.runtime import Runtime
+from terp.kernels.sandbox.tier import NONE
 from terp.settings.profile_file import short_path
 from terp.text.importing import import_slow
 
@@ -182,22 +183,16 @@ class AttachedConnector:
     bootstrap: str
     start_timeout_s: float
     results_lag: bool = False
-
-    @property
-    def cwd(self) -> str:
-        """Always "": the kernel may have changed its directory since it was found."""
-        return ""
+    # The kernel may have changed its directory since it was found.
+    cwd: str = ""
+    # No sandbox is known.
+    tier: str = NONE
 
     @property
     def guest(self) -> Guest:
         """The terms of use of the kernel."""
         session = self.attachment.session
         return Guest(session, farewell_code(session) if self.bootstrap else "")
-
-    @property
-    def tier(self) -> str:
-        """Always "none": no sandbox is known."""
-        return "none"
 
     @property
     def why(self) -> str:

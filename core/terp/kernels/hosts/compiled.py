@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from ipykernel.connect import get_connection_file
-from traitlets import Unicode
 
 from terp.kernels.hosts.kernel import CellFailure, HostCell, serve
 from terp.kernels.hosts.program import Program, ProgramKernel
@@ -41,11 +40,7 @@ COMPILERS: Mapping[str, Compiler] = {
     "c": Compiler("main.c", ("{program}", *_C, "main.c", "-lm"), ("./main",), ".c", "text/x-csrc", True),
     "c++": Compiler("main.cpp", ("{program}", *_C, "main.cpp"), ("./main",), ".cpp", "text/x-c++src", True),
     "go": Compiler(
-        "main.go",
-        ("{program}", "build", "-o", "main", "main.go"),
-        ("./main",),
-        ".go",
-        "text/x-go",
+        "main.go", ("{program}", "build", "-o", "main", "main.go"), ("./main",), ".go", "text/x-go"
     ),
     "rust": Compiler(
         "main.rs",
@@ -83,17 +78,10 @@ _MOST_LINES = 200
 class CompiledKernel(ProgramKernel):
     """Compiles each cell in a new folder and runs the program in the user's directory."""
 
-    language = Unicode("", help="The name of a language in `COMPILERS`.").tag(config=True)
-
     def __init__(self, **traits: Any) -> None:
         super().__init__(**traits)
         self._compiler: Compiler = COMPILERS[self.language]
-        self.implementation = f"terp-{self.language}"
-        self.language_info = {
-            "name": self.language,
-            "mimetype": self._compiler.mimetype,
-            "file_extension": self._compiler.extension,
-        }
+        self.describe(self._compiler.mimetype, self._compiler.extension)
         self._folder = Path(get_connection_file()).parent
         self._running: Program | None = None
         self._line_by_line = shutil.which("stdbuf") if self._compiler.buffered else None

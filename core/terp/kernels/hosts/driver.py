@@ -19,14 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from traitlets import Unicode
-
 from terp.kernels.hosts.kernel import CellFailure, HostCell, serve
 from terp.kernels.hosts.program import STATUS_UNKNOWN, Program, ProgramKernel
 from terp.kernels.hosts.streams import Printer
 
 # A chunk of Lua can be interrupted once; after so many the program has to be restarted.
 _LUA_CHUNKS = 500
+_LUA_START = "arg={{[[{code}]],[[{verdict}]]}} TERP=dofile([[{script}]])"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +54,7 @@ class Driver:
 
 
 _PLAIN = ("{program}", "{script}", "{code}", "{verdict}")
+_PHP_OPTIONS = ("-d", "display_errors=stderr", "-d", "html_errors=0", "-d", "log_errors=0")
 
 DRIVERS: Mapping[str, Driver] = {
     "ruby": Driver(
@@ -65,12 +65,7 @@ DRIVERS: Mapping[str, Driver] = {
         "php.php",
         (
             "{program}",
-            "-d",
-            "display_errors=stderr",
-            "-d",
-            "html_errors=0",
-            "-d",
-            "log_errors=0",
+            *["-d", "display_errors=stderr", "-d", "html_errors=0", "-d", "log_errors=0"],
             *_PLAIN[1:],
         ),
         ".php",
@@ -81,12 +76,7 @@ DRIVERS: Mapping[str, Driver] = {
     "lua": Driver(
         "Lua",
         "lua.lua",
-        (
-            "{program}",
-            "-e",
-            "arg={{[[{code}]],[[{verdict}]]}} TERP=dofile([[{script}]])",
-            *("-e", "TERP()") * _LUA_CHUNKS,
-        ),
+        ("{program}", "-e", _LUA_START, *("-e", "TERP()") * _LUA_CHUNKS),
         ".lua",
         "text/x-lua",
         word=r"[A-Za-z_]\w*(?:[.:]\w*)*\Z",
@@ -132,17 +122,10 @@ _MOST_MATCHES = 200
 class DriverKernel(ProgramKernel):
     """Runs cells in one program that lives as long as the kernel, or until it ends itself."""
 
-    language = Unicode("", help="The name of a language in `DRIVERS`.").tag(config=True)
-
     def __init__(self, **traits: Any) -> None:
         super().__init__(**traits)
         self._driver: Driver = DRIVERS[self.language]
-        self.implementation = f"terp-{self.language}"
-        self.language_info = {
-            "name": self.language,
-            "mimetype": self._driver.mimetype,
-            "file_extension": self._driver.extension,
-        }
+        self.describe(self._driver.mimetype, self._driver.extension)
         self._heard: list[bytes] = []
         self._verdict: Mapping[str, Any] | None = None
         self._asked = 0

@@ -127,10 +127,18 @@ class ProgramKernel(HostKernel):
     """The base class of kernels that run code with a program, which can be interrupted and can read input."""
 
     program = Unicode("", help="The program that runs the code, or compiles it: a path.").tag(config=True)
+    language = Unicode("", help="The name of a language in `DRIVERS` or `COMPILERS`.").tag(config=True)
 
     def __init__(self, **traits: Any) -> None:
         super().__init__(**traits)
         self.terminal = TerminalInput() if TerminalInput.works() else None
+
+    def describe(self, mimetype: str, extension: str) -> None:
+        """Set the facts about the kernel for Jupyter."""
+        self.implementation = f"terp-{self.language}"
+        self.language_info = {
+            "name": self.language, "mimetype": mimetype, "file_extension": extension
+        }  # fmt: skip
 
     @property
     def stdin(self) -> int:

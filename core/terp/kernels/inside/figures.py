@@ -16,27 +16,10 @@ from .home import Home
 
 # Fonts with the scripts that matplotlib's own lacks, those with the most characters first.
 FALLBACKS = (
-    "Noto Sans CJK SC",
-    "Noto Sans CJK JP",
-    "Noto Sans SC",
-    "Source Han Sans SC",
-    "WenQuanYi Zen Hei",
-    "WenQuanYi Micro Hei",
-    "Microsoft YaHei",
-    "SimHei",
-    "PingFang SC",
-    "Hiragino Sans",
-    "Yu Gothic",
-    "IPAexGothic",
-    "Malgun Gothic",
-    "Apple SD Gothic Neo",
-    "NanumGothic",
-    "Droid Sans Fallback",
-    "Arial Unicode MS",
-    "Noto Sans Arabic",
-    "Noto Sans Hebrew",
-    "Noto Sans Devanagari",
-    "Noto Sans Thai",
+    *("Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC", "Source Han Sans SC", "WenQuanYi Zen Hei"),
+    *("WenQuanYi Micro Hei", "Microsoft YaHei", "SimHei", "PingFang SC", "Hiragino Sans", "Yu Gothic"),
+    *("IPAexGothic", "Malgun Gothic", "Apple SD Gothic Neo", "NanumGothic", "Droid Sans Fallback"),
+    *("Arial Unicode MS", "Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari", "Noto Sans Thai"),
     "Unifont",
 )
 EAST_ASIAN = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "FULLWIDTH", "IDEOGRAPHIC")

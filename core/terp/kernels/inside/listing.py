@@ -14,6 +14,7 @@ import uuid
 from itertools import islice
 from typing import Any
 
+from .cells import BRACKETS
 from .home import Home
 from .known import CONTAINERS, MRO, NAME, Kinds, printable, type_name
 from .namespace import LONGEST_NAME, is_theirs
@@ -22,7 +23,6 @@ from .namespace import LONGEST_NAME, is_theirs
 # of the user's classes.
 MOST, BUDGET_S, BUSY_BUDGET_S, REPRS_S = 5_000, 0.25, 0.1, 0.1
 HEAD, ITEMS = 100, 12
-BRACKETS = {list: "[]", tuple: "()", set: "{}", frozenset: "{}", dict: "{}"}
 # Their reprs are Python's own, and short.
 PLAIN = (
     bool, float, complex, type(None), type(...), range, slice, datetime.date, datetime.datetime,

@@ -257,7 +257,7 @@ class JupyterKernel(Asides):
 
     async def start(self) -> None:
         """Start the kernel."""
-        await self._lives.up()
+        await self.up()
 
     async def up(self) -> RunningKernel:
         """Return the running kernel; start it if there is none.

@@ -25,6 +25,7 @@ from terp.kernels.jupyter.kernel import JupyterKernel, Listeners
 from terp.kernels.jupyter.launch import KernelOptions, bootstrap_code
 from terp.kernels.remote.claims import Claims
 from terp.kernels.remote.files import RemoteFiles, given
+from terp.kernels.sandbox.tier import NONE
 from terp.models.tool import Call
 from terp.settings.gateway import Gateway
 from terp.text.importing import import_slow
@@ -51,11 +52,8 @@ class GatewayConnector:
     cwd: str = ""
     guest: Guest | None = None
     results_lag: bool = False
-
-    @property
-    def tier(self) -> str:
-        """Always "none": no sandbox is known."""
-        return "none"
+    # No sandbox is known.
+    tier: str = NONE
 
     @property
     def why(self) -> str:
