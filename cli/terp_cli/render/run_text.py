@@ -2,8 +2,8 @@
 
 from typing import assert_never
 
+from terp.events import error_text
 from terp.events import outputs as out
-from terp.events import tracebacks
 from terp.text.plain import Lines, without_escapes
 from terp_cli.terminal.sanitise import one_line
 
@@ -52,7 +52,7 @@ class RunText:
     def _traceback(self, error: out.Error) -> str:
         if self._whole and error.traceback:
             return without_escapes("\n".join(error.traceback))
-        return tracebacks.readable(error, self._cwd)
+        return error_text.readable(error, self._cwd)
 
 
 def displayed_file(path: str) -> str:

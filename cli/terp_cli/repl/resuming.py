@@ -98,7 +98,7 @@ def _directory(call: Invocation, folder: Path) -> Path:
 
 def _copied(call: Invocation, folder: Path) -> Path:
     """Copy a stored session, also one that is open in another terp; the folder of the copy."""
-    from terp.store.copying import fork  # noqa: PLC0415  (few calls copy a session)
+    from terp.store.folders import fork  # noqa: PLC0415  (few calls copy a session)
 
     copy = folder.with_name(fork(folder))
     call.note(f"{copy.name} is a copy of {folder.name}.")

@@ -14,11 +14,10 @@ from terp.store.catalogue import Catalogue, Entry
 from terp.store.export.script import distributions_of
 from terp.store.export.writing import export
 from terp.store.forms import message_to_json
-from terp.store.importing import import_messages
 from terp.store.keeping import Keeper
 from terp.store.places import real_directory
 from terp.store.reading import read
-from terp.store.saved_messages import MessagesUnreadable, from_json
+from terp.store.saved_messages import MessagesUnreadable, from_json, import_messages
 from terp.text.paths import typed_path
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.fronts.json import write_json

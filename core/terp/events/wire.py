@@ -4,6 +4,7 @@ An event is an object whose `event` is its class name in snake case; the other k
 A value that is one of several kinds, such as an output, is an object with a `kind`.
 """
 
+import builtins
 import dataclasses
 import re
 import types
@@ -19,6 +20,14 @@ from terp.events.log import Record
 VERSION = 1
 # Most fields of most events.
 _PLAIN = frozenset((str, int, float, bool, types.NoneType))
+_JSON_TYPES: Mapping[Any, Mapping[str, Any]] = {
+    str: {"type": "string"},
+    bool: {"type": "boolean"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    types.NoneType: {"type": "null"},
+    Any: {},
+}
 
 
 def to_json(event: Event) -> dict[str, Any]:
@@ -134,3 +143,57 @@ def _decode(hint: Any, value: Any) -> Any:
     if isinstance(hint, type) and not isinstance(hint, types.GenericAlias) and dataclasses.is_dataclass(hint):
         return _build(hint, value)
     return value
+
+
+def schema() -> dict[str, Any]:
+    """The schema of a record: one of the events, with its number and its time."""
+    record = {
+        "number": {"type": "integer", "description": "Counted from 1; numbers may have gaps."},
+        "time": {"type": "number", "description": "Seconds since the epoch."},
+    }
+    events = {name: _object(kind, "event", name) for name, kind in event_types().items()}
+    for event in events.values():
+        event["properties"] |= record
+        event["required"] += ["number", "time"]
+    shown = {name: _object(kind, "kind", name) for name, kind in output_types().items()}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "An event of terp",
+        "version": VERSION,
+        "oneOf": [{"$ref": f"#/$defs/{name}"} for name in events],
+        "$defs": {**events, **{f"output.{name}": one for name, one in shown.items()}},
+    }
+
+
+def _object(kind: type, tag: str = "", name: str = "") -> dict[str, Any]:
+    hints = typing.get_type_hints(kind)
+    properties = {field.name: _of(hints[field.name]) for field in dataclasses.fields(kind)}
+    tagged = {tag: {"const": name}} if tag else {}
+    return {
+        "type": "object",
+        "description": (kind.__doc__ or "").partition("\n")[0],
+        "properties": {**tagged, **properties},
+        "required": [*tagged, *properties],
+    }
+
+
+def _of(hint: Any) -> dict[str, Any]:
+    if hint in _JSON_TYPES:
+        return dict(_JSON_TYPES[hint])
+    if hint == outputs.Output:
+        return {"oneOf": [{"$ref": f"#/$defs/output.{name}"} for name in output_types()]}
+    if dataclasses.is_dataclass(hint):
+        return _object(typing.cast("type", hint))
+    arguments = typing.get_args(hint)
+    found: dict[str, Any]
+    match typing.get_origin(hint):
+        case typing.Literal:
+            found = {"enum": list(arguments)}
+        case builtins.tuple:
+            found = {"type": "array", "items": _of(arguments[0])}
+        case types.UnionType:
+            found = {"anyOf": [_of(one) for one in arguments]}
+        case _:
+            # What a kernel shows, by MIME type, is whatever JSON it sends.
+            found = {"type": "object"}
+    return found

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from terp.person.voice import Voice
 from terp.settings.mcp_servers import McpServer
-from terp.tools.mcp.calls import offer_servers
 from terp.tools.mcp.questions import ServerQuestions
-from terp.tools.mcp.servers import Servers
+from terp.tools.mcp.servers import Servers, offer_servers
 from terp.tools.mcp.transports import Programs
 from terp.tools.toolbox import FunctionNames
 

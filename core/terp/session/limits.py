@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from terp.events.error_text import signature
 from terp.events.outputs import Error
-from terp.events.sameness import signature
 from terp.models.tool import Call
 
 

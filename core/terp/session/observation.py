@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from terp.events.changes import delta_line, file_name, stopped_line
-from terp.events.hints import hint
+from terp.events.error_text import hint, readable
 from terp.events.messages import Image
 from terp.events.outputs import (
     Clear,
@@ -21,7 +21,6 @@ from terp.events.outputs import (
     RunEnded,
     Text,
 )
-from terp.events.tracebacks import readable
 from terp.text import pictures
 from terp.text.headtail import HeadTail
 from terp.text.plain import Lines, without_escapes

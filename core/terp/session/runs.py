@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from terp.events import CodeFinished, CodeRejected, CodeStarted, Noticed, Printed, Progress
-from terp.events.hints import lost_name, misplaced
+from terp.events.error_text import lost_name, misplaced
 from terp.events.kernel import Kernel
 from terp.events.log import EventLog
 from terp.events.messages import Image

@@ -15,8 +15,7 @@ import jiter
 from terp.errors import SessionError, SessionInUse
 from terp.events.messages import Assistant, User
 from terp.store.forms import Header, title_of
-from terp.store.journal import NAME
-from terp.store.locking import Lock, holder, in_use
+from terp.store.journal import NAME, Lock, holder, in_use
 from terp.store.reading import read, read_header
 
 _DAY_S = 24 * 3600.0

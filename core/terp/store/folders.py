@@ -1,12 +1,21 @@
 """The folders of sessions: what they are called, and when it is time to look at their size."""
 
+import json
+import os
 import secrets
+import shutil
 import time
 from datetime import datetime
 from pathlib import Path
 
+from terp.errors import SessionError
+from terp.kernels.remote.claims import NAME as KERNELS
+from terp.settings.places import make_private
+from terp.store.journal import LOCK_NAME, NAME
+
 _DAY_S = 24 * 3600.0
 _LOOKED = ".pruned"
+_EARLIER_NS = 1_000_000
 
 
 def new_folder(sessions: Path) -> Path:
@@ -25,3 +34,54 @@ def is_due(sessions: Path) -> bool:
     except OSError:
         return False
     return True
+
+
+def fork(folder: Path) -> str:
+    """Copy the session in `folder` as it is now; the id of the copy. Its files are shared, not doubled.
+
+    The kernels that the session has at a gateway stay its own.
+
+    Raises:
+        SessionError: it cannot be copied.
+    """
+    target = new_folder(folder.parent)
+    try:
+        make_private(target)
+        _copy_log(folder, target)
+        _link_files(folder, target)
+    except OSError as error:
+        shutil.rmtree(target, ignore_errors=True)
+        raise SessionError(f"The session cannot be copied: {error.strerror or error} ({target}).") from error
+    return target.name
+
+
+def _copy_log(folder: Path, target: Path) -> None:
+    """The whole lines of the log, with the paths of files that come along."""
+    log = (folder / NAME).read_bytes()
+    first, _, rest = log[: log.rfind(b"\n") + 1].partition(b"\n")
+    header = {**json.loads(first), "id": target.name, "forked_from": folder.name}
+    rest = rest.replace(_in_json(folder) + b"/", _in_json(target) + b"/")
+    descriptor = os.open(target / NAME, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" + rest)
+        file.flush()
+        os.fsync(descriptor)
+        # What goes on is the session itself: it counts as used last, also within one tick of the clock.
+        used = (folder / NAME).stat().st_mtime_ns - _EARLIER_NS
+        os.utime(descriptor, ns=(used, used))
+
+
+def _link_files(folder: Path, target: Path) -> None:
+    for path in folder.rglob("*"):
+        copy = target / path.relative_to(folder)
+        if path.is_dir():
+            make_private(copy)
+        elif path.name not in (NAME, LOCK_NAME, KERNELS) and path.is_file():
+            try:
+                copy.hardlink_to(path)
+            except OSError:
+                shutil.copyfile(path, copy)
+
+
+def _in_json(path: Path) -> bytes:
+    return json.dumps(str(path), ensure_ascii=False)[1:-1].encode("utf-8", "surrogateescape")

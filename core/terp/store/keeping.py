@@ -138,7 +138,7 @@ class Keeper:
         self._begin("")
         self._release()
         self._flush()
-        from terp.store.copying import fork  # noqa: PLC0415  (few sessions are)
+        from terp.store.folders import fork  # noqa: PLC0415  (few sessions are)
 
         return fork(self.folder)
 

@@ -1,4 +1,5 @@
 import json
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -8,7 +9,10 @@ from hypothesis import strategies as st
 from terp.events import CodeFinished, Event, Printed, TurnFinished, wire
 from terp.events.log import Record
 from terp.events.outputs import Display, FileChange
+from terp.events.wire import schema
 from tests.core.events.drawn import events
+
+jsonschema = import_module("jsonschema")
 
 
 @given(event=events, number=st.integers(1), time=st.floats(0, 2e9).map(lambda t: round(t, 6)))
@@ -54,3 +58,18 @@ def test_what_is_no_event_is_refused_or_read_without_its_extra_fields(data: dict
         return
     with pytest.raises(ValueError, match=r"unknown event|text_delta"):
         wire.from_json(data)
+
+
+def problems(told: Any) -> list[str]:
+    return [error.message for error in jsonschema.Draft202012Validator(schema()).iter_errors(told)]
+
+
+@given(event=events, number=st.integers(1))
+def test_every_event_in_its_wire_form_is_one_of_the_schema(event: Event, number: int) -> None:
+    told = json.loads(json.dumps(wire.record_to_json(Record(number, 1.5, event))))
+    assert problems(told) == []
+
+
+def test_what_is_no_event_is_none_of_the_schema() -> None:
+    assert problems({"number": 1, "time": 1.5, "event": "text_delta"}) != []
+    assert problems({"number": 1, "time": 1.5, "event": "nothing"}) != []

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from terp.events.hints import misplaced
+from terp.events.error_text import misplaced
 from terp.events.outputs import (
     Clear,
     Display,

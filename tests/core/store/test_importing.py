@@ -11,11 +11,10 @@ from terp.events.messages import Assistant, Image, Result, User
 from terp.events.outputs import Display, Text
 from terp.secrets.known_secrets import Secrets
 from terp.settings import Settings
-from terp.store.importing import import_messages
 from terp.store.keeping import Keeper
 from terp.store.places import new_place
 from terp.store.reading import StoredLog, read
-from terp.store.saved_messages import from_json
+from terp.store.saved_messages import from_json, import_messages
 from terp.testing import call
 from tests.core.sessions import of
 

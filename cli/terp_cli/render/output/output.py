@@ -6,7 +6,7 @@ from typing import assert_never
 
 from rich.text import Text as Styled
 
-from terp.events import tracebacks
+from terp.events import error_text
 from terp.events.changes import grouped
 from terp.events.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
 from terp.text.pictures import saved_to
@@ -182,7 +182,7 @@ class OutputStream:
     def _error(self, error: Error) -> list[Styled]:
         if self._whole:
             return lines_of("\n".join(error.traceback) or f"{error.name}: {error.value}")
-        traceback = tracebacks.readable(error, self._cwd)
+        traceback = error_text.readable(error, self._cwd)
         rows = lines_of(traceback)
         for row in rows:
             if row.plain.startswith("--"):

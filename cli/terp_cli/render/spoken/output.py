@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
-from terp.events import tracebacks
+from terp.events import error_text
 from terp.events.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
 from terp_cli.render.output.html import LONGEST, MOST_ROWS, Grid, blocks
 from terp_cli.render.run_text import RunText
@@ -119,7 +119,7 @@ class SpokenOutput:
         last = readable(f"{error.name}: {error.value}" if error.value else error.name)
         if self._whole:
             return [f"Error: {last}", *readable(self._text.add(error)).rstrip("\n").split("\n")]
-        rows = readable(tracebacks.readable(error, self._cwd)).split("\n")
+        rows = readable(error_text.readable(error, self._cwd)).split("\n")
         return [f"Error: {last}", *_places(rows, last)]
 
 

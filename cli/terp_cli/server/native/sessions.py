@@ -7,7 +7,7 @@ from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse
 
 from terp import __version__
-from terp.events.wire_schema import schema
+from terp.events.wire import schema
 from terp_cli.server.failures import documented
 from terp_cli.server.native import forms
 from terp_cli.server.session_request import SessionRequest

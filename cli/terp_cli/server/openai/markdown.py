@@ -37,8 +37,8 @@ from terp.events import (
     TurnStarted,
     UsageReported,
 )
+from terp.events.error_text import readable
 from terp.events.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
-from terp.events.tracebacks import readable
 from terp.text.fencing import fenced, quoted
 from terp.text.plain import Lines
 from terp_cli.render import sentences

@@ -15,8 +15,8 @@ from terp.checks.solve.problem import AI, HUMAN, Test, pairs_in
 from terp.checks.solve.state import MORE, State, Step
 from terp.errors import BudgetSpent, ModelError, StopReason, TerpError
 from terp.events import Event, TurnFinished
+from terp.events.error_text import normal
 from terp.events.messages import Assistant
-from terp.events.sameness import normal
 from terp.session.session import Session
 from terp.text.interrupts import Interrupted, Interrupts
 

@@ -10,8 +10,8 @@ from terp.checks.until.checking import Checking, Preparing, before_first_turn, n
 from terp.checks.until.goal import Goal, current_goal
 from terp.errors import TerpError
 from terp.events import Event, TurnFinished
+from terp.events.error_text import normal
 from terp.events.messages import Attachment
-from terp.events.sameness import normal
 from terp.session.attachments import named_files
 from terp.session.session import Session
 

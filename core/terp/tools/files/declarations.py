@@ -18,8 +18,7 @@ import keyword
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from terp.tools.files.declared import Declared, How, Parameter, Tool, wrong_name
-from terp.tools.files.schemas import NoType, type_of
+from terp.tools.files.declared import Declared, How, NoType, Parameter, Tool, type_of, wrong_name
 
 _KEYS = {
     "type", "function", "name", "description", "parameters", "params", "input_schema", "inputSchema",

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from terp.tools.files.declared import Parameter, Tool
-from terp.tools.files.schemas import NoType, type_of
+from terp.tools.files.declared import NoType, Parameter, Tool, type_of
 
 if TYPE_CHECKING:
     import mcp.types

@@ -1,21 +1,27 @@
 """The MCP servers of a session."""
 
 import asyncio
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from terp.errors import TerpError
+from terp.person import Choice, Option
+from terp.person.voice import Voice
 from terp.settings.mcp_servers import McpServer
 from terp.tools.files.declared import Tool
 from terp.tools.mcp.connection import Elicit, ServerConnection
 from terp.tools.mcp.functions import Function, functions_prompt, python_names
 from terp.tools.mcp.results import ServerDown
 from terp.tools.mcp.transports import Programs
+from terp.tools.offering import OffersServices
 
 # Seconds for servers to exit by themselves, and then to be killed.
 _FAREWELL_S = 1.5
 _END_S = 1.0
+_SHOWN_CHARS = 2_000
+_ANSWERS = (Option("y", "yes"), Option("n", "no"), Option("a", "always this function, in this session"))
 
 
 class Servers:
@@ -153,3 +159,73 @@ def described(connection: ServerConnection) -> list[dict[str, Any]]:
         }
         for function in connection.functions.values()
     ]
+
+
+class Declined(TerpError):
+    """The user declined a call."""
+
+
+def offer_servers(to: OffersServices, servers: Servers, voice: Voice) -> None:
+    """Offer the services that the functions in a kernel call."""
+    calls = ServerCalls(servers, voice)
+    to.offer("mcp_functions", calls.functions)
+    to.offer("mcp_call", calls.call)
+
+
+class ServerCalls:
+    """The services: each takes the arguments of a call and returns a JSON value.
+
+    A TerpError is raised in the code that called.
+    """
+
+    def __init__(self, servers: Servers, voice: Voice) -> None:
+        self._servers = servers
+        self._voice = voice
+        self._always: set[str] = set()
+
+    async def functions(self, arguments: Mapping[str, Any]) -> Any:
+        """Return a server's current functions.
+
+        Raises:
+            TerpError: the server cannot be reached.
+        """
+        connection = self._servers.named(str(arguments["server"]))
+        await connection.ready(refresh=True)
+        return described(connection)
+
+    async def call(self, arguments: Mapping[str, Any]) -> Any:
+        """Return the result of a function, after consent of the user.
+
+        Raises:
+            TerpError: the user declined, or the server failed.
+        """
+        connection = self._servers.named(str(arguments["server"]))
+        name, given = str(arguments["function"]), dict(arguments["given"])
+        if name not in connection.functions:
+            await connection.ready(refresh=True)
+        function = connection.functions.get(name)
+        if function is None:
+            raise TerpError(f"MCP server {connection.name} has no {name[:80]!r}.")
+        await self._agreed(function, given)
+        return await connection.ask(function, given)
+
+    async def _agreed(self, function: Function, given: Mapping[str, Any]) -> None:
+        name = function.declared.name
+        if name in self._always:
+            return
+        claim = "The server says that it only reads." if function.read_only else ""
+        choice = Choice(f"Call {name}{_shown(given)}", _ANSWERS, claim, as_code="y")
+        answer = await self._voice.choose(choice)
+        if answer == "a":
+            self._always.add(name)
+        if answer not in ("y", "a"):
+            raise Declined(f"The user declined to have {name} called.")
+
+
+def _shown(given: Mapping[str, Any]) -> str:
+    lines = [f"  {name} = {json.dumps(value, ensure_ascii=False)}" for name, value in given.items()]
+    text = "\n".join(lines)
+    if not text:
+        return "()?"
+    more = f"\n  … {len(text) - _SHOWN_CHARS:,} more characters" if len(text) > _SHOWN_CHARS else ""
+    return f" with\n{text[:_SHOWN_CHARS]}{more}"

@@ -9,7 +9,7 @@ from terp.errors import TerpError
 from terp.events import Asked
 from terp.person import AutoRun, Choice, Decline, Nobody, Person
 from terp.testing import ScriptedPerson
-from terp.tools.mcp.calls import ServerCalls
+from terp.tools.mcp.servers import ServerCalls
 from tests.core.tools.mcp.serving import TIME, Room, program
 
 ADD = {"server": "shop", "function": "add", "given": {"a": 1}}

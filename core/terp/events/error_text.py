@@ -1,4 +1,4 @@
-"""A Jupyter traceback as the model should read it: the person's own frames, the libraries' folded."""
+"""Errors of code as the model reads them: short tracebacks, hints, and a test whether two are the same."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -6,12 +6,27 @@ from itertools import groupby
 from pathlib import Path
 
 from terp.events.outputs import Error
+from terp.events.run_log import Names
 from terp.text.plain import without_escapes
 
 _CONTEXT = 2
 _LIBRARY = re.compile(r"site-packages|dist-packages|/lib/python3|\.pyx:|\.pxi:|<frozen |<__array_function__")
 _CHAINED = ("The above exception was the direct cause", "During handling of the above exception")
 _NUMBERED = re.compile(r"^(?:-+> *)?\s*\d+ ?")
+_UNDEFINED = re.compile(r"name '(\w+)' is not defined")
+
+# Where the code interpreters that models were trained on keep the files of the user.
+_ELSEWHERE = "/mnt/data"
+# What differs from run to run and says nothing: addresses, times, dates, process ids, private folders.
+_PASSING = re.compile(
+    r"0x[0-9a-fA-F]+"
+    r"|\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?"
+    r"|\b\d\d:\d\d:\d\d(?:[.,]\d+)?"
+    r"|\b\d+(?:[.,]\d+)? ?(?:ns|µs|us|ms|s|sec|seconds|minutes)\b"
+    r"|(?<=pid )\d+|(?<=\[)\d+(?=\])"
+    r"|/tmp/[\w./-]+"
+)
+_LINE = re.compile(r"^-+> *\d+ (.*)$", re.MULTILINE)
 
 
 def readable(error: Error, cwd: str) -> str:
@@ -87,3 +102,46 @@ def _around(block: str) -> str:
     while kept and not _NUMBERED.sub("", kept[-1]).strip():
         kept.pop()
     return "\n".join([head, *kept])
+
+
+def misplaced(language: str, code: str) -> str:
+    """What is to be known of code for a shell that has failed there; "" where it is no Python."""
+    if language != "shell":
+        return ""
+    import ast  # noqa: PLC0415  (little code fails in a shell)
+
+    try:
+        nodes = list(ast.walk(ast.parse(code)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ""
+    kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.For, ast.With, ast.Call)
+    is_python = any(isinstance(node, kinds) for node in nodes)
+    return "This is Python in a shell: execute it with language python." if is_python else ""
+
+
+def hint(error: Error, cwd: str) -> str:
+    """A sentence that helps to correct the code; "" when there is none."""
+    if _ELSEWHERE in error.value and not cwd.startswith(_ELSEWHERE):
+        return f"{_ELSEWHERE} is not used here. Files are in the working directory, {cwd}."
+    return ""
+
+
+def lost_name(names: Names, error: Error | None) -> str:
+    """Return a sentence if a name is missing because its kernel has restarted; else ""."""
+    found = _UNDEFINED.match(error.value) if error is not None and error.name == "NameError" else None
+    if found is None or not names.have_ended:
+        return ""
+    if found[1] in names.lost:
+        return f"{found[1]} is gone: the kernel has restarted since it was set. Set it again."
+    return "The kernel has restarted: names and imports from before are gone."
+
+
+def normal(text: str) -> str:
+    """A text without what differs between two runs that fail in the same way."""
+    return " ".join(_PASSING.sub("…", without_escapes(text)).split())
+
+
+def signature(error: Error) -> Sequence[str]:
+    """What makes an error the same as another one: its type, its message and the lines that it came by."""
+    lines = _LINE.findall(without_escapes("\n".join(error.traceback)))
+    return (error.name, normal(error.value), *(line.strip() for line in lines[:1]))
