@@ -14,7 +14,7 @@ class Options:
 
     profile: str = setting("", "a profile by name, or a file", flags=("-p",), metavar="NAME|FILE")
     file: tuple[str, ...] = setting(
-        (), "attach a file, or what an address names; may be repeated", flags=("-f",), metavar="FILE"
+        (), "attach a file, or the page at an address; may be repeated", flags=("-f",), metavar="FILE"
     )
     out: str = setting("", "collect the files and images of the run", flags=("-o",), metavar="DIR")
     emit: str = setting(
@@ -35,23 +35,23 @@ class Options:
     rerun: bool = setting(False, "with -c or -r: first run the code of the session again")
     fresh: bool = setting(False, "for `terp replay`: run the code, in new kernels, and compare")
     output_format: str = setting(
-        "text", "the form of stdout; --json: json", choices=("text", "json", "stream-json")
+        "text", "format of stdout; --json: json", choices=("text", "json", "stream-json")
     )
     timeout: float = setting(0.0, "stop the whole command after this time", unit="s", unset="never")
     no_stdin: bool = setting(
-        False, "leave stdin alone, such as a pipe that a script or a service holds open", flags=("-n",)
+        False, "do not read stdin, such as a pipe that a script or a service holds open", flags=("-n",)
     )
     quiet: bool = setting(
-        False, "the answer, errors, and what was cut, dropped or made; no code and no output", flags=("-q",)
+        False, "show the answer, errors, cut data and created files; no code, no output", flags=("-q",)
     )
-    silent: bool = setting(False, "the answer and errors only", flags=("-qq",))
+    silent: bool = setting(False, "show only the answer and errors", flags=("-qq",))
     verbose: bool = setting(False, "show more details", flags=("-v",))
-    debug: bool = setting(False, "tracebacks of failures")
+    debug: bool = setting(False, "show tracebacks of failures")
     plain: bool = setting(False, "no colours, no redrawing", flags=("-pl",))
     api_key: str = setting(
         "", "the key itself; other users of the machine can read it", flags=("-ak",), metavar="KEY"
     )
-    all: bool = setting(False, "for `terp sessions`: those of all directories")
+    all: bool = setting(False, "for `terp sessions`: of all directories")
     server: bool = setting(False, "serve sessions over HTTP and WebSocket; the same as `terp serve`")
     host: str = setting("", "for the server: the address it listens on", metavar="ADDRESS", unset="127.0.0.1")
     port: int | None = setting(
@@ -64,7 +64,7 @@ class Options:
     allow_remote: bool = setting(False, "for the server: --host may be an address that others can reach")
     compat: bool = setting(False, "for the server: serve Open Interpreter's wire protocol as well")
     compat_unsafe: bool = setting(
-        False, "for the server: with --compat, its clients may have code run unasked and reach any file"
+        False, "for the server: with --compat, clients may run code without asking and reach any file"
     )
     max_sessions: int = setting(100, "for the server: sessions open at a time", limits=(1, 10_000))
     idle_timeout: float = setting(

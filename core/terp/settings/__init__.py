@@ -24,7 +24,7 @@ class Settings(ModelSettings):
     that a project has brought. `rule_places` has the place of each rule of `allow`, `ask` and `deny`.
     """
 
-    code: bool = setting(True, "the model may write code to run; without it, it can only talk", group="code")
+    code: bool = setting(True, "the model may write code; otherwise it only answers", group="code")
     auto_run: bool = setting(False, "run code without asking", group="code", flags=("-y",))
     python: str = setting(
         "",
@@ -41,7 +41,7 @@ class Settings(ModelSettings):
         unset="bash, else the zsh of $SHELL",
     )
     references: bool = setting(
-        False, "{{name}} in an answer becomes the value that the variable has in Python", group="code"
+        False, "fill the value of a Python variable into an answer in place of {{name}}", group="code"
     )
     languages: tuple[str, ...] = setting(
         (),
@@ -53,13 +53,13 @@ class Settings(ModelSettings):
     )
     packages: tuple[str, ...] = setting(
         (),
-        "packages that must be there before the first Python code runs",
+        "packages to install before the first Python code runs",
         group="code",
         metavar="NAME,…",
     )
     auto_install: str = setting(
         "",
-        "whether a package that code imports is installed: those that terp knows, or any",
+        "packages to install if code imports them: none, after a question, known ones, all",
         group="code",
         flags=("--auto-install",),
         choices=("never", "ask", "known", "always"),
@@ -67,10 +67,10 @@ class Settings(ModelSettings):
     )
     attach: str = setting(
         "",
-        "a running kernel of somebody else: its connection file, id or notebook, or newest",
+        "use a running kernel: its connection file, id or notebook, or newest",
         group="code",
         metavar="FILE",
-        unset="kernels of terp's own",
+        unset="kernels that terp starts",
         sources=BY_CALL,
     )
     kernel_provisioner: str = setting(
@@ -81,7 +81,7 @@ class Settings(ModelSettings):
         unset="terp itself",
     )
     kernel_provisioner_config: Mapping[str, Any] = setting(
-        {}, "what it is configured with", group="code", metavar="NAME=VALUE", free=True
+        {}, "configuration of the kernel provisioner", group="code", metavar="NAME=VALUE", free=True
     )
     run_timeout_s: float = setting(
         0.0,
@@ -94,7 +94,7 @@ class Settings(ModelSettings):
     )
     background_after_s: float = setting(
         0.0,
-        "seconds after which a run goes on in the background of a conversation, as after /bg",
+        "seconds after which a run moves to the background, as with /bg",
         group="code",
         flags=("--background-after",),
         unit="s",
@@ -103,7 +103,7 @@ class Settings(ModelSettings):
     )
     until: str = setting(
         "",
-        "a turn goes on until this holds: a shell command, or py: and a Python expression",
+        "repeat until this check passes: a shell command, or py: and a Python expression",
         group="code",
         metavar="CHECK",
         unset="no check",
@@ -111,7 +111,7 @@ class Settings(ModelSettings):
     )
     max_revisions: int = setting(
         4,
-        "how often the model is asked again when the check has not passed; for terp solve: solutions in all",
+        "how often the model is asked again after a failed check; for terp solve: number of solutions",
         group="code",
         unset="no limit",
         sources=BY_PROJECT,
@@ -124,13 +124,13 @@ class Settings(ModelSettings):
     )
     until_protect: tuple[str, ...] = setting(
         (),
-        "files that a check is made of, besides tests and their configuration; those behind a ! are not",
+        "patterns of more files that belong to a check; ! before one excludes its files",
         group="code",
         metavar="PATTERN,…",
         sources=BY_PROJECT,
     )
     env_pass: tuple[str, ...] = setting(
-        (), "variables that the code may see, besides the harmless ones", group="code", metavar="NAME,…"
+        (), "environment variables to pass to the code, besides harmless ones", group="code", metavar="NAME,…"
     )
     gateway_url: str = setting(
         "",
@@ -148,10 +148,10 @@ class Settings(ModelSettings):
         unset="JUPYTER_GATEWAY_AUTH_TOKEN, else JUPYTER_TOKEN",
     )
     gateway_token_file: str = setting(
-        "", "the file that holds it instead", group="code", metavar="FILE", unset="none"
+        "", "the file that holds the gateway's token", group="code", metavar="FILE", unset="none"
     )
     gateway_keep: bool = setting(
-        False, "leave kernels at the gateway when the session ends; -c finds them again", group="code"
+        False, "keep kernels at the gateway running when the session ends; -c finds them again", group="code"
     )
     tools: tuple[str, ...] = setting(
         (), "files that declare tools: .py, .yaml, .json", group="code", metavar="FILE,…", are_paths=True
@@ -165,10 +165,10 @@ class Settings(ModelSettings):
     )
     search_provider: str = setting(
         "",
-        "who searches the web",
+        "the provider of web searches",
         group="code",
         choices=("searxng", "brave", "tavily"),
-        unset="the one whose key or address there is",
+        unset="the one whose key or address is set",
     )
     search_url: str = setting(
         "", "address of a SearXNG server, or of another provider", group="code", metavar="URL"
@@ -176,22 +176,20 @@ class Settings(ModelSettings):
 
     sandbox: str = setting(
         "auto",
-        "what holds the code back: auto confines it when it runs unasked",
+        "the sandbox of the code; auto: if code runs without asking",
         group="safety",
         choices=("auto", "off", "workspace", "strict", "docker"),
     )
-    sandbox_required: bool = setting(
-        False, "run no code where no sandbox works, instead of saying so", group="safety"
-    )
+    sandbox_required: bool = setting(False, "run no code if no sandbox works", group="safety")
     network: bool = setting(
-        True, "whether confined code has the network; --no-net closes it", group="safety", flags=("--net",)
+        True, "sandboxed code has the network; --no-net closes it", group="safety", flags=("--net",)
     )
     memory_limit_mb: int = setting(
         0, "memory of each process of the code", group="safety", unit="MB", unset="no limit"
     )
     max_processes: int = setting(
         0,
-        "processes and threads of yours while code runs; does not bind root",
+        "limit of your processes and threads while code runs; not for root",
         group="safety",
         unset="no limit",
     )
@@ -223,13 +221,13 @@ class Settings(ModelSettings):
 
     theme: str = setting(
         "auto",
-        "the ground that colours must be readable on",
+        "the background for which colours are chosen",
         group="terminal",
         choices=("auto", "dark", "light", "none"),
     )
     images: str = setting(
         "auto",
-        "how pictures are drawn; their files are named in any case",
+        "how pictures are drawn; their paths are shown in any case",
         group="terminal",
         choices=("auto", "off", "kitty", "iterm", "sixel", "blocks"),
     )
@@ -237,11 +235,11 @@ class Settings(ModelSettings):
         False, "edit the line with the keys of vi instead of Emacs", group="terminal", flags=("--vi",)
     )
     screen_reader: bool = setting(
-        False, "whole labelled lines to be read aloud; nothing is redrawn", group="terminal"
+        False, "write whole labelled lines for a screen reader; redraw nothing", group="terminal"
     )
     notify: str = setting(
         "auto",
-        "how the terminal tells that a turn of over 10 s is done, or asks, while you are away",
+        "how to notify you of the end of a turn of over 10 s, or of a question, while you are away",
         group="terminal",
         choices=("auto", "off", "bell", "osc9", "osc99", "osc777"),
     )
@@ -254,7 +252,7 @@ class Settings(ModelSettings):
     )
     replay_mode: str = setting(
         "strict",
-        "a request that is not in the file: fails, is sent and added, or gets the next reply",
+        "what happens with a request that is not in the file: fail, ask and add, or next reply",
         group="recording",
         choices=("strict", "new", "sequence"),
         sources=BY_CALL,

@@ -19,13 +19,13 @@ class ModelSettings:
     )
     discover: str = setting(
         "any",
-        "where a model is looked for when none is named: keys first, or this machine alone",
+        "where to look for a model if none is named: keys and this machine, or only this machine",
         group="model",
         choices=("any", "local"),
     )
     fallback_models: tuple[str, ...] = setting(
         (),
-        "models that are asked in turn when the one before cannot be reached",
+        "models to ask in turn if the one before cannot be reached",
         group="model",
         metavar="NAME,…",
     )
@@ -36,14 +36,14 @@ class ModelSettings:
         "", "address of an OpenAI-compatible server", group="model", flags=("-ab",), metavar="URL"
     )
     api_version: str = setting(
-        "", "version of the API, where a provider wants one", group="model", flags=("-av",), metavar="TEXT"
+        "", "version of the API, if the provider needs one", group="model", flags=("-av",), metavar="TEXT"
     )
     api_key_env: str = setting(
         "", "the variable that holds the key", group="model", metavar="VARIABLE", unset="the provider's own"
     )
     temperature: float | None = setting(
         None,
-        "how freely the model words its replies",
+        "randomness of the model's replies",
         group="model",
         kind="number",
         flags=("-t",),
@@ -53,7 +53,7 @@ class ModelSettings:
     )
     max_tokens: int = setting(
         0,
-        "length of one reply",
+        "longest reply",
         group="model",
         flags=("-x",),
         unit="tokens",
@@ -62,7 +62,7 @@ class ModelSettings:
     )
     context_window: int = setting(
         0,
-        "what the model can read at once",
+        "size of the model's context window",
         group="model",
         flags=("-cw",),
         unit="tokens",
@@ -71,16 +71,16 @@ class ModelSettings:
     )
     compact_at: int = setting(
         85,
-        "how full that may be before the conversation is shortened",
+        "how full the context window may be before the conversation is compacted",
         group="model",
         unit="%",
         limits=(0, 100),
-        unset="only when the model takes no more",
+        unset="only after the model refused a request",
         sources=BY_ANYBODY,
     )
     supports_tools: bool | None = setting(
         None,
-        "whether the model can call tools; without, it writes fenced code",
+        "the model can call tools; otherwise it writes fenced code",
         group="model",
         kind="switch",
         unset="tried out",
@@ -88,7 +88,7 @@ class ModelSettings:
     )
     supports_vision: bool | None = setting(
         None,
-        "whether the model can see images",
+        "the model can read images",
         group="model",
         kind="switch",
         unset="looked up by the model's name",
@@ -104,7 +104,7 @@ class ModelSettings:
     )
     input_price: float | None = setting(
         None,
-        "the price of what this model reads, where terp does not know it",
+        "price of the tokens that are sent, if terp does not know it",
         group="model",
         kind="number",
         unit="USD per million tokens",
@@ -112,7 +112,7 @@ class ModelSettings:
     )
     output_price: float | None = setting(
         None,
-        "the price of what it writes",
+        "price of the tokens of replies, if terp does not know it",
         group="model",
         kind="number",
         unit="USD per million tokens",
@@ -120,7 +120,7 @@ class ModelSettings:
     )
     timeout_s: float = setting(
         180.0,
-        "silence of the model after which a request fails",
+        "time without a reply after which a request fails",
         group="model",
         unit="s",
         unset="never",
@@ -155,25 +155,25 @@ class ModelSettings:
     )
     max_budget_usd: float = setting(
         0.0,
-        "what a session may cost",
+        "limit of the costs of a session",
         group="conversation",
         flags=("-b", "--max-budget"),
         unit="USD",
         unset="no limit",
     )
     max_turn_usd: float = setting(
-        0.0, "what one turn may cost", group="conversation", unit="USD", unset="no limit"
+        0.0, "limit of the costs of one turn", group="conversation", unit="USD", unset="no limit"
     )
     max_month_usd: float = setting(
         0.0,
-        "what all sessions of the profile may cost in a calendar month",
+        "limit of the costs of all sessions of the profile in a calendar month",
         group="conversation",
         unit="USD",
         unset="no limit",
     )
     max_output_chars: int = setting(
         16_000,
-        "output of a run that the model reads; head and tail are kept",
+        "how much of a run's output the model reads: its beginning and its end",
         group="conversation",
         flags=("-xo", "--max-output"),
         unit="characters",
@@ -182,7 +182,7 @@ class ModelSettings:
     )
     error_values: bool = setting(
         True,
-        "the model reads small values of variables at the line where code fails or is stopped",
+        "send small values of variables at a failed or interrupted line to the model",
         group="conversation",
     )
     session_quota_mb: int = setting(

@@ -52,7 +52,7 @@ def test_help_tells_of_all_commands() -> None:
 
 
 def test_help_about_one_command_tells_how_it_is_used() -> None:
-    assert list(about(all_commands().named("/quit"))) == ["/quit  leave", "Also: /exit"]
+    assert list(about(all_commands().named("/quit"))) == ["/quit  leave terp", "Also: /exit"]
 
 
 async def test_a_command_gets_what_follows_its_name(tmp_path: Path) -> None:
