@@ -1,4 +1,4 @@
-"""All that a turn can tell a front end.
+"""Events: every fact about a turn that a front end can show.
 
 Every event is numbered and appended to the session's log before anyone sees it. A front end matches
 all of them and ends its `match` with `assert_never`, so that a new event cannot be forgotten.
@@ -22,9 +22,9 @@ QuestionKind = Literal["approval", "consent", "choice", "input"]
 
 @dataclass(frozen=True, slots=True)
 class TurnStarted:
-    """A turn began. First of a turn; `attachments` are the names the model is told.
+    """A turn began. Comes first in a turn; `attachments` are names as sent to the model.
 
-    `goes_on` is set when a turn that had broken off is taken up again: nothing new was said.
+    `goes_on`: an interrupted turn continues, without a new prompt.
     """
 
     prompt: str
@@ -34,7 +34,7 @@ class TurnStarted:
 
 @dataclass(frozen=True, slots=True)
 class ModelCalled:
-    """A request is about to be sent. Once per round; a repeat after a failure is `ModelRetrying`."""
+    """A request is about to be sent. Once per round; repetitions after a failure are `ModelRetrying`."""
 
     model: str
     step: int
@@ -42,7 +42,7 @@ class ModelCalled:
 
 @dataclass(frozen=True, slots=True)
 class ModelRetrying:
-    """The request failed and is sent again after `delay_s`; what came of this reply before is void."""
+    """A request failed and is sent again after `delay_s`; earlier parts of this reply are void."""
 
     attempt: int
     reason: str
@@ -60,8 +60,8 @@ class ReasoningDelta:
 class TextDelta:
     """A piece of the model's text, as it arrives.
 
-    With a `reference` it is none of the model's: the value of a variable, as Markdown, that terp has put in
-    the place of `{{…}}`, which is how the model wrote it.
+    With a `reference`, `text` is the value of a variable as Markdown, which terp filled in for the reference
+    `{{…}}` that the model wrote.
     """
 
     text: str
@@ -72,7 +72,7 @@ class TextDelta:
 class CodeDelta:
     """A piece of the code of a call while the model writes it, decoded.
 
-    `language` is "" as long as the model has not written it.
+    `language` is "" until the model has written it.
     """
 
     call_id: str
@@ -84,12 +84,11 @@ class CodeDelta:
 class CodeProposed:
     """A complete call, as it would run. Comes before its question, and again after an edit.
 
-    `digest` is the SHA-256 of `code` in UTF-8, hexadecimal. `kernel_generation` counts the lives
-    of the language's kernel (0: not started yet). `tier` names the confinement of the run, `place` a
-    kernel that is not terp's own on this machine, to follow "in"; `cwd` is "" when that kernel alone knows
-    it. `effects` tell what it would do: they inform, and decide nothing unless a rule of the person's is
-    about them. `asks` says why a person must be asked, whatever runs code unasked otherwise: a rule, or a
-    kernel that is held by less than the person was told.
+    `digest` is the SHA-256 of `code` in UTF-8, hexadecimal. `kernel_generation` counts the starts of the
+    language's kernel (0: not started yet). `tier` is the sandbox of the run. `place` names a kernel that terp
+    did not start on this machine, to follow "in"; `cwd` is "" if only that kernel knows it. `effects` inform;
+    only the user's rules on effects decide by them. `asks` is the reason for a question that comes in any
+    case: a rule, or a kernel with a weaker sandbox than was last named.
     """
 
     call_id: str
@@ -106,9 +105,9 @@ class CodeProposed:
 
 @dataclass(frozen=True, slots=True)
 class CodeTyped:
-    """Code of the person's own is about to run, without the model and outside a turn.
+    """Code that the user typed is about to run, without the model and outside a turn.
 
-    Comes instead of `CodeProposed` and its question; `CodeStarted` and what follows it are as in a turn.
+    Comes instead of `CodeProposed` and its question. `CodeStarted` and later events are as in a turn.
     """
 
     call_id: str
@@ -118,9 +117,9 @@ class CodeTyped:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question waits for an answer: from the session's person or through `Session.answer`.
+    """A question waits for an answer, by the session's person or through `Session.answer`.
 
-    `options` are those of a choice: what each does, by the letter it is answered with.
+    `options` of a choice maps letters to their meanings.
     """
 
     question_id: str
@@ -137,8 +136,8 @@ RULE = "rule "
 class Answered:
     """A question was answered; `answer` is "" for a secret.
 
-    At most once per `Asked`: one that is taken back, or that nobody can answer, ends without it. What
-    decided `by` a rule of the person's begins with `RULE`.
+    Comes at most once per `Asked`: a question that is withdrawn, or that nobody can answer, ends without it.
+    `by` begins with `RULE` if a rule of the user decided.
     """
 
     question_id: str
@@ -148,7 +147,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class CodeDeclined:
-    """The person, or their rule, declined a call: comes instead of `CodeStarted` and what follows it."""
+    """The user, or one of their rules, declined a call. Comes instead of `CodeStarted` and later events."""
 
     call_id: str
     reason: str
@@ -156,7 +155,7 @@ class CodeDeclined:
 
 @dataclass(frozen=True, slots=True)
 class CodeRejected:
-    """A call that cannot run, whatever the person says: the model is told why."""
+    """A call that cannot run, even with approval; the model gets the reason."""
 
     call_id: str
     reason: str
@@ -164,10 +163,10 @@ class CodeRejected:
 
 @dataclass(frozen=True, slots=True)
 class CodeStarted:
-    """The kernel has the code of an approved call.
+    """The kernel received the code of an approved call.
 
-    `execution_count` is the number of the run in the session, through restarts and over all languages:
-    a Python kernel counts the same, and `out[N]` there is the run's full output.
+    `execution_count` is the number of the run in the session, through restarts and over all languages. A
+    Python kernel uses the same number, and `out[N]` there is the run's full output.
     """
 
     call_id: str
@@ -184,7 +183,7 @@ class Printed:
 
 @dataclass(frozen=True, slots=True)
 class LateOutput:
-    """Output that came after its run had ended, from a thread or a child process."""
+    """Output that came after the end of its run, from a thread or a child process."""
 
     call_id: str
     output: Output
@@ -192,11 +191,11 @@ class LateOutput:
 
 @dataclass(frozen=True, slots=True)
 class CodeFinished:
-    """A run is over. Comes after the last `Printed` of its call, once per `CodeStarted`.
+    """A run ended. Comes after the last `Printed` of its call, once per `CodeStarted`.
 
-    `output_path` is the file with the run's full text output ("" when there was none). `changes` are
-    those of the kernel's variables, `more_changes` counts what is left out of them; `stopped_at` is where
-    a run that was stopped stood, as far as that is known. `cwd` is the working directory of the kernel then.
+    `output_path` is the file with the run's full text output ("" without one). `changes` are those of the
+    kernel's variables, and `more_changes` is the number of changes left out. `stopped_at` is the position of
+    an interrupted run, if known. `cwd` is the working directory of the kernel at the end.
     """
 
     call_id: str
@@ -213,10 +212,10 @@ class CodeFinished:
 
 @dataclass(frozen=True, slots=True)
 class JobChanged:
-    """A run goes on in the background, as number `job`, or has ended there.
+    """A run moved to the background as job `job`, or ended there.
 
-    In between, its `Printed` come among the events of whatever goes on; its `CodeFinished` comes right before
-    it has "ended". `seconds` is how long it has been running. One that never ends was lost with its session.
+    Meanwhile its `Printed` come among other events; its `CodeFinished` comes right before the state "ended".
+    `seconds` is its running time. A job without an end was lost with its session.
     """
 
     call_id: str
@@ -230,7 +229,7 @@ class JobChanged:
 class KernelChanged:
     """A kernel changed its state; also outside a turn.
 
-    "interrupting": its code has not answered an interrupt for 2 s; a second one ends the kernel.
+    "interrupting": the code did not react to an interrupt for 2 s; a second interrupt ends the kernel.
     """
 
     language: str
@@ -245,7 +244,7 @@ class KernelChanged:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Something takes its time; `total` is 0 when unknown, and with as much `done` it is over."""
+    """Progress of something that takes time. `total` is 0 if unknown; the end has `done` equal to `total`."""
 
     what: str
     done: int
@@ -255,9 +254,9 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class UsageReported:
-    """What one request to `model` used, in tokens; `cost_usd` is None when the price is unknown.
+    """Usage of one request to `model`, in tokens; `cost_usd` is None if the price is unknown.
 
-    Every request counts, also one beside the conversation; `seconds` is the wait for its reply.
+    Every request counts, also outside the conversation; `seconds` is the wait for its reply.
     """
 
     input_tokens: int
@@ -270,11 +269,11 @@ class UsageReported:
 
 @dataclass(frozen=True, slots=True)
 class HistoryCompacted:
-    """The model has less to read from now on; with the reason "undone", all that there was before.
+    """The conversation was compacted, or a compaction was undone (reason "undone").
 
-    `before` and `after` are the tokens of a whole request, as they are expected. `how` is "outputs cut" or
-    "summed up". `reason` tells whether the window was nearly full, the model refused a request as too long,
-    or somebody has asked for it. `window` is what the model reads at once, 0 where that is not known.
+    `before` and `after` are the expected tokens of a whole request. `how` is "outputs cut" or "summed up".
+    `reason`: the context window was nearly full, the model refused a request as too long, or the user asked.
+    `window` is the size of the context window in tokens, 0 if unknown.
     """
 
     before: int
@@ -286,10 +285,10 @@ class HistoryCompacted:
 
 @dataclass(frozen=True, slots=True)
 class HistoryRewound:
-    """The last `removed` turns are no part of the conversation any more; what their code did stays.
+    """The last `removed` turns left the conversation; changes of their code stay, unless `undone`.
 
-    Unless it is `undone`: then variables and files were put back as far as they were kept. `left` turns are
-    left. `copy` is the session that still has all of them, "" when there is none.
+    `undone`: variables and files were restored as far as possible. `left` is the number of remaining turns.
+    `copy` is the session that still has all turns, "" without one.
     """
 
     removed: int
@@ -300,18 +299,17 @@ class HistoryRewound:
 
 @dataclass(frozen=True, slots=True)
 class SessionForked:
-    """The conversation as it is now can also be gone on with as the session `copy`."""
+    """The conversation was copied to the session `copy`, which can be resumed."""
 
     copy: str
 
 
 @dataclass(frozen=True, slots=True)
 class SessionResumed:
-    """A stored session goes on, in new kernels. First of what happens then.
+    """A stored session was resumed, in new kernels. Comes before its other events.
 
-    `session` is its id, `turns` how many the conversation has. `lost` tells that code had run, so that
-    variables are gone; `gone` are their names as far as they are known. `pending` is the code, call by
-    call, that still waited for an answer: it has not run.
+    `session` is its id, `turns` the number of its turns. `lost`: code had run, so variables are gone; `gone`
+    has their known names. `pending` is code, call by call, that waited for an answer and has not run.
     """
 
     session: str
@@ -323,9 +321,9 @@ class SessionResumed:
 
 @dataclass(frozen=True, slots=True)
 class CodeCompared:
-    """Code of a stored session was run again, as run `done` of `total`. Comes after its `CodeFinished`.
+    """Code of a stored session ran again, as run `done` of `total`. Comes after its `CodeFinished`.
 
-    `difference` is a unified diff of the text it put out then and now, "" when that is the same.
+    `difference` is a unified diff of its old and new text output, "" if they are equal.
     """
 
     call_id: str
@@ -336,10 +334,9 @@ class CodeCompared:
 
 @dataclass(frozen=True, slots=True)
 class CheckStarted:
-    """What the last turn has done is checked; comes after its end, and before `CheckFinished`.
+    """A check of the last turn began. Comes after the turn's end, and before `CheckFinished`.
 
-    `check` is the command or the expression as it was written, `attempt` counts from 1. `tier` names what
-    confines it.
+    `check` is the command or expression as written; `attempt` counts from 1. `tier` is its sandbox.
     """
 
     check: str
@@ -349,13 +346,13 @@ class CheckStarted:
 
 @dataclass(frozen=True, slots=True)
 class CheckFinished:
-    """A check is over, once per `CheckStarted`; a turn that tells it may follow one that has not passed.
+    """A check ended, once per `CheckStarted`; a turn with its output may follow a failed one.
 
-    `status` is the exit status, None without one; `why` says why it has not passed. `output` is the head and
-    the tail of what it put out. `changed` and `missing` are the files that the check is made of and that are
-    not as they were, `new` those that have come: it ran with the originals, without what is new. Where that
-    passed it ran once more with what is on disk; `results` tells of both. `left` is how many more times the
-    model is asked, None without a limit.
+    `status` is the exit status, or None; `why` is the reason of a failure. `output` is the beginning and the
+    end of its output. `changed` and `missing` are files of the check that differ from the originals, `new`
+    are added ones: the check ran with the originals and without new files. If that passed, it ran again with
+    the files on disk; `results` has both. `left` is how many more times the model is asked, None without a
+    limit.
     """
 
     attempt: int
@@ -373,7 +370,7 @@ class CheckFinished:
 
 @dataclass(frozen=True, slots=True)
 class Noticed:
-    """Something a person must see; `remedy` says what can be done about it."""
+    """A notice that the user must see; `remedy` is what can be done about it."""
 
     text: str
     remedy: str = ""
@@ -381,7 +378,7 @@ class Noticed:
 
 @dataclass(frozen=True, slots=True)
 class TurnFinished:
-    """The turn is over. Last, unless the consumer left.
+    """The turn ended. Comes last, unless the consumer closed the generator.
 
     `answer` is the text of the last reply; `error` and `remedy` explain a reason that is a failure.
     """

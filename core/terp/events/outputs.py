@@ -1,4 +1,4 @@
-"""What running code puts out, and how a run begins and ends."""
+"""Outputs of running code, and the facts of a run's beginning and end."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -20,9 +20,9 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Omitted:
-    """Text that was not passed on because a run's limit was reached; comes in place of it.
+    """Text that was dropped because a limit of the run was reached; comes in its place.
 
-    `spooled` tells whether the text is in the run's full-output file.
+    `spooled`: the text is in the run's full-output file.
     """
 
     characters: int
@@ -67,14 +67,14 @@ class Error:
 
 @dataclass(frozen=True, slots=True)
 class Clear:
-    """Earlier output of the run is void: now, or with `wait` when the next output comes."""
+    """Earlier output of the run is void: now, or with `wait` at the next output."""
 
     wait: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class InputRequest:
-    """Code waits for a line from the person; answered with `Kernel.type_in`."""
+    """Code waits for a line from the user; answered with `Kernel.type_in`."""
 
     prompt: str
     secret: bool = False
