@@ -3,25 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from terp.events import (
-    CheckFinished,
-    CheckStarted,
-    CodeDelta,
-    CodeFinished,
-    CodeProposed,
-    CodeRejected,
-    CodeStarted,
-    CodeTyped,
-    Event,
-    JobChanged,
-    ModelCalled,
-    Printed,
-    Progress,
-    ReasoningDelta,
-    TextDelta,
-    TurnFinished,
-    TurnStarted,
-)
+from terp import events as on
 from terp.events.outputs import Omitted, Text
 
 _LINES, _CHARACTERS = 20, 4_000
@@ -39,17 +21,17 @@ class JobsAside:
     _open: bool = False
     _runs: bool = False
     _typed: str = ""
-    _printed: dict[str, list[Printed]] = field(default_factory=dict)
-    _finished: dict[str, CodeFinished] = field(default_factory=dict)
-    _ended: list[Event] = field(default_factory=list)
+    _printed: dict[str, list[on.Printed]] = field(default_factory=dict)
+    _finished: dict[str, on.CodeFinished] = field(default_factory=dict)
+    _ended: list[on.Event] = field(default_factory=list)
 
-    def passed(self, event: Event) -> Iterator[Event]:
+    def passed(self, event: on.Event) -> Iterator[on.Event]:
         """Yield the events to draw now that `event` has come, in order."""
         if self._keeps(event):
             return
-        if isinstance(event, ModelCalled):
+        if isinstance(event, on.ModelCalled):
             yield from self._released()
-        if isinstance(event, JobChanged) and event.state == "ended":
+        if isinstance(event, on.JobChanged) and event.state == "ended":
             self._end(event)
         else:
             yield event
@@ -57,37 +39,37 @@ class JobsAside:
         if self._pauses(event):
             yield from self._released()
 
-    def _keeps(self, event: Event) -> bool:
-        if not isinstance(event, Printed | CodeFinished) or event.call_id not in self._printed:
+    def _keeps(self, event: on.Event) -> bool:
+        if not isinstance(event, on.Printed | on.CodeFinished) or event.call_id not in self._printed:
             return False
-        if isinstance(event, Printed):
+        if isinstance(event, on.Printed):
             self._printed[event.call_id].append(event)
         else:
             self._finished[event.call_id] = event
         return True
 
-    def _pauses(self, event: Event) -> bool:
+    def _pauses(self, event: on.Event) -> bool:
         """Return True if no block that is being drawn would be split by another one."""
         if not self._open or self._runs:
             return not self._open
         # Code that has waited for the job may be proposed next.
-        waited = isinstance(event, Progress) and 0 < event.total <= event.done
-        return waited or isinstance(event, CodeFinished)
+        waited = isinstance(event, on.Progress) and 0 < event.total <= event.done
+        return waited or isinstance(event, on.CodeFinished)
 
-    def _note(self, event: Event) -> None:
+    def _note(self, event: on.Event) -> None:
         match event:
-            case TurnStarted() | CheckStarted():
+            case on.TurnStarted() | on.CheckStarted():
                 self._open = True
-            case CodeTyped(call_id=call_id):
+            case on.CodeTyped(call_id=call_id):
                 self._open, self._typed = True, call_id
-            case CodeStarted():
+            case on.CodeStarted():
                 self._runs = True
-            case JobChanged(state="background", call_id=call_id):
+            case on.JobChanged(state="background", call_id=call_id):
                 self._printed[call_id] = []
                 self._end_run(call_id)
-            case CodeFinished(call_id=call_id) | CodeRejected(call_id=call_id):
+            case on.CodeFinished(call_id=call_id) | on.CodeRejected(call_id=call_id):
                 self._end_run(call_id)
-            case TurnFinished() | CheckFinished():
+            case on.TurnFinished() | on.CheckFinished():
                 self._open = self._runs = False
             case _:
                 pass
@@ -97,19 +79,19 @@ class JobsAside:
         if call_id == self._typed:
             self._open, self._typed = False, ""
 
-    def _end(self, event: JobChanged) -> None:
+    def _end(self, event: on.JobChanged) -> None:
         printed = self._printed.pop(event.call_id, [])
         finished = self._finished.pop(event.call_id, None)
         self._ended += [event, *_tail(printed), *([finished] if finished else [])]
 
-    def _released(self) -> Iterator[Event]:
+    def _released(self) -> Iterator[on.Event]:
         ended, self._ended = self._ended, []
         yield from ended
 
 
-def _tail(printed: list[Printed]) -> list[Printed]:
+def _tail(printed: list[on.Printed]) -> list[on.Printed]:
     """Return the outputs with only the last lines of their text, and a count of the omitted text before."""
-    kept: list[Printed] = []
+    kept: list[on.Printed] = []
     left_lines, left, lines, characters = _LINES, _CHARACTERS, 0, 0
     for one in reversed(printed):
         if not isinstance(one.output, Text):
@@ -123,7 +105,7 @@ def _tail(printed: list[Printed]) -> list[Printed]:
         if shown:
             kept.append(replace(one, output=Text(one.output.stream, shown)))
     if characters:
-        kept.append(Printed(printed[0].call_id, Omitted(characters, lines, spooled=True)))
+        kept.append(on.Printed(printed[0].call_id, Omitted(characters, lines, spooled=True)))
     return kept[::-1]
 
 
@@ -136,34 +118,34 @@ class CallOrder:
     """
 
     _writing: str = ""
-    _code: dict[str, list[Event]] = field(default_factory=dict)
-    _text: list[Event] = field(default_factory=list)
+    _code: dict[str, list[on.Event]] = field(default_factory=dict)
+    _text: list[on.Event] = field(default_factory=list)
 
-    def passed(self, event: Event) -> Iterator[Event]:
+    def passed(self, event: on.Event) -> Iterator[on.Event]:
         """Yield the events to draw now that `event` has come, in order."""
         match event:
-            case CodeDelta(call_id=call_id):
+            case on.CodeDelta(call_id=call_id):
                 if not self._writing and call_id not in self._code:
                     self._writing = call_id
                 if call_id == self._writing:
                     yield event
                 else:
                     self._code.setdefault(call_id, []).append(event)
-            case TextDelta() | ReasoningDelta() if self._writing:
+            case on.TextDelta() | on.ReasoningDelta() if self._writing:
                 self._text.append(event)
-            case CodeProposed(call_id=call_id) | CodeRejected(call_id=call_id):
+            case on.CodeProposed(call_id=call_id) | on.CodeRejected(call_id=call_id):
                 yield from self._code.pop(call_id, [])
                 yield event
                 if call_id == self._writing:
                     yield from self._released()
-            case TurnFinished():
+            case on.TurnFinished():
                 yield from self._released()
                 self._code.clear()
                 yield event
             case _:
                 yield event
 
-    def _released(self) -> Iterator[Event]:
+    def _released(self) -> Iterator[on.Event]:
         self._writing = ""
         text, self._text = self._text, []
         yield from text

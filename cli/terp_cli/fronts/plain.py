@@ -88,13 +88,9 @@ class PlainFront:
             ):
                 self._of_reply(event)
             case (
-                on.CodeProposed()
-                | on.CodeTyped()
-                | on.CodeDeclined()
-                | on.CodeRejected()
-                | on.CodeStarted()
-                | on.CodeFinished()
-            ):
+                on.CodeProposed() | on.CodeTyped() | on.CodeDeclined() | on.CodeRejected()
+                | on.CodeStarted() | on.CodeFinished()
+            ):  # fmt: skip
                 self._of_code(event)
             case on.Printed(call_id=call_id, output=output):
                 self._output(call_id, output, "output")

@@ -3,21 +3,13 @@
 from collections.abc import Callable
 from typing import assert_never
 
+from terp import events as on
 from terp.checks.until.checking import changed_files
-from terp.events import (
-    CheckFinished,
-    CheckStarted,
-    CodeCompared,
-    HistoryCompacted,
-    HistoryRewound,
-    SessionForked,
-    SessionResumed,
-)
 
 _NAMED = 12
 
 
-def resumed(event: SessionResumed) -> str:
+def resumed(event: on.SessionResumed) -> str:
     """Return the sentence on a resumed session: its turns, and the lost variables."""
     text = f"Resumed {event.session}: {turns(event.turns)}."
     if event.lost:
@@ -29,7 +21,7 @@ def resumed(event: SessionResumed) -> str:
     return text
 
 
-def rewound(event: HistoryRewound) -> str:
+def rewound(event: on.HistoryRewound) -> str:
     """Return the sentence on removed turns."""
     if event.copy and not event.left:
         kept = f" The old one: /resume {event.copy}"
@@ -42,7 +34,7 @@ def rewound(event: HistoryRewound) -> str:
     return f"{gone}.{stay}{kept}"
 
 
-def compacted(event: HistoryCompacted, grouped: Callable[[int], str]) -> str:
+def compacted(event: on.HistoryCompacted, grouped: Callable[[int], str]) -> str:
     """Return the sentence on a compaction: tokens before and after, and why; `grouped` formats numbers."""
     window = f" of {grouped(event.window)}" if event.window and event.reason == "full" else ""
     size = f"{grouped(event.before)} → {grouped(event.after)}{window} tokens"
@@ -59,24 +51,24 @@ def compacted(event: HistoryCompacted, grouped: Callable[[int], str]) -> str:
             assert_never(event.reason)
 
 
-def forked(event: SessionForked) -> str:
+def forked(event: on.SessionForked) -> str:
     """Return the sentence on a copy of the session."""
     return f"Saved a copy of the conversation: /resume {event.copy}, or later terp -r {event.copy}"
 
 
-def compared(event: CodeCompared) -> str:
+def compared(event: on.CodeCompared) -> str:
     """Return the sentence on a repeated run: the same output as before, or another."""
     same = "another output than before:" if event.difference else "the same output as before"
     return f"Run {event.done} of {event.total}: {same}"
 
 
-def check_started(event: CheckStarted) -> str:
+def check_started(event: on.CheckStarted) -> str:
     """Return the sentence at the start of a check: its name, and which attempt it is."""
     again = f" again ({event.attempt})" if event.attempt > 1 else ""
     return f"Checking{again}: {event.check}"
 
 
-def check_finished(event: CheckFinished) -> str:
+def check_finished(event: on.CheckFinished) -> str:
     """Return the result of a check, the state of its files, and the next step."""
     passed = f"The check has passed, after {event.seconds:.1f} s."
     parts = [passed if event.passed else f"The check has not passed. {event.why}".rstrip()]

@@ -6,38 +6,7 @@ from typing import Protocol, TypeVar, assert_never, cast
 
 from rich.text import Text
 
-from terp.events import (
-    Answered,
-    Asked,
-    CheckFinished,
-    CheckStarted,
-    CodeCompared,
-    CodeDeclined,
-    CodeDelta,
-    CodeFinished,
-    CodeProposed,
-    CodeRejected,
-    CodeStarted,
-    CodeTyped,
-    Event,
-    HistoryCompacted,
-    HistoryRewound,
-    JobChanged,
-    KernelChanged,
-    LateOutput,
-    ModelCalled,
-    ModelRetrying,
-    Noticed,
-    Printed,
-    Progress,
-    ReasoningDelta,
-    SessionForked,
-    SessionResumed,
-    TextDelta,
-    TurnFinished,
-    TurnStarted,
-    UsageReported,
-)
+from terp import events as on
 from terp.events.outputs import Display, DisplayUpdate
 from terp.text.pictures import saved_to
 from terp_cli.render import look, words
@@ -57,7 +26,15 @@ from terp_cli.terminal.sanitise import one_line
 # The header, a folding row, the effects and the question take so many rows of the screen.
 _ROWS_BELOW, _FEWEST_ROWS = 10, 6
 
-Waiting = ModelCalled | ModelRetrying | Progress | Asked | KernelChanged | CheckStarted | CheckFinished
+Waiting = (
+    on.ModelCalled
+    | on.ModelRetrying
+    | on.Progress
+    | on.Asked
+    | on.KernelChanged
+    | on.CheckStarted
+    | on.CheckFinished
+)
 
 
 class GrowingBlock(Protocol):
@@ -104,7 +81,7 @@ class DrawnTranscript:
         self.ascii_only = False
         self.asks = True
         self.folds_code = False  # True if some of the code that was proposed last is not shown.
-        self._proposed: CodeProposed | None = None
+        self._proposed: on.CodeProposed | None = None
         self._cwd = ""
         self._obituary = ""
         self._interruption = Interruption()
@@ -120,7 +97,7 @@ class DrawnTranscript:
         self._rows: list[Drawn] = []
         self._spaced = False
 
-    def show(self, event: Event) -> list[Drawn]:
+    def show(self, event: on.Event) -> list[Drawn]:
         """Return the rows that `event` finishes: `Text`, and a `Graphic` for a picture."""
         self._draw(event)
         return self._taken()
@@ -155,81 +132,84 @@ class DrawnTranscript:
         header = words.code_header(self._proposed.language)
         return [header, *code.feed(self._proposed.code), *code.finish()]
 
-    def _draw(self, event: Event) -> None:
+    def _draw(self, event: on.Event) -> None:
         # The typed line stands above, after any earlier block.
-        self._spaced = self._spaced and not isinstance(event, TurnStarted | CodeTyped)
+        self._spaced = self._spaced and not isinstance(event, on.TurnStarted | on.CodeTyped)
         match event:
-            case ReasoningDelta() | TextDelta() | CodeDelta() | CodeProposed():
+            case on.ReasoningDelta() | on.TextDelta() | on.CodeDelta() | on.CodeProposed():
                 self._write(event)
-            case CodeTyped():
+            case on.CodeTyped():
                 # It is on the screen as the typed line.
                 self._end_part()
-            case CodeStarted() | Printed() | LateOutput() | CodeFinished() | JobChanged():
+            case on.CodeStarted() | on.Printed() | on.LateOutput() | on.CodeFinished() | on.JobChanged():
                 self._run(event)
-            case ModelCalled() | ModelRetrying() | Progress() | Asked() | KernelChanged():
+            case on.ModelCalled() | on.ModelRetrying() | on.Progress() | on.Asked() | on.KernelChanged():
                 self._wait(event)
-            case CheckStarted() | CheckFinished():
+            case on.CheckStarted() | on.CheckFinished():
                 self._wait(event)
             case (
-                TurnStarted() | Answered() | CodeDeclined() | CodeRejected() | HistoryCompacted() | Noticed()
-            ):
-                self._asked = self._asked and not isinstance(event, Answered)
+                on.TurnStarted() | on.Answered() | on.CodeDeclined() | on.CodeRejected()
+                | on.HistoryCompacted() | on.Noticed()
+            ):  # fmt: skip
+                self._asked = self._asked and not isinstance(event, on.Answered)
                 self._line(words.sentence(event))
-            case HistoryRewound() | SessionForked() | SessionResumed() | CodeCompared():
+            case on.HistoryRewound() | on.SessionForked() | on.SessionResumed() | on.CodeCompared():
                 self._line(words.of_past(event))
-            case UsageReported():
+            case on.UsageReported():
                 self._usage.add(event)
-            case TurnFinished():
+            case on.TurnFinished():
                 self._end(event)
             case _:
                 assert_never(event)
 
-    def _end(self, finished: TurnFinished) -> None:
+    def _end(self, finished: on.TurnFinished) -> None:
         self._status.clear()
         self._end_part()
         self._line(words.ended(finished, self._usage))
         self._usage = words.UsageSum()
         self._named.clear()
 
-    def _write(self, event: ReasoningDelta | TextDelta | CodeDelta | CodeProposed) -> None:
-        if not isinstance(event, ReasoningDelta):
+    def _write(self, event: on.ReasoningDelta | on.TextDelta | on.CodeDelta | on.CodeProposed) -> None:
+        if not isinstance(event, on.ReasoningDelta):
             self._status.wait("waiting for more", self._clock(), after_s=2.0)
         match event:
-            case ReasoningDelta(text=text):
+            case on.ReasoningDelta(text=text):
                 self._think(text)
-            case TextDelta():
+            case on.TextDelta():
                 self._keep(self._growing("text", self._markdown).feed(computed.fed(event)))
-            case CodeDelta():
+            case on.CodeDelta():
                 self._write_code(event)
-            case CodeProposed():
+            case on.CodeProposed():
                 self._status.clear()
                 self._propose(event)
             case _:
                 assert_never(event)
 
-    def _run(self, event: CodeStarted | Printed | LateOutput | CodeFinished | JobChanged) -> None:
+    def _run(
+        self, event: on.CodeStarted | on.Printed | on.LateOutput | on.CodeFinished | on.JobChanged
+    ) -> None:
         match event:
-            case CodeStarted(call_id=call_id, execution_count=number):
+            case on.CodeStarted(call_id=call_id, execution_count=number):
                 self._numbers[call_id] = number
                 self._running = True
                 self._run_on()
                 self._begin("output " + call_id, self._output())
-            case Printed(call_id=call_id, output=output):
+            case on.Printed(call_id=call_id, output=output):
                 if not self.verbose and self._interruption.keeps(call_id, output):
                     return
                 if isinstance(output, Display | DisplayUpdate) and output.path:
                     self._named |= {output.path, saved_to(output.metadata)}
                 self._keep(self._growing("output " + call_id, self._output).add(output))
-            case LateOutput(call_id=call_id, output=output):
+            case on.LateOutput(call_id=call_id, output=output):
                 begun = self._name == "late " + call_id
                 late = self._growing("late " + call_id, self._output)
                 self._keep([] if begun else [words.late_header()])
                 self._keep(late.add(output))
-            case CodeFinished():
+            case on.CodeFinished():
                 self._running = False
                 self._status.clear()
                 self._finish_run(event)
-            case JobChanged():
+            case on.JobChanged():
                 self._running = False
                 self._status.clear()
                 self._end_part()
@@ -246,26 +226,26 @@ class DrawnTranscript:
     def _wait(self, event: Waiting) -> None:
         now = self._clock()
         match event:
-            case ModelCalled(model=model):
+            case on.ModelCalled(model=model):
                 self._status.wait(f"waiting for {one_line(model)}", now)
-            case ModelRetrying(delay_s=delay_s):
+            case on.ModelRetrying(delay_s=delay_s):
                 self._line(words.retrying(event))
                 self._status.count_down("trying again", now, delay_s)
-            case Progress(done=done, total=total, seconds=seconds):
+            case on.Progress(done=done, total=total, seconds=seconds):
                 if 0 < total <= done:
                     self._run_on()
                 elif not self._asked:
                     self._status.wait(words.progress(event), now - seconds)
-            case Asked():
+            case on.Asked():
                 # The code that asks draws the question, perhaps on another terminal.
                 self._asked = True
                 self._status.clear()
-            case KernelChanged():
+            case on.KernelChanged():
                 self._kernel_changed(event)
-            case CheckStarted():
+            case on.CheckStarted():
                 self._line(words.of_check(event))
                 self._status.wait("checking", now)
-            case CheckFinished():
+            case on.CheckFinished():
                 self._status.clear()
                 self._line(words.of_check(event))
             case _:
@@ -327,7 +307,7 @@ class DrawnTranscript:
     def _fit(self, row: Text) -> list[Text]:
         return wrapped(row, self._width())
 
-    def _write_code(self, delta: CodeDelta) -> None:
+    def _write_code(self, delta: on.CodeDelta) -> None:
         name = "code " + delta.call_id
         if self._name != name:
             # Code that another block has split is shown whole when it is proposed.
@@ -338,7 +318,7 @@ class DrawnTranscript:
         self._code[delta.call_id].add(delta.text)
         self._keep(cast("CallCode", self._part).feed(delta.text))
 
-    def _propose(self, proposed: CodeProposed) -> None:
+    def _propose(self, proposed: on.CodeProposed) -> None:
         self._cwd = proposed.cwd
         written = str(self._code.pop(proposed.call_id, ""))
         seen = self._name == "code " + proposed.call_id and self._code_language == proposed.language
@@ -361,7 +341,7 @@ class DrawnTranscript:
         rows = self._screen_rows()
         return CallCode(language, self._width, max(_FEWEST_ROWS, rows - _ROWS_BELOW) if rows else 0)
 
-    def _finish_run(self, finished: CodeFinished) -> None:
+    def _finish_run(self, finished: on.CodeFinished) -> None:
         for error in self._interruption.released(finished):
             self._keep(self._growing("output " + finished.call_id, self._output).add(error))
         if self._name != "output " + finished.call_id:
@@ -381,7 +361,7 @@ class DrawnTranscript:
         self._keep(pictures)
         self._named |= named
 
-    def _kernel_changed(self, changed: KernelChanged) -> None:
+    def _kernel_changed(self, changed: on.KernelChanged) -> None:
         self._status.kernel_changed(changed, self._clock())
         self._obituary = changed.why if changed.state == "died" else ""
         self._line(words.kernel_changed(changed))

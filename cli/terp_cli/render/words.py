@@ -6,29 +6,8 @@ from typing import assert_never
 from rich.style import Style
 from rich.text import Text
 
+from terp import events as on
 from terp.errors import with_remedy
-from terp.events import (
-    Answered,
-    CheckFinished,
-    CheckStarted,
-    CodeCompared,
-    CodeDeclined,
-    CodeFinished,
-    CodeProposed,
-    CodeRejected,
-    HistoryCompacted,
-    HistoryRewound,
-    JobChanged,
-    KernelChanged,
-    ModelRetrying,
-    Noticed,
-    Progress,
-    SessionForked,
-    SessionResumed,
-    TurnFinished,
-    TurnStarted,
-    UsageReported,
-)
 from terp.events.changes import (
     by_folder,
     delta_line,
@@ -45,8 +24,10 @@ from terp_cli.render.effects_line import BETWEEN, effects_in_words, notable
 from terp_cli.render.status import elapsed
 from terp_cli.terminal.sanitise import one_line, readable
 
-OneSentence = TurnStarted | Answered | CodeDeclined | CodeRejected | HistoryCompacted | Noticed
-OfPast = HistoryRewound | SessionForked | SessionResumed | CodeCompared
+OneSentence = (
+    on.TurnStarted | on.Answered | on.CodeDeclined | on.CodeRejected | on.HistoryCompacted | on.Noticed
+)
+OfPast = on.HistoryRewound | on.SessionForked | on.SessionResumed | on.CodeCompared
 
 _BAR = 12
 # Rows from the end of a check's output, which name the failure; the model gets more.
@@ -82,7 +63,7 @@ class UsageSum:
         self._read = self._written = 0
         self._cost: float | None = 0.0
 
-    def add(self, reported: UsageReported) -> None:
+    def add(self, reported: on.UsageReported) -> None:
         """Add one request; an unknown cost makes the sum unknown."""
         self._read += reported.input_tokens
         self._written += reported.output_tokens
@@ -101,7 +82,7 @@ def code_header(language: str) -> Text:
     return Text(f"── {one_line(language) or 'code'}", look.RULE)
 
 
-def effects(proposed: CodeProposed, *, asks: bool) -> list[Text]:
+def effects(proposed: on.CodeProposed, *, asks: bool) -> list[Text]:
     """Return the effects of code; if it needs approval, the important ones are highlighted.
 
     Nothing where they are not, and nothing of it is notable.
@@ -126,17 +107,17 @@ def late_header() -> Text:
 def sentence(event: OneSentence) -> list[Text]:
     """Return the rows of an event that is one sentence."""
     match event:
-        case TurnStarted(attachments=names):
+        case on.TurnStarted(attachments=names):
             return _said(f"attached: {', '.join(names)}", look.DIM) if names else []
-        case Answered(by=by, answer=answer):
+        case on.Answered(by=by, answer=answer):
             return [] if by == "person" else _said(f"{by}: {answer}", look.DIM)
-        case CodeDeclined(reason=reason):
+        case on.CodeDeclined(reason=reason):
             return _said(f"Not run: {reason}" if reason else "Not run.", look.DIM)
-        case CodeRejected(reason=reason):
+        case on.CodeRejected(reason=reason):
             return _said(f"Cannot run: {reason}", look.WARNING)
-        case HistoryCompacted():
+        case on.HistoryCompacted():
             return _said(sentences.compacted(event, grouped), look.DIM)
-        case Noticed(text=text, remedy=remedy):
+        case on.Noticed(text=text, remedy=remedy):
             return _said(f"! {text}", look.WARNING) + (_said(remedy, look.DIM) if remedy else [])
         case _:
             assert_never(event)
@@ -145,22 +126,22 @@ def sentence(event: OneSentence) -> list[Text]:
 def of_past(event: OfPast) -> list[Text]:
     """Return the sentence on earlier turns or their code."""
     match event:
-        case HistoryRewound():
+        case on.HistoryRewound():
             return _said(sentences.rewound(event), look.DIM)
-        case SessionForked():
+        case on.SessionForked():
             return _said(sentences.forked(event), look.DIM)
-        case SessionResumed():
+        case on.SessionResumed():
             return _said(sentences.resumed(event), look.WARNING if event.lost else look.DIM)
-        case CodeCompared(difference=difference):
+        case on.CodeCompared(difference=difference):
             said = _said(sentences.compared(event), look.WARNING if difference else look.GOOD)
             return said + (_said(difference, look.DIM) if difference else [])
         case _:
             assert_never(event)
 
 
-def of_check(event: CheckStarted | CheckFinished) -> list[Text]:
+def of_check(event: on.CheckStarted | on.CheckFinished) -> list[Text]:
     """Return the start of a check, or its result with the end of its output."""
-    if isinstance(event, CheckStarted):
+    if isinstance(event, on.CheckStarted):
         return _said(sentences.check_started(event), look.DIM)
     lines = event.output.strip("\n").splitlines()
     if len(lines) > _CHECKED + 1:
@@ -170,13 +151,13 @@ def of_check(event: CheckStarted | CheckFinished) -> list[Text]:
     return (_said(shown, look.DIM) if shown else []) + said
 
 
-def retrying(event: ModelRetrying) -> list[Text]:
+def retrying(event: on.ModelRetrying) -> list[Text]:
     """Return the reason why a request is repeated."""
     again = f"The request is sent again (attempt {event.attempt})."
     return _said(with_remedy(event.reason, again), look.WARNING)
 
 
-def finished(event: CodeFinished, *, number: int = 0) -> list[Text]:
+def finished(event: on.CodeFinished, *, number: int = 0) -> list[Text]:
     """Return the end of a run, the line at which it was stopped, and the changed variables.
 
     `number` is that of the run in the session: what it put out is found by it again.
@@ -194,7 +175,7 @@ def finished(event: CodeFinished, *, number: int = 0) -> list[Text]:
     return rows
 
 
-def left_behind(event: CodeFinished, *, cut: bool) -> list[Text]:
+def left_behind(event: on.CodeFinished, *, cut: bool) -> list[Text]:
     """Return the changed files of a run, and the file of its whole output if some is not shown."""
     rows = [_files(group, event.cwd) for group in file_groups(event.files)]
     if cut and event.output_path:
@@ -202,7 +183,7 @@ def left_behind(event: CodeFinished, *, cut: bool) -> list[Text]:
     return rows
 
 
-def of_job(event: JobChanged) -> list[Text]:
+def of_job(event: on.JobChanged) -> list[Text]:
     """Return the line on a run in the background, or the line above the output of an ended job."""
     name = f"job {event.job} ({one_line(event.language)})"
     if event.state == "ended":
@@ -210,7 +191,7 @@ def of_job(event: JobChanged) -> list[Text]:
     return _said(f"Runs in the background as {name}, after {elapsed(event.seconds)}.", look.DIM)
 
 
-def kernel_changed(event: KernelChanged) -> list[Text]:
+def kernel_changed(event: on.KernelChanged) -> list[Text]:
     """Return the sentence on a kernel's change."""
     if event.state not in _KERNEL:
         return []
@@ -218,7 +199,7 @@ def kernel_changed(event: KernelChanged) -> list[Text]:
     return _said(" ".join([said.format(event.language), event.why]).strip(), style)
 
 
-def progress(event: Progress) -> str:
+def progress(event: on.Progress) -> str:
     """Return progress as text: with a bar if the total is known, else with a count if there is one."""
     what = one_line(event.what)
     if event.total <= 0:
@@ -230,7 +211,7 @@ def progress(event: Progress) -> str:
     )
 
 
-def ended(event: TurnFinished, usage: UsageSum) -> list[Text]:
+def ended(event: on.TurnFinished, usage: UsageSum) -> list[Text]:
     """Return the reason of a turn's end, unless it is "done", and its usage."""
     rows: list[Text] = []
     if event.error:

@@ -15,38 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, assert_never
 
-from terp.events import (
-    Answered,
-    Asked,
-    CheckFinished,
-    CheckStarted,
-    CodeCompared,
-    CodeDeclined,
-    CodeDelta,
-    CodeFinished,
-    CodeProposed,
-    CodeRejected,
-    CodeStarted,
-    CodeTyped,
-    Event,
-    HistoryCompacted,
-    HistoryRewound,
-    JobChanged,
-    KernelChanged,
-    LateOutput,
-    ModelCalled,
-    ModelRetrying,
-    Noticed,
-    Printed,
-    Progress,
-    ReasoningDelta,
-    SessionForked,
-    SessionResumed,
-    TextDelta,
-    TurnFinished,
-    TurnStarted,
-    UsageReported,
-)
+from terp import events as on
 from terp_cli.terminal import tty
 from terp_cli.terminal.sanitise import one_line
 
@@ -112,50 +81,37 @@ class TerminalWindow:
         """Return the sequence to write before the shell or another program reads the keyboard."""
         return "\x1b[?1004l" if self.means.focus else ""
 
-    def saw(self, event: Event, now: float) -> tuple["TerminalWindow", str]:
+    def saw(self, event: on.Event, now: float) -> tuple["TerminalWindow", str]:
         """Return the window after an event, and the sequence to write."""
         match event:
             # The pieces of a reply come by the thousand, so they are matched first.
             case (
-                TextDelta()
-                | ReasoningDelta()
-                | CodeDelta()
-                | Printed()
-                | CodeCompared()
-                | CheckStarted()
-                | CheckFinished()
-                | CodeProposed()
-                | HistoryCompacted()
-                | HistoryRewound()
-                | KernelChanged()
-                | LateOutput()
-                | ModelRetrying()
-                | Noticed()
-                | Progress()
-                | SessionForked()
-                | SessionResumed()
-                | UsageReported()
-            ):
+                on.TextDelta() | on.ReasoningDelta() | on.CodeDelta() | on.Printed() | on.CodeCompared()
+                | on.CheckStarted() | on.CheckFinished() | on.CodeProposed() | on.HistoryCompacted()
+                | on.HistoryRewound() | on.KernelChanged() | on.LateOutput() | on.ModelRetrying()
+                | on.Noticed() | on.Progress() | on.SessionForked() | on.SessionResumed()
+                | on.UsageReported()
+            ):  # fmt: skip
                 return self, ""
-            case TurnStarted(prompt=words) | CodeTyped(code=words):
-                run = event.call_id if isinstance(event, CodeTyped) else ""
+            case on.TurnStarted(prompt=words) | on.CodeTyped(code=words):
+                run = event.call_id if isinstance(event, on.CodeTyped) else ""
                 began = replace(self._answered(), words=_first_words(words), typed_run=run, began=now)
                 # The command line was typed too.
                 return self._next(began.typed(now) if self.touched is None else began)
-            case Asked(question_id=question):
+            case on.Asked(question_id=question):
                 return replace(self, question=question, asked=now), ""
-            case Answered() | CodeStarted() | CodeDeclined() | CodeRejected() | ModelCalled():
+            case on.Answered() | on.CodeStarted() | on.CodeDeclined() | on.CodeRejected() | on.ModelCalled():
                 return self._next(self._answered())
-            case TurnFinished(reason=reason):
+            case on.TurnFinished(reason=reason):
                 return self._over(reason, now)
-            case CodeFinished() | JobChanged():
+            case on.CodeFinished() | on.JobChanged():
                 return self._of_run(event, now)
             case _:
                 assert_never(event)
 
-    def _of_run(self, event: CodeFinished | JobChanged, now: float) -> tuple["TerminalWindow", str]:
+    def _of_run(self, event: on.CodeFinished | on.JobChanged, now: float) -> tuple["TerminalWindow", str]:
         own = event.call_id == self.typed_run and self.began is not None
-        if isinstance(event, CodeFinished):
+        if isinstance(event, on.CodeFinished):
             return self._over("done" if event.status == "ok" else event.status, now) if own else (self, "")
         if event.state == "background":
             # The user can type again; the end of the job gets its own notification.

@@ -7,38 +7,7 @@ from typing import assert_never
 
 from rich.text import Text
 
-from terp.events import (
-    Answered,
-    Asked,
-    CheckFinished,
-    CheckStarted,
-    CodeCompared,
-    CodeDeclined,
-    CodeDelta,
-    CodeFinished,
-    CodeProposed,
-    CodeRejected,
-    CodeStarted,
-    CodeTyped,
-    Event,
-    HistoryCompacted,
-    HistoryRewound,
-    JobChanged,
-    KernelChanged,
-    LateOutput,
-    ModelCalled,
-    ModelRetrying,
-    Noticed,
-    Printed,
-    Progress,
-    ReasoningDelta,
-    SessionForked,
-    SessionResumed,
-    TextDelta,
-    TurnFinished,
-    TurnStarted,
-    UsageReported,
-)
+from terp import events as on
 from terp.events.changes import delta_words
 from terp.events.outputs import Output
 from terp_cli.render import words
@@ -51,16 +20,17 @@ from terp_cli.render.status import elapsed
 from terp_cli.terminal.sanitise import one_line, readable
 
 Said = (
-    TurnStarted
-    | Answered
-    | CodeDeclined
-    | CodeRejected
-    | HistoryCompacted
-    | Noticed
-    | KernelChanged
-    | CodeTyped
-    | UsageReported
+    on.TurnStarted
+    | on.Answered
+    | on.CodeDeclined
+    | on.CodeRejected
+    | on.HistoryCompacted
+    | on.Noticed
+    | on.KernelChanged
+    | on.CodeTyped
+    | on.UsageReported
 )
+Waiting = on.ModelCalled | on.ModelRetrying | on.Progress | on.Asked | on.CheckStarted | on.CheckFinished
 
 _FIRST_S, _AGAIN_S = 2.0, 10.0
 """Seconds until waiting is reported, and between further reports."""
@@ -106,31 +76,28 @@ class SpokenTurn:
         self._interruption = Interruption()
         self._usage = words.UsageSum()
 
-    def take(self, event: Event) -> list[str]:
+    def take(self, event: on.Event) -> list[str]:
         """Return the lines that `event` completes."""
         match event:
-            case ReasoningDelta() | TextDelta() | CodeDelta() | CodeProposed():
+            case on.ReasoningDelta() | on.TextDelta() | on.CodeDelta() | on.CodeProposed():
                 return self._of_reply(event)
-            case CodeStarted() | Printed() | LateOutput() | CodeFinished() | JobChanged():
+            case on.CodeStarted() | on.Printed() | on.LateOutput() | on.CodeFinished() | on.JobChanged():
                 return self._of_run(event)
-            case ModelCalled() | ModelRetrying() | Progress() | Asked() | CheckStarted() | CheckFinished():
+            case (
+                on.ModelCalled() | on.ModelRetrying() | on.Progress() | on.Asked() | on.CheckStarted()
+                | on.CheckFinished()
+            ):  # fmt: skip
                 return self._of_waiting(event)
             case (
-                TurnStarted()
-                | Answered()
-                | CodeDeclined()
-                | CodeRejected()
-                | HistoryCompacted()
-                | Noticed()
-                | KernelChanged()
-                | CodeTyped()
-                | UsageReported()
-            ):
+                on.TurnStarted() | on.Answered() | on.CodeDeclined() | on.CodeRejected()
+                | on.HistoryCompacted() | on.Noticed() | on.KernelChanged() | on.CodeTyped()
+                | on.UsageReported()
+            ):  # fmt: skip
                 said = self._sentence(event)
                 return [*self.rest(), *said] if said else []
-            case HistoryRewound() | SessionForked() | SessionResumed() | CodeCompared():
+            case on.HistoryRewound() | on.SessionForked() | on.SessionResumed() | on.CodeCompared():
                 return [*self.rest(), *_plain(words.of_past(event))]
-            case TurnFinished():
+            case on.TurnFinished():
                 return self._finished(event)
             case _:
                 assert_never(event)
@@ -155,21 +122,23 @@ class SpokenTurn:
         so_far = self._output.taken() if self._output else []
         return [*so_far, f"{self._what}, {elapsed(waited)}."]
 
-    def _of_reply(self, event: ReasoningDelta | TextDelta | CodeDelta | CodeProposed) -> list[str]:
+    def _of_reply(
+        self, event: on.ReasoningDelta | on.TextDelta | on.CodeDelta | on.CodeProposed
+    ) -> list[str]:
         match event:
-            case ReasoningDelta(text=text):
+            case on.ReasoningDelta(text=text):
                 self._wait("Thinking")
                 self._reasoning.add(text)
                 return []
-            case TextDelta(text=text, reference=reference):
+            case on.TextDelta(text=text, reference=reference):
                 self._wait("Writing")
                 said = f"{text} (computed)" if reference else text
                 return self._reasoned() + self._replied(self._prose.feed(said))
-            case CodeDelta():
+            case on.CodeDelta():
                 # It is written when it is complete.
                 self._wait("Writing code")
                 return []
-            case CodeProposed(language=language, code=code, cwd=cwd):
+            case on.CodeProposed(language=language, code=code, cwd=cwd):
                 self._what, self._cwd = "", cwd
                 asks = self._asks() or bool(event.asks)
                 shown = event.effects if asks else notable(event.effects, cwd)
@@ -178,27 +147,29 @@ class SpokenTurn:
             case _:
                 assert_never(event)
 
-    def _of_run(self, event: CodeStarted | Printed | LateOutput | CodeFinished | JobChanged) -> list[str]:
+    def _of_run(
+        self, event: on.CodeStarted | on.Printed | on.LateOutput | on.CodeFinished | on.JobChanged
+    ) -> list[str]:
         match event:
-            case CodeStarted():
+            case on.CodeStarted():
                 lines = self.rest()
                 self._wait("Running")
                 self._output = SpokenOutput(self._cwd, whole=self.verbose)
                 return lines
-            case Printed(call_id=call_id, output=output):
+            case on.Printed(call_id=call_id, output=output):
                 if not self.verbose and self._interruption.keeps(call_id, output):
                     return []
                 return self._said(output)
-            case LateOutput(output=output):
+            case on.LateOutput(output=output):
                 late = SpokenOutput(self._cwd, whole=self.verbose)
                 lines = [*late.add(output), *late.taken()]
                 return [*self.rest(), "Output of an earlier run:", *lines] if lines else []
-            case CodeFinished():
+            case on.CodeFinished():
                 self._what = ""
                 errors = self._interruption.released(event)
                 after_all = [line for error in errors for line in self._said(error)]
                 return [*after_all, *self.rest(), *self._ended(event)]
-            case JobChanged():
+            case on.JobChanged():
                 lines = [*self.rest(), _of_job(event)]
                 self._what, self._output = "", None
                 return lines
@@ -209,29 +180,27 @@ class SpokenTurn:
         self._output = self._output or SpokenOutput(self._cwd, whole=self.verbose)
         return self._output.add(output)
 
-    def _of_waiting(
-        self, event: ModelCalled | ModelRetrying | Progress | Asked | CheckStarted | CheckFinished
-    ) -> list[str]:
+    def _of_waiting(self, event: Waiting) -> list[str]:
         match event:
-            case ModelCalled(model=model):
+            case on.ModelCalled(model=model):
                 lines = self.rest()
                 self._wait(f"Waiting for {one_line(model)}")
                 return lines
-            case ModelRetrying(delay_s=delay_s):
+            case on.ModelRetrying(delay_s=delay_s):
                 lines = self.rest()
                 self._wait("Waiting to try again")
                 return [*lines, *_plain(words.retrying(event)), f"In {delay_s:.0f} s."]
-            case CheckStarted():
+            case on.CheckStarted():
                 lines = [*self.rest(), *_plain(words.of_check(event))]
                 self._wait("Checking")
                 return lines
-            case CheckFinished():
+            case on.CheckFinished():
                 self._what = ""
                 return [*self.rest(), *_plain(words.of_check(event))]
-            case Progress(seconds=seconds):
+            case on.Progress(seconds=seconds):
                 self._wait(words.progress(event), seconds)
                 return []
-            case Asked():
+            case on.Asked():
                 # The code that asks writes the question, perhaps on another terminal.
                 self._what = ""
                 return self.rest()
@@ -240,25 +209,25 @@ class SpokenTurn:
 
     def _sentence(self, event: Said) -> list[str]:
         match event:
-            case TurnStarted(prompt=prompt, attachments=names):
+            case on.TurnStarted(prompt=prompt, attachments=names):
                 asked = _asked(prompt) if self._repeats else []
                 return [*asked, *([f"Attached: {_names(names)}."] if names else [])]
-            case Noticed(text=text, remedy=remedy):
+            case on.Noticed(text=text, remedy=remedy):
                 return _lines(f"Note: {text}") + (_lines(remedy) if remedy else [])
-            case KernelChanged():
+            case on.KernelChanged():
                 return self._of_kernel(event)
-            case Answered() | CodeDeclined() | CodeRejected() | HistoryCompacted():
+            case on.Answered() | on.CodeDeclined() | on.CodeRejected() | on.HistoryCompacted():
                 return _plain(words.sentence(event))
-            case CodeTyped():
+            case on.CodeTyped():
                 # It is on the screen as the typed line.
                 return []
-            case UsageReported():
+            case on.UsageReported():
                 self._usage.add(event)
                 return []
             case _:
                 assert_never(event)
 
-    def _of_kernel(self, event: KernelChanged) -> list[str]:
+    def _of_kernel(self, event: on.KernelChanged) -> list[str]:
         name = one_line(event.language)
         starting = f"Starting {name}"
         if event.state == "died":
@@ -271,7 +240,7 @@ class SpokenTurn:
             self._what = ""
         return _plain(words.kernel_changed(event))
 
-    def _ended(self, event: CodeFinished) -> list[str]:
+    def _ended(self, event: on.CodeFinished) -> list[str]:
         """Return the end of a run, its changed files, and the file of its output if lines were omitted."""
         cut = self._output is not None and self._output.cut
         self._output = None
@@ -285,7 +254,7 @@ class SpokenTurn:
         lines += _plain(words.left_behind(event, cut=cut))
         return [f"{_ENDS[event.status]} {elapsed(event.seconds)}.", *(line.strip() for line in lines)]
 
-    def _finished(self, event: TurnFinished) -> list[str]:
+    def _finished(self, event: on.TurnFinished) -> list[str]:
         self._what = ""
         # A screen reader would read grouped digits as several numbers.
         used = _GAP.sub("", str(self._usage)).replace(" · ", ", ")
@@ -315,7 +284,7 @@ def _asked(prompt: str) -> list[str]:
     return [f"You: {first}", *([f"And {counted(len(more), 'more line')}."] if more else [])]
 
 
-def _of_job(event: JobChanged) -> str:
+def _of_job(event: on.JobChanged) -> str:
     name = f"job {event.job}, {one_line(event.language)}"
     if event.state == "ended":
         return f"What came of {name}:"

@@ -5,38 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import assert_never
 
-from terp.events import (
-    Answered,
-    Asked,
-    CheckFinished,
-    CheckStarted,
-    CodeCompared,
-    CodeDeclined,
-    CodeDelta,
-    CodeFinished,
-    CodeProposed,
-    CodeRejected,
-    CodeStarted,
-    CodeTyped,
-    Event,
-    HistoryCompacted,
-    HistoryRewound,
-    JobChanged,
-    KernelChanged,
-    LateOutput,
-    ModelCalled,
-    ModelRetrying,
-    Noticed,
-    Printed,
-    Progress,
-    ReasoningDelta,
-    SessionForked,
-    SessionResumed,
-    TextDelta,
-    TurnFinished,
-    TurnStarted,
-    UsageReported,
-)
+from terp import events as on
 from terp.events.error_text import readable
 from terp.events.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
 from terp.text.fencing import fenced, quoted
@@ -66,7 +35,7 @@ class Markdown:
         """Return True if there is any text yet."""
         return bool(self._end)
 
-    def take(self, event: Event) -> str:
+    def take(self, event: on.Event) -> str:
         """The text of an event."""
         return "".join(self._text(event))
 
@@ -74,38 +43,41 @@ class Markdown:
         """A paragraph of its own."""
         return "".join([*self._closed(), *self._block(text)])
 
-    def _text(self, event: Event) -> Iterator[str]:
+    def _text(self, event: on.Event) -> Iterator[str]:
         match event:
-            case TextDelta(text=text):
+            case on.TextDelta(text=text):
                 yield from self._closed()
                 yield from self._flowing(text)
-            case CodeProposed(language=language, code=code):
+            case on.CodeProposed(language=language, code=code):
                 yield from self._closed()
                 yield from self._block(fenced(code, language))
-            case Printed(output=output) | LateOutput(output=output):
+            case on.Printed(output=output) | on.LateOutput(output=output):
                 yield from self._output(output)
-            case CodeFinished(status=status, note=note):
+            case on.CodeFinished(status=status, note=note):
                 yield from self._closed()
                 if note or status not in ("ok", "error"):
                     yield from self._block(quoted(note or f"The run ended: {status}."))
-            case CodeDeclined() | Noticed() | CheckStarted() | CheckFinished():
+            case on.CodeDeclined() | on.Noticed() | on.CheckStarted() | on.CheckFinished():
                 yield from self._remark(event)
-            case ModelRetrying():
+            case on.ModelRetrying():
                 # What came of the reply cannot be taken back: the next one begins apart from it.
                 self._apart = self.begun
             # CodeRejected stays between the model and terp: the model reads the problem and calls again.
             case (
-                TurnStarted() | ModelCalled() | ReasoningDelta() | CodeDelta() | CodeTyped() | Asked()
-                | Answered() | CodeRejected() | CodeStarted() | KernelChanged() | Progress()
-                | JobChanged() | UsageReported() | HistoryCompacted() | HistoryRewound() | SessionForked()
-                | SessionResumed() | CodeCompared() | TurnFinished()
+                on.TurnStarted() | on.ModelCalled() | on.ReasoningDelta() | on.CodeDelta() | on.CodeTyped()
+                | on.Asked() | on.Answered() | on.CodeRejected() | on.CodeStarted() | on.KernelChanged()
+                | on.Progress() | on.JobChanged() | on.UsageReported() | on.HistoryCompacted()
+                | on.HistoryRewound() | on.SessionForked() | on.SessionResumed() | on.CodeCompared()
+                | on.TurnFinished()
             ):  # fmt: skip
                 return
             case _:
                 assert_never(event)
 
-    def _remark(self, event: CodeDeclined | Noticed | CheckStarted | CheckFinished) -> Iterator[str]:
-        if isinstance(event, CheckFinished) and event.output.strip():
+    def _remark(
+        self, event: on.CodeDeclined | on.Noticed | on.CheckStarted | on.CheckFinished
+    ) -> Iterator[str]:
+        if isinstance(event, on.CheckFinished) and event.output.strip():
             yield from self._console(f"{event.output.rstrip()}\n")
         yield from self._closed()
         yield from self._block(quoted(_remarked(event)))
@@ -186,15 +158,15 @@ class LastReply(Markdown):
 
     _kept = ""
 
-    def take(self, event: Event) -> str:
+    def take(self, event: on.Event) -> str:
         """The text of the last reply, with the end of the turn."""
-        if isinstance(event, ModelCalled | ModelRetrying):
+        if isinstance(event, on.ModelCalled | on.ModelRetrying):
             self._kept = ""
-        elif isinstance(event, TextDelta):
+        elif isinstance(event, on.TextDelta):
             self._kept += event.text
-        elif isinstance(event, CodeProposed):
+        elif isinstance(event, on.CodeProposed):
             self._kept = f"{fenced(event.code, event.language)}\n\n"
-        elif isinstance(event, TurnFinished):
+        elif isinstance(event, on.TurnFinished):
             kept, self._kept = self._kept, ""
             return self._wrote(kept)
         return ""
@@ -204,14 +176,14 @@ class LastReply(Markdown):
         return super().block(self._kept + text)
 
 
-def _remarked(event: CodeDeclined | Noticed | CheckStarted | CheckFinished) -> str:
+def _remarked(event: on.CodeDeclined | on.Noticed | on.CheckStarted | on.CheckFinished) -> str:
     """Return a remark that the user must see beside the answer."""
     match event:
-        case CodeDeclined(reason=reason):
+        case on.CodeDeclined(reason=reason):
             return f"Not run: {reason}" if reason else "Not run."
-        case Noticed(text=text, remedy=remedy):
+        case on.Noticed(text=text, remedy=remedy):
             return f"{text} {remedy}".rstrip()
-        case CheckStarted():
+        case on.CheckStarted():
             return sentences.check_started(event)
-        case CheckFinished():
+        case on.CheckFinished():
             return sentences.check_finished(event)
