@@ -72,30 +72,30 @@ def command(name: str) -> Callable[[Invocation], int]:
     Raises:
         TerpError: packages of the server are not installed.
     """
-    module, _, function = COMMANDS[name].partition(":")
     try:
-        found: Callable[[Invocation], int] = getattr(import_module(module), function)
+        return _loaded(COMMANDS[name])
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] not in _SERVER_PACKAGES:
             raise
         raise TerpError(
             f"the server needs packages that are not installed: {install_extra('server')}"
         ) from missing
+
+
+def _loaded(name: str) -> Callable[..., int]:
+    """Import and return a function, given as `module:function`."""
+    module, _, function = name.partition(":")
+    found: Callable[..., int] = getattr(import_module(module), function)
     return found
 
 
 def converse(call: Invocation) -> int:
     """Answer the prompt of the command line, or prompt for one; return the exit code."""
-    if call.resumes:
-        from terp_cli.repl.resuming import resumes_problem  # noqa: PLC0415  (each way imports its own)
-
-        if resumes_problem(call):
-            return command("solve")(call)
+    if call.resumes and _loaded("terp_cli.repl.resuming:resumes_problem")(call):
+        return command("solve")(call)
     settings = call.settings()
-    if call.stays and not call.resumes:
-        from terp_cli.repl.first_prompt import prompt_first  # noqa: PLC0415  (see above)
-
-        return prompt_first(call, settings)
-    from terp_cli.repl.conversation import converse as answer  # noqa: PLC0415  (see above)
-
-    return answer(call, settings)
+    prompts_first = call.stays and not call.resumes
+    answer = (
+        "terp_cli.repl.first_prompt:prompt_first" if prompts_first else "terp_cli.repl.conversation:converse"
+    )
+    return _loaded(answer)(call, settings)

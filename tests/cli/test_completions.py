@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from terp_cli.generate.shells import FILES, folder, generated, shipped
+from terp_cli.generate.shells import FILES, folder, shipped
+from terp_cli.generate.shells.__main__ import generated
 from terp_cli.line.command_line import read_command_line
 from terp_cli.line.flags import all_flags
 from terp_cli.line.subcommands import EXPORTS, SHELLS, SUBCOMMANDS, VERBS

@@ -7,7 +7,7 @@ import pytest
 
 from terp.kernels.jupyter.local import LocalKernels
 from terp.session.context.namespaces import Namespaces
-from terp_cli.prompt.mentions import described
+from terp_cli.repl.missed_mentions import described
 from tests.cli.repl.commands.here import Here
 from tests.core.kernels.running import ran
 

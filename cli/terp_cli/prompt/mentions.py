@@ -8,14 +8,9 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from terp.text.paths import typed_path
-
-if TYPE_CHECKING:
-    from terp.events.kernel import Variable
-    from terp.events.messages import Attachment
 
 # Within double quotes, backslashes and double quotes of the name are escaped with a backslash.
 _QUOTED = r'''"((?:\\["\\]|\\(?!["\\])|[^"\\\n])+)"'''
@@ -60,17 +55,6 @@ def mentions(message: str, cwd: Path) -> Mentions:
 
 def _once(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(words))
-
-
-def described(variable: "Variable", language: str) -> "Attachment":
-    """Return the description of a kernel's variable, for the model."""
-    from terp.events.changes import shape_text  # noqa: PLC0415  (the prompt is shown before any variable)
-    from terp.events.messages import Attachment  # noqa: PLC0415
-
-    shape = f", {shape_text(variable.shape)}" if variable.shape else ""
-    value = f": {variable.head}" if variable.head else ""
-    note = f"[Variable {variable.name} in the {language.capitalize()} kernel: {variable.type}{shape}{value}]"
-    return Attachment(variable.name, note, None)
 
 
 def mention(path: str) -> str:

@@ -22,11 +22,13 @@ from terp.session.explaining import asked_about
 from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.places import Places
+from terp.store.catalogue import Entry
 from terp_cli.fronts.interactive import InteractiveFront
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.prompt.interface import PromptReader
-from terp_cli.repl.keeping import SavedSession, SessionOpener, saved, stored
+from terp_cli.repl.keeping import SessionOpener
 from terp_cli.repl.prefetch import prefetch_adapters
+from terp_cli.repl.resuming import saved, stored
 from terp_cli.repl.trusting import asked_again
 from terp_cli.terminal.sanitise import readable
 
@@ -190,7 +192,7 @@ class ReplContext:
         if change.is_any:
             await change_settings(session, change, self.environ, api_key=self.call.options.api_key)
 
-    def saved(self) -> Sequence[SavedSession]:
+    def saved(self) -> Sequence[Entry]:
         """Return the earlier sessions of this directory, the newest first."""
         return saved(self.call, self.session.folder.name)
 

@@ -28,11 +28,12 @@ from terp.text.peek import Room
 from terp_cli.fronts.invocation import STDIN, Invocation
 from terp_cli.fronts.oneshot import OneShotPrompt, one_shot, wanted_by, write_variable
 from terp_cli.line.stdin import Piped, read_prompt, take_data
-from terp_cli.repl.keeping import SessionOpener, place_of, prune_soon, report_resumed, resumed_by, what_first
+from terp_cli.repl.keeping import SessionOpener, place_of, prune_soon, resumed_by, what_first
 from terp_cli.repl.trusting import settled
 
 if TYPE_CHECKING:
     from terp_cli.repl.first_prompt import PromptTerminal
+    from terp_cli.repl.resuming import Resuming
     from terp_cli.repl.terminal_ui import TerminalUI
 
 _SETTLED_S = 1.0
@@ -54,7 +55,7 @@ class ConversationStart:
     cwd: Path
     question: OneShotPrompt
     prelude: str
-    resumed: bool
+    resumed: "Resuming | None"
     emission: Emission | None = None
 
 
@@ -106,9 +107,7 @@ def given_by(call: Invocation, settings: Settings) -> Iterator[ConversationStart
         first,
     )
     try:
-        yield ConversationStart(
-            place, cwd, question, piped.prelude if piped else "", resumed is not None, wanted
-        )
+        yield ConversationStart(place, cwd, question, piped.prelude if piped else "", resumed, wanted)
     finally:
         if place.keeper is not None:
             place.keeper.close()
@@ -154,7 +153,7 @@ async def conversed(
         question = given.question if given.question.asks else None
         return await run_conversation(opener, session, ui, question)
     if given.resumed:
-        report_resumed(call, session)
+        given.resumed.report(call, session)
     facts = {"session": given.place.folder.name, "model": session.model.name}
     front = (
         ui.titles.beside(ui.front)

@@ -2,12 +2,11 @@
 
 import asyncio
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from terp.errors import SessionError, TerpError
+from terp.errors import TerpError
 from terp.events import Noticed
 from terp.opening.session import build_session
 from terp.person import Person
@@ -15,26 +14,12 @@ from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.places import make_private
 from terp.store.folders import is_due, new_folder
-from terp.store.places import Place, new_place, real_directory, stored_place
+from terp.store.places import Place, new_place, stored_place
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.fronts.oneshot import First
 
 if TYPE_CHECKING:
     from terp_cli.repl.resuming import Resuming
-
-
-@dataclass(frozen=True, slots=True)
-class SavedSession:
-    """An earlier session of this directory; `last` is its last change, in seconds since the epoch.
-
-    `forked_from` is the session that it is a copy of, or "".
-    """
-
-    id: str
-    title: str
-    turns: int
-    last: float
-    forked_from: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,45 +74,6 @@ def place_of(call: Invocation, resumed: "Resuming | None") -> Place:
     )
 
 
-def saved(call: Invocation, present: str) -> Sequence[SavedSession]:
-    """The sessions of this directory, the newest first, without the `present` one."""
-    from terp.store.catalogue import Catalogue  # noqa: PLC0415  (few talks ask)
-
-    return [
-        SavedSession(entry.id, entry.title, entry.turns, entry.used, entry.forked_from)
-        for entry in Catalogue(call.places.sessions).listed(real_directory(call.cwd))
-        if entry.id != present
-    ]
-
-
-def stored(call: Invocation, wanted: str) -> Place:
-    """The place of a session of this directory, by its id or the beginning of one.
-
-    Raises:
-        SessionError: there is none, more than one, or it is open elsewhere.
-    """
-    from terp.store.catalogue import Catalogue  # noqa: PLC0415  (see above)
-
-    folder = Catalogue(call.places.sessions).find(wanted, real_directory(call.cwd))
-    return stored_place(folder, call.secrets)
-
-
-def way_back(call: Invocation, folder: Path) -> str:
-    """The command that goes on with the session in `folder`, which is left now; "" if nothing is kept."""
-    from terp.store.catalogue import Catalogue  # noqa: PLC0415  (when the talk is over)
-    from terp.store.journal import NAME  # noqa: PLC0415
-
-    if not (folder / NAME).is_file():
-        return ""
-    try:
-        # Also one that was only looked at was used last.
-        (folder / NAME).touch()
-        last = Catalogue(call.places.sessions).last(real_directory(call.cwd))
-    except (SessionError, OSError):
-        last = None
-    return "terp -c" if last == folder else f"terp -r {folder.name}"
-
-
 def what_first(call: Invocation, settings: Settings, place: Place, *, asked: bool) -> First:
     """Return the step before the prompt: rerun all code, or continue with code that waits for an answer."""
     if call.options.rerun:
@@ -136,16 +82,8 @@ def what_first(call: Invocation, settings: Settings, place: Place, *, asked: boo
     # With auto_run nobody would be asked, and this code is never to run unasked.
     if stored is None or asked or settings.auto_run:
         return ""
-    from terp_cli.repl.resuming import waits  # noqa: PLC0415  (most sessions are new)
-
-    return "go_on" if waits(stored) else ""
-
-
-def report_resumed(call: Invocation, session: Session) -> None:
-    """Say how a stored session goes on, where nothing else shows it."""
-    from terp_cli.repl.resuming import report  # noqa: PLC0415  (most sessions are new)
-
-    report(call, session)
+    waits = any(not (left.started or left.finished) for left in stored.left_over)
+    return "go_on" if waits else ""
 
 
 def prune_soon(call: Invocation, settings: Settings, session: Session) -> None:

@@ -6,11 +6,13 @@ from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 
+from terp.events.changes import shape_text
+from terp.events.kernel import Variable
 from terp.events.messages import Attachment
 from terp.session.attachments import attach, attach_elsewhere, text_room
 from terp.session.context.namespaces import Namespaces
 from terp.text.paths import typed_path
-from terp_cli.prompt.mentions import described, mentions
+from terp_cli.prompt.mentions import mentions
 from terp_cli.repl.context import ReplContext
 
 _MOST_NEAR = 5_000
@@ -53,6 +55,14 @@ async def attached(
         if notice := missed(word, cwd, known, opens_line=word in named.openers):
             context.say(notice)
     return (*files, *(described(*variables[name]) for name in named.names if name in variables))
+
+
+def described(variable: Variable, language: str) -> Attachment:
+    """Return the description of a kernel's variable, for the model."""
+    shape = f", {shape_text(variable.shape)}" if variable.shape else ""
+    value = f": {variable.head}" if variable.head else ""
+    note = f"[Variable {variable.name} in the {language.capitalize()} kernel: {variable.type}{shape}{value}]"
+    return Attachment(variable.name, note, None)
 
 
 def missed(word: str, cwd: Path, variables: Sequence[str], *, opens_line: bool) -> str:

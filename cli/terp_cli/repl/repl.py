@@ -33,9 +33,10 @@ from terp_cli.prompt.toolbar import Toolbar
 from terp_cli.repl.commands.every import all_commands
 from terp_cli.repl.commands.table import UnknownCommand
 from terp_cli.repl.context import ReplContext
-from terp_cli.repl.keeping import SessionOpener, way_back
+from terp_cli.repl.keeping import SessionOpener
 from terp_cli.repl.missed_mentions import attached
 from terp_cli.repl.prefetch import prefetch_adapters
+from terp_cli.repl.resuming import way_back
 from terp_cli.terminal.sanitise import readable
 
 if TYPE_CHECKING:

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from terp.errors import SessionError, SettingsError
 from terp.events import Noticed, SessionResumed
-from terp.session.keeping import Stored
 from terp.session.session import Session
 from terp.store.catalogue import Catalogue, Entry
-from terp.store.places import real_directory
+from terp.store.folders import fork
+from terp.store.journal import NAME
+from terp.store.places import Place, real_directory, stored_place
 from terp.store.reading import read_header
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.render import sentences
@@ -25,6 +26,15 @@ class Resuming:
 
     folder: Path
     cwd: Path
+
+    def report(self, call: Invocation, session: Session) -> None:
+        """Note how the session continues, where nothing else shows it."""
+        for record in session.log.since(session.log.resumed_at):
+            match record.event:
+                case SessionResumed():
+                    call.note(sentences.resumed(record.event))
+                case Noticed(text=text):
+                    call.note(text)
 
 
 def chosen(call: Invocation) -> Resuming:
@@ -68,19 +78,33 @@ def resumes_problem(call: Invocation) -> bool:
     return is_problem(folder)
 
 
-def waits(stored: Stored) -> bool:
-    """Return True if code of a stored session still waits for an answer."""
-    return any(not (left.started or left.finished) for left in stored.left_over)
+def saved(call: Invocation, present: str) -> Sequence[Entry]:
+    """Return the sessions of this directory, the newest first, without the `present` one."""
+    entries = Catalogue(call.places.sessions).listed(real_directory(call.cwd))
+    return [entry for entry in entries if entry.id != present]
 
 
-def report(call: Invocation, session: Session) -> None:
-    """Say how a stored session goes on, where nothing else shows it."""
-    for record in session.log.since(session.log.resumed_at):
-        match record.event:
-            case SessionResumed():
-                call.note(sentences.resumed(record.event))
-            case Noticed(text=text):
-                call.note(text)
+def stored(call: Invocation, wanted: str) -> Place:
+    """Return the place of a session of this directory, by its id or the beginning of one.
+
+    Raises:
+        SessionError: there is none, more than one, or it is open elsewhere.
+    """
+    folder = Catalogue(call.places.sessions).find(wanted, real_directory(call.cwd))
+    return stored_place(folder, call.secrets)
+
+
+def way_back(call: Invocation, folder: Path) -> str:
+    """Return the command that resumes the session in `folder`; "" if it is not kept."""
+    if not (folder / NAME).is_file():
+        return ""
+    try:
+        # Also one that was only looked at was used last.
+        (folder / NAME).touch()
+        last = Catalogue(call.places.sessions).last(real_directory(call.cwd))
+    except (SessionError, OSError):
+        last = None
+    return "terp -c" if last == folder else f"terp -r {folder.name}"
 
 
 def _directory(call: Invocation, folder: Path) -> Path:
@@ -98,8 +122,6 @@ def _directory(call: Invocation, folder: Path) -> Path:
 
 def _copied(call: Invocation, folder: Path) -> Path:
     """Copy a stored session, also one that is open in another terp; the folder of the copy."""
-    from terp.store.folders import fork  # noqa: PLC0415  (few calls copy a session)
-
     copy = folder.with_name(fork(folder))
     call.note(f"{copy.name} is a copy of {folder.name}.")
     return copy

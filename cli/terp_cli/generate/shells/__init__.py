@@ -21,16 +21,3 @@ def folder() -> Path:
 def shipped(shell: str) -> str:
     """Return the text of the file for `shell`, one of `FILES`."""
     return (folder() / FILES[shell]).read_text(encoding="utf-8")
-
-
-def generated(shell: str) -> str:
-    """Generate the file for `shell` from the tables of flags and subcommands."""
-    from terp.settings.profiles import Profiles, shipped_profiles  # noqa: PLC0415  (a shell waits for `shipped`)
-    from terp_cli.generate.shells import bash, fish, zsh  # noqa: PLC0415
-    from terp_cli.generate.shells.entries import entries  # noqa: PLC0415
-
-    script = {"bash": bash.script, "zsh": zsh.script, "fish": fish.script}[shell]
-    profiles_folder = shipped_profiles()
-    # The shell looks up the user's own profiles: to start terp for them would take 70 ms a key.
-    profiles = [entry.name for entry in Profiles(profiles_folder, profiles_folder).listed()]
-    return script(entries(), profiles)

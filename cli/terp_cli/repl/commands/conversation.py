@@ -9,10 +9,11 @@ from terp.events import ReasoningDelta, TurnStarted
 from terp.kernels.jupyter.local import LocalKernels
 from terp.session.context.history import PastTurn
 from terp.session.context.namespaces import Namespaces
+from terp.store.catalogue import Entry
 from terp_cli.repl.commands.rows import columns, counted
 from terp_cli.repl.commands.table import misused
 from terp_cli.repl.context import ReplContext
-from terp_cli.repl.keeping import SavedSession
+from terp_cli.repl.resuming import title, when
 
 if TYPE_CHECKING:
     from terp.session.rewind.rewind import ChangedFile, Restored
@@ -108,7 +109,7 @@ async def resume(context: ReplContext, session: str) -> None:
         await context.resume(session)
 
 
-async def _offer(context: ReplContext, saved: Sequence[SavedSession]) -> None:
+async def _offer(context: ReplContext, saved: Sequence[Entry]) -> None:
     if not saved:
         context.say("There is no earlier session of this directory.")
         return
@@ -142,24 +143,14 @@ def session_ids(context: ReplContext, begun: str) -> list[str]:
     return [one.id for one in context.saved() if one.id.startswith(begun)]
 
 
-def _row(one: SavedSession) -> tuple[str, ...]:
-    return one.id, _day(one.last), counted(one.turns, "turn"), _title(one)
-
-
-def _title(one: SavedSession) -> str:
-    return f"{one.title} (copy of {one.forked_from})" if one.forked_from else one.title
+def _row(one: Entry) -> tuple[str, ...]:
+    return one.id, when(one.used), counted(one.turns, "turn"), title(one)
 
 
 def short(text: str) -> str:
     """A text as one line that is quoted, cut where it is long."""
     line = " ".join(text.split())
     return repr(line if len(line) <= _SHOWN_CHARS else line[: _SHOWN_CHARS - 1] + "…")
-
-
-def _day(seconds: float) -> str:
-    from datetime import datetime  # noqa: PLC0415  (for this list only)
-
-    return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
 _CHAT = "chat"
