@@ -17,8 +17,7 @@ from terp.models.repair.fences import with_text_fallback
 from terp.person import AutoRun, Nobody
 from terp.secrets.scrubbing import Scrubber
 from terp.session.context.history import History
-from terp.session.context.sent import SentMessages
-from terp.session.context.tokens import ExpectedTokens
+from terp.session.context.request import SentMessages, TokenEstimate
 from terp.session.session import Session
 from terp.store.forms import Header
 from terp.store.keeping import Keeper
@@ -66,7 +65,7 @@ async def grown(few: int, many: int) -> tuple[float, float]:
         keeper = Keeper(Path(folder), Header("grown", "/work", 1.7e9, "0"), Scrubber)
         session = Session(model, EchoKernel(), AutoRun(Nobody()), folder=Path(folder), keeper=keeper)
         # It is watched, and never full.
-        session.know_windows(lambda _: Window(10**9))
+        session.resources.windows = lambda _: Window(10**9)
         while len(session.history) < many:
             at, began = len(session.history), time.process_time()
             async with aclosing(session.turn("What about the next part? " * 10)) as events:
@@ -84,7 +83,7 @@ def _around(seconds: Mapping[int, float], messages: int) -> float:
 def expected(messages: int) -> tuple[float, float]:
     """Seconds to expect the tokens of so many messages for the first time, and after one more of them."""
     history = History(conversation(messages))
-    tokens = ExpectedTokens(SentMessages(history))
+    tokens = TokenEstimate(SentMessages(history))
     began = time.perf_counter()
     tokens.counted("You run code.", ())
     first = time.perf_counter() - began

@@ -9,7 +9,7 @@ import pytest
 from terp import events as on
 from terp.events.kernel import Kernel
 from terp.events.outputs import Text
-from terp.session.limits import Limits
+from terp.session.resources import Limits
 from terp.testing import EchoKernel, Scripted, ScriptedModel, call, collect
 from terp_cli.fronts.plain import PlainFront
 from terp_cli.fronts.spoken import SpokenFront

@@ -12,7 +12,7 @@ from terp.events import (
 from terp.events.kernel import Kernels
 from terp.events.messages import Assistant, Message, Result
 from terp.person import AutoRun, Person
-from terp.session.limits import Limits
+from terp.session.resources import Limits, SessionResources
 from terp.session.session import Session
 from terp.testing import EchoKernel, ScriptedModel
 
@@ -25,7 +25,11 @@ def open_session(
     limits: Limits | None = None,
 ) -> Session:
     return Session(
-        model, kernels or EchoKernel(), person or AutoRun(), folder=tmp_path / "session", limits=limits
+        model,
+        kernels or EchoKernel(),
+        person or AutoRun(),
+        folder=tmp_path / "session",
+        resources=SessionResources(limits=limits or Limits()),
     )
 
 

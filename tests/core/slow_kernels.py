@@ -10,7 +10,7 @@ from terp.events.kernel import Kernel, KernelListener, KnownLanguage
 from terp.events.messages import User
 from terp.events.outputs import RunEnded, RunItem
 from terp.person import Person
-from terp.session.limits import Limits
+from terp.session.resources import Limits
 from terp.session.session import Session
 from terp.testing import EchoKernel, ScriptedModel, collect
 from tests.core.sessions import open_session

@@ -19,7 +19,7 @@ from terp.events.kernel import Kernel
 from terp.events.outputs import BackCall, Error, InputRequest, RunEnded, Text
 from terp.models.tool import Call
 from terp.person import Consent, Decline, Nobody, Run
-from terp.person.voice import Voice
+from terp.person.dialog import UserDialog
 from terp.testing import EchoKernel, ScriptedModel, ScriptedPerson, call, collect
 from tests.core.sessions import of, open_session, results, unanswered
 
@@ -38,7 +38,7 @@ async def test_words_at_another_question_are_a_no_and_reach_the_model_with_the_r
     model, kernel = ScriptedModel([call("import humanize")], "ok"), EchoKernel()
     person = ScriptedPerson("run", Decline("use the standard library"))
     session = open_session(tmp_path, model, kernel, person)
-    asking = Asking(session.voice)
+    asking = Asking(session.dialog)
     session.readiness.add(asking)
     events = await collect(session, "go")
     assert (asking.agreed, of(Answered, events)[-1].answer) == (False, "declined: use the standard library")
@@ -49,15 +49,15 @@ async def test_words_at_another_question_are_a_no_and_reach_the_model_with_the_r
 class Asking:
     """A preparation that needs consent."""
 
-    def __init__(self, voice: Voice) -> None:
-        self.voice = voice
+    def __init__(self, dialog: UserDialog) -> None:
+        self.dialog = dialog
         self.agreed: bool | None = None
 
     def waits(self, language: str) -> bool:
         return False
 
     async def before(self, call: Call, kernel: Kernel) -> str:
-        self.agreed = await self.voice.allow(Consent("Install humanize?"))
+        self.agreed = await self.dialog.allow(Consent("Install humanize?"))
         return ""
 
     async def after(self, call: Call, kernel: Kernel, error: Error) -> str:
@@ -215,7 +215,7 @@ async def test_a_consent_waits_no_more_for_a_front_end_that_left(tmp_path: Path)
     session = open_session(tmp_path, ScriptedModel("hello"), person=ScriptedPerson(True))
     async with aclosing(session.turn("go")) as events:
         await anext(events)
-        consent = asyncio.create_task(session.voice.allow(Consent("install numpy")))
+        consent = asyncio.create_task(session.dialog.allow(Consent("install numpy")))
         while not of(Asked, [record.event for record in session.log.since(0)]):
             await session.log.changed()
         assert not consent.done()

@@ -32,7 +32,7 @@ async def test_a_wrong_column_is_answered_with_the_right_ones(tmp_path: Path) ->
 async def test_values_are_not_sent_where_that_is_set(tmp_path: Path) -> None:
     model = ScriptedModel(call("x = 7\nx / 0"), "no")
     session = open_session(tmp_path, model, LocalKernels(str(tmp_path)))
-    session.equipment.error_values = False
+    session.resources.error_values = False
     await collect(session, "go")
     await session.aclose()
     (told,) = results(session)

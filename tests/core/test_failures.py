@@ -15,7 +15,7 @@ from terp.events.messages import Assistant, ToolCall, User
 from terp.events.model import Chunk, Retrying
 from terp.events.model import Text as TextChunk
 from terp.events.outputs import Error, RunEnded
-from terp.session.limits import Limits
+from terp.session.resources import Limits
 from terp.testing import EchoKernel, Part, ScriptedModel, call, collect
 from tests.core.sessions import of, open_session, results
 

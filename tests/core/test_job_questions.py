@@ -49,7 +49,7 @@ async def test_a_job_that_wants_a_line_asks_when_the_turn_is_over_and_says_who_a
     assert isinstance(session.kernels, Two)
     async with turn(session) as running:
         await python.started.wait()
-        session.jobs.leave()
+        session.jobs.detach()
         await session.kernels.shell.busy()
         python.asks.set()
         await until(session, lambda event: isinstance(event, Printed))
@@ -66,7 +66,7 @@ async def test_a_job_that_a_turn_waits_for_asks_at_once(tmp_path: Path) -> None:
     session = opened(tmp_path, python, [call(LONG)], [call("then()")], "ok", person=person)
     async with turn(session) as running:
         await python.started.wait()
-        session.jobs.leave()
+        session.jobs.detach()
         await until(session, lambda event: isinstance(event, Progress))
         python.asks.set()
         assert (await running)[-1] == TurnFinished("done", "ok")
@@ -79,7 +79,7 @@ async def test_code_that_waits_for_a_line_leaves_when_it_has_it(tmp_path: Path) 
 
     class Leaving(Typist):
         async def type_in(self, prompt: str, *, secret: bool) -> str:
-            assert session.jobs.leave()
+            assert session.jobs.detach()
             return await super().type_in(prompt, secret=secret)
 
     session = opened(tmp_path, python, [call(LONG)], "ok", person=Leaving("Ada"))

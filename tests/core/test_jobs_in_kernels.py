@@ -11,7 +11,7 @@ from terp.errors import KernelBusy
 from terp.events import CodeFinished, Event, JobChanged, KernelChanged, Printed, Progress
 from terp.kernels.jupyter.local import LocalKernels
 from terp.person import AutoRun
-from terp.session.limits import Limits
+from terp.session.resources import Limits
 from terp.session.session import Session
 from terp.testing import ScriptedModel, call, collect
 from tests.core.sessions import of, results
@@ -55,7 +55,7 @@ async def with_job(session: Session) -> list[Event]:
     """A turn whose first run goes to the background when it has put something out."""
     turn = asyncio.create_task(collect(session, "go"))
     await until(session, lambda event: isinstance(event, Printed))
-    assert session.jobs.leave()
+    assert session.jobs.detach()
     return await turn
 
 
@@ -71,7 +71,7 @@ async def test_another_language_lets_python_end_and_the_model_reads_of_it(kernel
     assert first.startswith("Still running in the background as job 1 (python, ")
     assert "Its output so far:\nbegun\n[" in first
     assert "The code ran; it has no output." in second
-    ended = "[job 1 (python) has ended; what came of it:]\nbegun\n"
+    ended = "[job 1 (python) has ended; its result:]\nbegun\n"
     assert (second + third).count(ended) == 1
     assert third.splitlines()[-1] == "42"
     assert [job.state for job in of(JobChanged, events)] == ["background", "ended"]
@@ -100,7 +100,7 @@ async def test_a_restart_of_its_kernel_ends_a_job(kernels: LocalKernels) -> None
     events = [record.event for record in session.log.since(0)]
     assert [one.status for one in of(CodeFinished, events)] == ["died"]
     assert of(KernelChanged, events)
-    assert "[job 1 (python) has ended; what came of it:]\nbegun\n" in told(session)[-1]
+    assert "[job 1 (python) has ended; its result:]\nbegun\n" in told(session)[-1]
 
 
 async def test_a_job_that_is_stopped_leaves_its_variables(kernels: LocalKernels) -> None:
@@ -118,7 +118,7 @@ async def test_a_job_that_is_stopped_leaves_its_variables(kernels: LocalKernels)
 
 async def test_a_run_that_takes_too_long_is_stopped_in_the_background_as_well(kernels: LocalKernels) -> None:
     session = opened(kernels, [call(WAITS)], "ok")
-    session.limits = Limits(run_timeout_s=1.0)
+    session.resources.limits = Limits(run_timeout_s=1.0)
     await with_job(session)
     await until(session, has_ended)
     await session.aclose()

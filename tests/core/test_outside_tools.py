@@ -16,7 +16,7 @@ ASKED = ToolCall("call_p", "python", '{"code": "1 + 1"}')
 def opened(tmp_path: Path, *replies: object) -> tuple[Session, ScriptedModel]:
     model = ScriptedModel(*replies)  # type: ignore[arg-type]
     session = open_session(tmp_path, model)
-    session.equipment.outside = {"python": PYTHON}
+    session.resources.outside = {"python": PYTHON}
     return session, model
 
 
@@ -45,7 +45,7 @@ async def test_the_turn_goes_on_with_the_result(tmp_path: Path) -> None:
     session, model = opened(tmp_path, ASKED, "It is 2.")
     await collect(session, "go")
     session.history = [*session.history[:-1], Result("call_p", "2")]
-    async with aclosing(session.go_on()) as events:
+    async with aclosing(session.continue_turn()) as events:
         seen = [event async for event in events]
     assert (seen[0], seen[-1]) == (TurnStarted("go", goes_on=True), TurnFinished("done", "It is 2."))
     assert model.requests[1][1:] == [User("go"), Assistant("", (ASKED,)), Result("call_p", "2")]
@@ -55,6 +55,6 @@ async def test_the_turn_goes_on_with_the_result(tmp_path: Path) -> None:
 async def test_nothing_goes_on_when_the_model_has_had_the_last_word(tmp_path: Path) -> None:
     session, model = opened(tmp_path, "done")
     await collect(session, "go")
-    async with aclosing(session.go_on()) as events:
+    async with aclosing(session.continue_turn()) as events:
         assert [event async for event in events] == []
     assert len(model.requests) == 1

@@ -26,7 +26,7 @@ def held(tmp_path: Path, person: ScriptedPerson | None, *codes: str) -> tuple[Se
     kernel = EchoKernel()
     model = ScriptedModel(*([call(code)] for code in codes))
     session = open_session(tmp_path, model, kernel, AutoRun(person))
-    session.equipment.confinement = Confinement(
+    session.resources.confinement = Confinement(
         SandboxOptions("auto"), str(tmp_path), {"HOME": str(tmp_path)}, lambda: True, tiers=lambda *_: [HELD]
     )
     return session, kernel
@@ -54,8 +54,8 @@ async def test_who_was_asked_once_without_the_sandbox_is_not_asked_again(tmp_pat
 
 async def test_who_was_told_that_nothing_holds_the_code_is_not_asked(tmp_path: Path) -> None:
     session, kernel = held(tmp_path, None, "1")
-    assert session.equipment.confinement is not None
-    session.equipment.confinement.shown = "none"
+    assert session.resources.confinement is not None
+    session.resources.confinement.shown = "none"
     await collect(session, "go")
     assert kernel.ran == ["1"]
 

@@ -26,7 +26,7 @@ from terp_cli.terminal.sanitise import readable
 from terp_cli.terminal.tty import TypedAhead
 
 if TYPE_CHECKING:
-    from terp.session.cost.tally import Tally
+    from terp.session.cost.budget import Tally
     from terp_cli.fronts.front_end import FrontEnd
     from terp_cli.fronts.plain import Detail
 

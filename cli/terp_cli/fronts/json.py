@@ -12,7 +12,7 @@ from terp.events.wire import VERSION, to_json
 from terp.secrets.redacting import redacted
 from terp.secrets.scrubbing import Scrubber
 from terp.secrets.stream_redactor import StreamRedactor
-from terp.session.cost.tally import Tally
+from terp.session.cost.budget import Tally
 from terp.session.reply import CodeRun, reply_of
 
 

@@ -100,7 +100,7 @@ async def _turn(
 
 def _first(session: Session, first: First, *, last: bool) -> AsyncGenerator[Event, None]:
     if first == "go_on":
-        goal, turn = current_goal(session.equipment), session.go_on()
+        goal, turn = current_goal(session.resources), session.continue_turn()
         return turn if goal is None or not last else until(session, goal, turn)
     from terp.session.replay.source import session_runs  # noqa: PLC0415  (few sessions are ever run again)
 

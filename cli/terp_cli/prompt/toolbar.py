@@ -57,5 +57,5 @@ def _environment(session: "Session", place: str) -> str:
     if place:
         # What stands in brackets would take the room of what follows it.
         return place.partition(" (")[0]
-    pythons = session.equipment.pythons
+    pythons = session.resources.pythons
     return environment_name(pythons.current if pythons else None)

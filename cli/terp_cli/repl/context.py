@@ -123,12 +123,12 @@ class ReplContext:
         """Return True if the user says yes; words that decline are sent with the next message."""
         answer = await self._person.allow(Consent(question))
         if isinstance(answer, Decline):
-            self.session.teach(objection(question, answer.reason))
+            self.session.note(objection(question, answer.reason))
         return bool(answer)
 
     async def explain(self, language: str, code: str) -> str:
         """Return the model's explanation of a piece of code."""
-        return (await self.session.beside(asked_about(language, code))).text
+        return (await self.session.answer_aside(asked_about(language, code))).text
 
     async def use_model(self, name: str) -> None:
         """Use another model from now on.
@@ -146,7 +146,7 @@ class ReplContext:
         """Ask about the project; return its state as a sentence, and the change of settings, if any."""
         state, is_new, objected = await asked_again(self.call, self._person, self.prompt)
         if objected:
-            self.session.teach(objected)
+            self.session.note(objected)
         if not is_new:
             return state, None
         self._brief_on_project()
@@ -156,11 +156,11 @@ class ReplContext:
 
     def _brief_on_project(self) -> None:
         """Send the model the project's current instructions, if the session works in the project."""
-        equipment, project = self.session.equipment, self.call.project
-        briefing = equipment.briefing
+        resources, project = self.session.resources, self.call.project
+        briefing = resources.briefing
         if briefing is not None and briefing.project.cwd == project.cwd:
-            briefing = equipment.briefing = replace(briefing, project=project)
-            self.session.brief(briefing.text(self.settings), code=self.settings.code)
+            briefing = resources.briefing = replace(briefing, project=project)
+            self.session.instruct(briefing.text(self.settings), code=self.settings.code)
 
     async def use_profile(self, name: str) -> Change | None:
         """Use the settings of another profile; return the change, or None if the user declined it.

@@ -136,12 +136,12 @@ async def conversed(
     session = await opener.open(given.place)
     if doubtful := doubt(session.model.name, settings.api_base):
         call.note(doubtful)
-    equipment = session.equipment
-    begun_with = [equipment.attaching.told] if equipment.attaching and equipment.attaching.told else []
-    for line in (*begun_with, *equipment.toolbox.problems):
+    resources = session.resources
+    begun_with = [resources.attaching.told] if resources.attaching and resources.attaching.told else []
+    for line in (*begun_with, *resources.toolbox.problems):
         call.note(line)
-    if equipment.confinement is not None and equipment.confinement.warning and not call.stays:
-        call.note(equipment.confinement.warning)
+    if resources.confinement is not None and resources.confinement.warning and not call.stays:
+        call.note(resources.confinement.warning)
     _keep_imports()
     # By then the prompt is there, or the request is out.
     asyncio.get_running_loop().call_later(_SETTLED_S, call.guard.stay)

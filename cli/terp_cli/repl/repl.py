@@ -52,11 +52,11 @@ async def run_conversation(
     """
     assert ui.prompt is not None and ui.person is not None, "a REPL has a keyboard"
     call, settings, person = opener.call, opener.settings, ui.person
-    if session.equipment.confinement is not None:
-        session.equipment.confinement.unasked = lambda: person.always
+    if session.resources.confinement is not None:
+        session.resources.confinement.unasked = lambda: person.always
     context = ReplContext(call, settings, session, ui.front, ui.prompt(), person, opener)
     for objected in ui.objections:
-        session.teach(objected)
+        session.note(objected)
     person.context = context
     try:
         code = await run_repl(context, question, _banner(context), ui.titles)
@@ -75,7 +75,7 @@ def _banner(context: ReplContext) -> Sequence[str]:
     first = f"terp {__version__} · {session.model.name} · /help"
     if not settings.code:
         return first, "No code is run (code: false)."
-    held = session.equipment.confinement
+    held = session.resources.confinement
     asks = "Code runs without being asked about." if settings.auto_run else "You are asked before code runs."
     confined = held.description if held is not None and is_confined(held.what) else "Nothing confines it."
     warning = [held.warning] if held is not None and held.warning else []
@@ -239,7 +239,7 @@ class Repl(PromptHost):
 
     def without_secrets(self, text: str) -> str:
         """Return a text without the secrets of the session."""
-        return self._context.session.equipment.without_secrets(text)
+        return self._context.session.resources.redacted(text)
 
     def commands(self) -> Iterable[Word]:
         """Return the commands."""

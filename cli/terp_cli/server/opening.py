@@ -146,8 +146,8 @@ class SettingsOpener:
             if place.keeper is not None:
                 place.keeper.close()
             raise
-        for problem in session.equipment.toolbox.problems:
-            session.voice.tell(problem)
+        for problem in session.resources.toolbox.problems:
+            session.dialog.notify(problem)
         # Whoever opens a session is about to ask.
         await prefetch_adapters()
         return OpenedSession(session, cwd)

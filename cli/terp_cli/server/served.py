@@ -43,7 +43,7 @@ class Served:
         self.subscribers = subscribers
         self.cwd = cwd
         self.files = files
-        self.transcript = Transcript(session.log, session.equipment.scrubber)
+        self.transcript = Transcript(session.log, session.resources.scrubber)
         self.questions = OpenQuestions(session)
         self.turns = Turns(session, limits.queue, self._turned)
         self.closed = False
@@ -57,7 +57,7 @@ class Served:
     @property
     def scrubber(self) -> "Scrubber":
         """The scrubber of the session's secrets."""
-        return self.session.equipment.scrubber()
+        return self.session.resources.scrubber()
 
     @property
     def is_idle(self) -> bool:
@@ -143,7 +143,7 @@ class Served:
         ended, rest = await self.session.kernels.rest(), f"{self._limits.idle_s:g} s"
         if ended:
             which = " and ".join(ended)
-            self.session.voice.tell(
+            self.session.dialog.notify(
                 f"The {which} kernel did nothing for {rest} and was closed: its variables are gone.",
                 "The next code starts a new one.",
             )

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from terp.errors import SettingsError, TerpError
 from terp.events.wire import VERSION
+from terp.session.cost.budget import Tally, tally_of
 from terp.session.cost.ledger import Entry, Ledger, tallies
-from terp.session.cost.tally import Tally, tally_of
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.fronts.json import usage_json, write_json
 from terp_cli.repl.commands.status import HEAD, cells

@@ -17,9 +17,9 @@ from terp.models.recording.file import Recording
 from terp.opening.session import written_rules
 from terp.opening.workbench import Workbench, open_bench
 from terp.person import Nobody
-from terp.session.heard import HeardRun
 from terp.session.replay.difference import difference
 from terp.session.replay.source import is_whole, recorded_runs, session_runs
+from terp.session.runs import CapturedRun
 from terp.settings import Settings
 from terp.settings.project.files import Project
 from terp.store.catalogue import Catalogue
@@ -156,7 +156,7 @@ class _Replay:
             return 0
         if run.after_restart:
             await kernel.restart()
-        heard = HeardRun(run.answers, displays, self._alone.serve, self._settings.max_output_chars)
+        heard = CapturedRun(run.answers, displays, self._alone.serve, self._settings.max_output_chars)
         stopping = self._call.stopping
         with stopping.watching(lambda: self._alone.stop(kernel), bench.kernels.aclose):
             ended = await self._alone.run(kernel, run.code, heard, self._settings.run_timeout_s)
@@ -173,7 +173,7 @@ class _Replay:
         ruling = self._rules.ruling(run.language, run.code, effects_of(run.language, run.code, {}, cwd))
         return f"{ruling.by} is against it, or wants you asked" if ruling.verdict in ("deny", "ask") else ""
 
-    def _compare(self, run: LoggedRun, heard: HeardRun) -> None:
+    def _compare(self, run: LoggedRun, heard: CapturedRun) -> None:
         scrubber = self._call.secrets.scrubber()
         now: Sequence[Output] = tuple(heard.outputs)
         as_kept = scrubber.redacted

@@ -30,13 +30,12 @@ from terp.kernels.environments.readiness import Readiness
 from terp.models.tool import Call
 from terp.opening.workbench import Workbench, open_bench
 from terp.person import AutoRun, Nobody, Person
-from terp.person.questions import Questions
-from terp.person.voice import Voice
+from terp.person.dialog import Questions, UserDialog
 from terp.session.artifacts import Artifacts
-from terp.session.beside import Beside
+from terp.session.foreground import Foreground, Interrupted, Interrupts
+from terp.session.runs import Interleaver
 from terp.session.services import Services
 from terp.store.places import Place
-from terp.text.interrupts import Interrupted, Interrupts
 from terp.text.languages import language_of, means_language
 from terp.text.plain import without_escapes
 from terp_cli.fronts.invocation import STDIN, Invocation
@@ -112,7 +111,7 @@ class ScriptRun:
     async def run(self, kernel: Kernel, code: str, *, timeout_s: float) -> int:
         """Run `code` to its end; the exit code."""
         running = kernel.execute(code, run_id="run", timeout_s=timeout_s)
-        async with aclosing(running) as items, aclosing(Beside()) as beside:
+        async with aclosing(running) as items, aclosing(Interleaver()) as beside:
             while not isinstance(item := await beside.next(items), RunEnded):
                 match item:
                     case InputRequest(prompt=prompt):
@@ -228,9 +227,9 @@ def equip(call: Invocation, alone: "SessionlessRunner", bench: "Workbench | Gate
     for line in (*filter(None, notices), *bench.toolbox.problems):
         call.note(line)
     if isinstance(bench, Workbench) and "python" not in bench.kernels.attached:
-        for preparation in bench.pythons(alone.voice), bench.packages(alone.voice):
+        for preparation in bench.pythons(alone.dialog), bench.packages(alone.dialog):
             alone.readiness.add(preparation)
-    bench.offer(alone.services, alone.voice)
+    bench.offer(alone.services, alone.dialog)
 
 
 class OneRun(Protocol):
@@ -257,9 +256,9 @@ class SessionlessRunner:
         self._interrupts = Interrupts()
         log = EventLog(keep=self._report)
         questions = Questions(log)
-        self.voice = Voice(log, questions, person, _drawn)
+        self.dialog = UserDialog(log, questions, person, Foreground(log).drawn)
         self.readiness = Readiness()
-        self.services = Services(questions, person, _drawn)
+        self.services = Services(questions, person, Foreground(log))
 
     async def run(self, kernel: Kernel, code: str, run: OneRun, timeout_s: float) -> int:
         """Run `code` once it has what it needs; the exit code.
@@ -307,7 +306,3 @@ class SessionlessRunner:
             case Progress(what=what) if what != self._working:
                 self._working = what
                 self._notify(f"{what}…")
-
-
-async def _drawn() -> None:
-    """All that was said is written already."""

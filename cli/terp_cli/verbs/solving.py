@@ -36,10 +36,10 @@ from terp.opening.session import build_session
 from terp.person import Nobody
 from terp.secrets.redacting import redacted
 from terp.secrets.stream_redactor import StreamRedactor
+from terp.session.foreground import Interrupted, Interrupts
 from terp.session.session import Session
 from terp.settings import Settings
 from terp.store.places import Place
-from terp.text.interrupts import Interrupted, Interrupts
 from terp.text.paths import typed_path
 from terp_cli.fronts.invocation import STDIN, Invocation
 from terp_cli.fronts.json import usage_json, write_json
@@ -114,7 +114,7 @@ class TextFront:
 
     def answer(self, state: State) -> None:
         """The solution, and what is known of it as comments."""
-        clean = self._session.equipment.without_secrets
+        clean = self._session.resources.redacted
         comments = "".join(f"{line}\n" for row in result_text(state).splitlines() for line in _comment(row))
         code = f"{state.code.rstrip()}\n\n" if state.code else ""
         text = clean(f"{code}{comments}")
@@ -166,7 +166,7 @@ class JsonFront:
         self._session = session
         self._facts = facts
         self._streams = streams
-        self._scrubber = session.equipment.scrubber
+        self._scrubber = session.resources.scrubber
         self._stream = StreamRedactor(self._scrubber)
 
     def announce(self, what: str) -> None:
@@ -280,7 +280,7 @@ async def _outcome(
     def keep(state: State) -> None:
         nonlocal failed
         try:
-            write_state(folder, state, context.session.equipment.scrubber)
+            write_state(folder, state, context.session.resources.scrubber)
         except OSError as error:
             if not failed:
                 call.note(f"the state cannot be kept: {error.strerror} ({folder}); it goes on in memory.")

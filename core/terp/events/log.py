@@ -1,13 +1,14 @@
 """The session's log of events: numbered, append-only, read by any number of watchers."""
 
+import asyncio
 import time
 from bisect import bisect_right
 from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
 from terp.events import Event, TurnStarted
-from terp.events.bell import Bell
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +20,34 @@ class Record:
     event: Event
 
 
-class Earlier(Protocol):
-    """What was logged before the session was resumed; read when somebody asks for it."""
+class Notifier:
+    """Wakes all tasks that wait for a change; each then looks for itself what has changed."""
+
+    def __init__(self) -> None:
+        self._waiting: list[asyncio.Future[None]] = []
+
+    def notify(self) -> None:
+        """Wake every task that waits."""
+        waiting, self._waiting = self._waiting, []
+        for future in waiting:
+            if not future.done():
+                future.set_result(None)
+
+    async def wait(self) -> None:
+        """Return after the next `notify`."""
+        future = asyncio.get_running_loop().create_future()
+        self._waiting.append(future)
+        try:
+            await future
+        except asyncio.CancelledError:
+            # Without another `notify` the list would hold the future for ever.
+            with suppress(ValueError):
+                self._waiting.remove(future)
+            raise
+
+
+class EarlierLog(Protocol):
+    """The records of a session before it was resumed; read when they are first needed."""
 
     @property
     def last(self) -> int:
@@ -34,15 +61,15 @@ class Earlier(Protocol):
 class EventLog:
     """Every event of a session in order.
 
-    A watcher holds a number, not a queue: a slow one re-reads the log and holds nobody up. `keep` is
-    given each record before anyone sees it; `earlier` is what came before this process.
+    A reader holds a number, not a queue: a slow reader re-reads the log and delays nobody. `keep` is
+    called with each record before any reader sees it; `earlier` holds the records of earlier processes.
     """
 
     def __init__(
         self,
         clock: Callable[[], float] = time.time,
         *,
-        earlier: Earlier | None = None,
+        earlier: EarlierLog | None = None,
         keep: Callable[[Record], None] | None = None,
     ) -> None:
         self._clock = clock
@@ -52,7 +79,7 @@ class EventLog:
         # Where the last turn began; code that comes before any turn belongs to what was resumed.
         self.turn_at = self.resumed_at
         self._records: list[Record] = []
-        self._changed = Bell()
+        self._changed = Notifier()
         self._closed = False
 
     @property
@@ -61,7 +88,7 @@ class EventLog:
         return self.resumed_at + len(self._records)
 
     def append(self, event: Event) -> Record:
-        """Give `event` its number and time, keep it, and wake whoever waits for it."""
+        """Number and time `event`, keep it, and wake the readers that wait; return the record."""
         record = Record(self.last + 1, self._clock(), event)
         self._records.append(record)
         if self._keep is not None:
@@ -80,12 +107,12 @@ class EventLog:
         return [*records[at:], *self._records]
 
     def wake(self) -> None:
-        """Let everyone who waits look again."""
-        self._changed.ring()
+        """Wake all who wait for a change, without a new record."""
+        self._changed.notify()
 
     async def changed(self) -> None:
         """Return after the next `append`, `wake` or `close`."""
-        await self._changed.rung()
+        await self._changed.wait()
 
     async def follow(self, after: int = 0) -> AsyncGenerator[Record, None]:
         """The records after `after`, and then each new one until the log is closed."""

@@ -24,7 +24,7 @@ class System:
 class User:
     """What the person said, with any pictures they attached.
 
-    A summary, which is told as if they had, stands for what they had `said` before, word for word.
+    A summary, which is notice as if they had, stands for what they had `said` before, word for word.
     """
 
     text: str
@@ -34,17 +34,17 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """Something attached to a prompt: its name for events, and what the model is told and shown of it.
+    """Something attached to a prompt: its name for events, and what the model is notice and shown of it.
 
     `source` is the file of this machine that a kernel is given which does not see it: one of another machine,
-    or in a sandbox. It is "" where the kernel reads it in any case. `told` is what the user reads of it.
+    or in a sandbox. It is "" where the kernel reads it in any case. `notice` is what the user reads of it.
     """
 
     name: str
     note: str
     image: Image | None = None
     source: str = ""
-    told: str = ""
+    notice: str = ""
 
 
 @dataclass(frozen=True, slots=True)

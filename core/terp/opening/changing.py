@@ -111,28 +111,28 @@ async def change_settings(
     """
     _check_sandbox(session, change)
     restarted, after = started_anew(session, change), change.after
-    briefing = session.equipment.briefing
+    briefing = session.resources.briefing
     if briefing is not None:
         # What cannot be read fails here, where nothing has changed.
         briefing.text(after)
     if change.touches(_of_the_model() | {"code"}):
         await _change_model(session, change, environ, api_key)
     _keep_in_mind(session, change)
-    if change.touches({"python"}) and session.equipment.pythons is not None:
-        await session.equipment.pythons.use(after.python)
-    if change.touches(_PACKAGES) and session.equipment.packages is not None:
-        session.equipment.packages.want(install_policy(after), after.packages)
+    if change.touches({"python"}) and session.resources.pythons is not None:
+        await session.resources.pythons.use(after.python)
+    if change.touches(_PACKAGES) and session.resources.packages is not None:
+        session.resources.packages.want(install_policy(after), after.packages)
     if change.touches(_SEARCH):
-        held = session.equipment.confinement
+        held = session.resources.confinement
         environ = with_keys(environ, after.model, *after.fallback_models)
-        offer_tools(session, session.voice, after, environ, lambda: held is None or held.network)
+        offer_tools(session, session.dialog, after, environ, lambda: held is None or held.network)
     if isinstance(session.kernels, LocalKernels):
         session.kernels.options = replace(session.kernels.options, env_pass=after.env_pass)
     for kernel in restarted:
-        await restart_kernel(kernel, session.teach)
+        await restart_kernel(kernel, session.note)
     if briefing is not None:
         # By now it is what holds the kernels that is told.
-        session.brief(briefing.text(after), code=after.code)
+        session.instruct(briefing.text(after), code=after.code)
 
 
 async def use_model(
@@ -143,8 +143,8 @@ async def use_model(
     Raises:
         SettingsError: its name says no provider.
     """
-    if session.equipment.secrets is not None:
-        session.equipment.secrets.use(settings)
+    if session.resources.secrets is not None:
+        session.resources.secrets.use(settings)
     before, keyed = session.model, with_keys(environ, settings.model, *settings.fallback_models)
     session.model = await build_model(
         settings,
@@ -152,10 +152,10 @@ async def use_model(
         cwd=session.kernels.get(session.kernels.languages[0]).cwd,
         environ=keyed,
         api_key=api_key,
-        functions=session.equipment.functions,
+        functions=session.resources.functions,
     )
-    session.know_windows(windows(settings, keyed))
-    session.budget.facts = known_prices(settings, keyed)
+    session.resources.windows = windows(settings, keyed)
+    session.resources.prices = known_prices(settings, keyed)
     await before.aclose()
 
 
@@ -170,7 +170,7 @@ async def _change_model(session: Session, change: Change, environ: Mapping[str, 
 
 
 def _check_sandbox(session: Session, change: Change) -> None:
-    held = session.equipment.confinement
+    held = session.resources.confinement
     if held is not None and change.touches(_SANDBOX):
         held.with_options(options_of(change.after)).check()
 
@@ -178,23 +178,23 @@ def _check_sandbox(session: Session, change: Change) -> None:
 def _keep_in_mind(session: Session, change: Change) -> None:
     """Take what counts from the next line that is written, the next code and the next kernel that starts."""
     if change.touches(_LIMITS):
-        session.limits = limits_of(change.after)
-    if session.budget.account is not None:
-        session.budget.account.profile = change.after.profile
+        session.resources.limits = limits_of(change.after)
+    if session.resources.account is not None:
+        session.resources.account.profile = change.after.profile
     if change.touches(_GOAL):
-        session.equipment.goal = goal_in(change.after)
-    session.equipment.references = change.after.references
-    session.equipment.error_values = change.after.error_values
+        session.resources.goal = goal_in(change.after)
+    session.resources.references = change.after.references
+    session.resources.error_values = change.after.error_values
     if change.touches(_RULES):
-        session.equipment.rules.written = tuple(written_rules(change.after))
-    if session.equipment.secrets is not None:
-        session.equipment.secrets.use(change.after)
-    if session.equipment.confinement is not None and change.touches(_SANDBOX):
-        session.equipment.confinement.options = options_of(change.after)
+        session.resources.rules.written = tuple(written_rules(change.after))
+    if session.resources.secrets is not None:
+        session.resources.secrets.use(change.after)
+    if session.resources.confinement is not None and change.touches(_SANDBOX):
+        session.resources.confinement.options = options_of(change.after)
 
 
 def _is_held_otherwise(session: Session, change: Change) -> bool:
-    held = session.equipment.confinement
+    held = session.resources.confinement
     return (
         held is not None
         and change.touches(_SANDBOX)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol
 
-from terp.person.voice import Voice
+from terp.person.dialog import UserDialog
 from terp.settings.mcp_servers import McpServer
 from terp.tools.mcp.questions import ServerQuestions
 from terp.tools.mcp.servers import Servers, offer_servers
@@ -27,27 +27,27 @@ class TakesFunctions(Protocol):
     functions: Callable[[], str]
 
 
-class ServersTold:
-    """What the model is told of servers before each of its replies."""
+class ServersPrompt:
+    """The part of the system prompt about MCP servers and their functions (`PromptPart`)."""
 
-    def __init__(self, servers: Servers, voice: Voice) -> None:
+    def __init__(self, servers: Servers, dialog: UserDialog) -> None:
         self._servers = servers
-        self._voice = voice
+        self._dialog = dialog
         self._waited = False
 
     async def text(self) -> str:
-        """The functions that servers have now.
+        """Return the functions that the servers have now.
 
-        Waits for servers that come up, once; why one does not is told to the person.
+        The first call waits for servers that are starting. The user is shown why one did not start.
         """
         if self._servers.starting and not self._waited:
             self._waited = True
-            async with self._voice.working(f"Starting MCP servers: {', '.join(self._servers.starting)}"):
+            async with self._dialog.working(f"Starting MCP servers: {', '.join(self._servers.starting)}"):
                 await self._servers.settled(PATIENCE_S)
             for name in self._servers.starting:
-                self._voice.tell(f"MCP server {name} is not up after {PATIENCE_S:g} s; it may still come.")
+                self._dialog.notify(f"MCP server {name} is not up after {PATIENCE_S:g} s; it may still come.")
         for failure in self._servers.news():
-            self._voice.tell(failure.message, failure.remedy)
+            self._dialog.notify(failure.message, failure.remedy)
         return self._servers.for_model()
 
 
@@ -58,11 +58,11 @@ def open_servers(
     functions: FunctionNames,
 ) -> None:
     """Begin to connect to the servers, which end with the session. Nobody waits for them before a request."""
-    redacted = session.equipment.without_secrets
+    redacted = session.resources.redacted
     programs = Programs(kernels.environ, kernels.cwd, session.folder / LOGS, redacted)
-    servers = Servers(declared, programs, ServerQuestions(session.voice).elicit)
-    functions.servers = session.equipment.servers = servers
+    servers = Servers(declared, programs, ServerQuestions(session.dialog).elicit)
+    functions.servers = session.resources.servers = servers
     kernels.functions = servers.prelude
-    offer_servers(session, servers, session.voice)
-    session.tell_besides(ServersTold(servers, session.voice).text)
+    offer_servers(session, servers, session.dialog)
+    session.resources.prompt_parts = [ServersPrompt(servers, session.dialog)]
     servers.start()

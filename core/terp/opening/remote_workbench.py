@@ -22,7 +22,7 @@ from terp.tools.offering import OffersServices, offer_tools
 from terp.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:
-    from terp.person.voice import Voice
+    from terp.person.dialog import UserDialog
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +38,10 @@ class GatewayBench:
         """Have what is attached brought to the kernels."""
         readiness.carry(FileCarrier(self.kernels))
 
-    def offer(self, to: OffersServices, voice: "Voice") -> None:
+    def offer(self, to: OffersServices, dialog: "UserDialog") -> None:
         """Offer what the tools call from a kernel."""
         # Another machine's network says nothing about that of this one, from which the tools work.
-        offer_tools(to, voice, self.settings, self.keyed, lambda: self.settings.network)
+        offer_tools(to, dialog, self.settings, self.keyed, lambda: self.settings.network)
 
 
 async def open_gateway(

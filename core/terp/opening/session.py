@@ -17,8 +17,7 @@ from terp.secrets.known_secrets import Secrets
 from terp.session.attaching import Attaching
 from terp.session.context.briefing import Briefing
 from terp.session.cost.ledger import Account, Ledger
-from terp.session.equipment import Equipment
-from terp.session.limits import Limits
+from terp.session.resources import Limits, SessionResources
 from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.layers import Given
@@ -133,10 +132,10 @@ class Opening:
         session = await build_session(
             self._settings, decides, place=place, project=self._project, environ=self._environ
         )
-        equipment = session.equipment
-        begun_with = [equipment.attaching.told] if equipment.attaching and equipment.attaching.told else []
-        for line in (*begun_with, *self._project.notices, *self._notices, *equipment.toolbox.problems):
-            session.voice.tell(line)
+        resources = session.resources
+        begun_with = [resources.attaching.told] if resources.attaching and resources.attaching.told else []
+        for line in (*begun_with, *self._project.notices, *self._notices, *resources.toolbox.problems):
+            session.dialog.notify(line)
         return session
 
     def _place(self) -> "Place":
@@ -187,51 +186,58 @@ async def build_session(
         api_key=api_key,
         functions=functions,
     )
-    limits = limits_of(settings)
-    session = Session(model, kernels, person, folder=place.folder, keeper=place.keeper, limits=limits)
-    _know(session, settings, place, bench.keyed)
-    briefing = Briefing(kernels, toolbox, environ, project)
-    session.brief(briefing.text(settings), code=settings.code)
     secrets = place.secrets or Secrets(environ, settings, api_key)
-    # What they were made from may have been other ones.
+    # `place.secrets` may have been built from older settings.
     secrets.use(settings)
-    session.equipment = Equipment(
+    briefing = Briefing(kernels, toolbox, environ, project)
+    resources = SessionResources(
+        limits=limits_of(settings),
+        windows=windows(settings, bench.keyed),
+        prices=known_prices(settings, bench.keyed),
+        account=_account(settings, place, bench.keyed),
         briefing=briefing,
         toolbox=toolbox,
         functions=functions,
+        confinement=bench.kernels.confinement if isinstance(bench, Workbench) else None,
         secrets=secrets,
         rules=Rules(written_rules(settings)),
         goal=goal_in(settings),
         references=settings.references,
         error_values=settings.error_values,
     )
-    _equip(session, bench, settings, functions)
+    session = Session(
+        model,
+        kernels,
+        person,
+        folder=place.folder,
+        resources=resources,
+        keeper=place.keeper,
+    )
+    session.instruct(briefing.text(settings), code=settings.code)
+    _prepare(session, bench, settings, functions)
     return session
 
 
-def _know(session: Session, settings: Settings, place: Place, environ: Mapping[str, str]) -> None:
-    """Let the session know windows and prices, and note what it uses where it is kept or a limit needs it."""
-    session.know_windows(windows(settings, environ))
-    session.budget.facts = known_prices(settings, environ)
-    # What a recording answers costs nothing, whatever was paid when it was made.
+def _account(settings: Settings, place: Place, environ: Mapping[str, str]) -> Account | None:
+    """Return where the cost of calls is written down: only if it is kept or a limit needs it."""
+    # Replies of a recording cost nothing.
     is_replay = bool(settings.replay) and settings.replay_mode != "new"
-    if not is_replay and (place.keeper or settings.max_month_usd):
-        ledger = Ledger(find_places(environ).usage)
-        session.budget.account = Account(ledger, settings.profile, place.folder.name)
+    if is_replay or not (place.keeper or settings.max_month_usd):
+        return None
+    return Account(Ledger(find_places(environ).usage), settings.profile, place.folder.name)
 
 
-def _equip(
+def _prepare(
     session: Session, bench: "Workbench | GatewayBench", settings: Settings, functions: FunctionNames
 ) -> None:
-    """What the code of a session has besides a kernel, as far as that needs the session."""
+    """Add the preparations and services that ask the session's user."""
     if isinstance(bench, Workbench):
-        session.equipment.confinement = bench.kernels.confinement
         if bench.kernels.confinement is not None:
             session.readiness.hand_to(bench.kernels.confinement.let_read)
         _let_choose(session, bench)
     else:
         bench.carry(session.readiness)
-    bench.offer(session, session.voice)
+    bench.offer(session, session.dialog)
     if settings.mcp_servers and "python" in bench.kernels.languages:
         from terp.opening.mcp import open_servers  # noqa: PLC0415  (few sessions have any)
 
@@ -240,17 +246,17 @@ def _equip(
 
 def _let_choose(session: Session, bench: Workbench) -> None:
     """Let the session choose its Python, and install into it, wherever that is not somebody else's."""
-    pythons, packages = bench.pythons(session.voice), bench.packages(session.voice)
+    pythons, packages = bench.pythons(session.dialog), bench.packages(session.dialog)
 
     def choose(own: bool) -> None:
-        session.equipment.pythons, session.equipment.packages = (pythons, packages) if own else (None, None)
+        session.resources.pythons, session.resources.packages = (pythons, packages) if own else (None, None)
         for preparation in pythons, packages:
             session.readiness.remove(preparation)
             if own:
                 session.readiness.add(preparation)
 
     choose("python" not in bench.kernels.attached)
-    session.equipment.attaching = Attaching(bench.kernels, session.teach, choose, bench.told)
+    session.resources.attaching = Attaching(bench.kernels, session.note, choose, bench.told)
 
 
 def limits_of(settings: Settings) -> Limits:

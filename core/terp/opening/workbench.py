@@ -25,7 +25,7 @@ from terp.tools.toolbox import Toolbox
 if TYPE_CHECKING:
     from terp.kernels.attached.finding import FoundKernel
     from terp.opening.remote_workbench import GatewayBench
-    from terp.person.voice import Voice
+    from terp.person.dialog import UserDialog
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +46,23 @@ class Workbench:
     keyed: Mapping[str, str]
     places: Places
 
-    def pythons(self, voice: "Voice") -> PythonChoice:
+    def pythons(self, dialog: "UserDialog") -> PythonChoice:
         """What decides which Python runs the code."""
-        return PythonChoice(self.wanted, self.kernels, voice, self.places.state, self.environ)
+        return PythonChoice(self.wanted, self.kernels, dialog, self.places.state, self.environ)
 
-    def packages(self, voice: "Voice") -> MissingPackages:
+    def packages(self, dialog: "UserDialog") -> MissingPackages:
         """What installs what the code imports."""
         return MissingPackages(
             install_policy(self.settings),
             self.settings.packages,
             lambda: self.kernels.python,
-            voice,
+            dialog,
             self.environ,
         )
 
-    def offer(self, to: OffersServices, voice: "Voice") -> None:
+    def offer(self, to: OffersServices, dialog: "UserDialog") -> None:
         """Offer what the tools call from a kernel."""
-        offer_tools(to, voice, self.settings, self.keyed, lambda: self.kernels.network)
+        offer_tools(to, dialog, self.settings, self.keyed, lambda: self.kernels.network)
 
 
 def workbench(

@@ -54,7 +54,7 @@ async def _found(target: str, environ: Mapping[str, str], cwd: str) -> "FoundKer
 class Attaching:
     """Which languages of a session run in kernels of somebody else.
 
-    `teach` lets the model read something with the next message; `choose` is called with whether the Python of
+    `note` lets the model read a text with the next message; `choose` is called with whether the Python of
     the session is terp's to be chosen and to be given packages. `told` is what the person must know of the
     kernel that the session began with.
     """
@@ -62,13 +62,13 @@ class Attaching:
     def __init__(
         self,
         kernels: LocalKernels,
-        teach: Callable[[str], None],
+        note: Callable[[str], None],
         choose: Callable[[bool], None],
         told: str = "",
     ) -> None:
         self.told = told
         self._kernels = kernels
-        self._teach = teach
+        self._note = note
         self._choose = choose
 
     @property
@@ -94,7 +94,7 @@ class Attaching:
         finally:
             self._settled(language)
         lesson = taught(found.attachment, language)
-        self._teach(f"[{lesson} Variables of the kernel before it are not there.]")
+        self._note(f"[{lesson} Variables of the kernel before it are not there.]")
         return told(found, language)
 
     async def detach(self) -> None:
@@ -106,7 +106,7 @@ class Attaching:
         for language in tuple(self.current):
             await self._kernels.detach(language)
             self._settled(language)
-            self._teach(f"[The {language} kernel is a new one of the session's own, without variables.]")
+            self._note(f"[The {language} kernel is a new one of the session's own, without variables.]")
 
     async def _back(self, language: str, before: KernelAttachment | None) -> None:
         """Take what ran a language before; its variables are lost if it was terp's own."""

@@ -112,11 +112,11 @@ def _named(path: Path, shown: str, redacted: Callable[[str], str] | None) -> Att
     name = name if name.isprintable() else repr(name)
     if redacted is None:
         note = f"{path.stat().st_size:,} bytes; its name is one of secrets, so nothing of it is sent."
-        return Attachment(name, f"[File: {name}] {note}", told=f"Not sent: {name}, which may hold secrets.")
+        return Attachment(name, f"[File: {name}] {note}", notice=f"Not sent: {name}, which may hold secrets.")
     look = peek(path, _NAMED_ROOM, redacted)
     note = f"[File: {name}] {look.facts}; {look.beginning}" if look.lines else f"[File: {name}] {look.facts}."
     which = f"all of {name}" if look.whole else f"lines 1-{len(look.lines)} of {name}"
-    return Attachment(name, note, told=f"Sent with the prompt: {which}." if look.lines else "")
+    return Attachment(name, note, notice=f"Sent with the prompt: {which}." if look.lines else "")
 
 
 def cut_line(name: str, look: Peek) -> str:
@@ -157,17 +157,17 @@ def _attachment(source: Path, cwd: Path, room: Room, tell: Callable[[str], None]
     if tell and look.encoding and room.lines is None and not look.whole:
         tell(cut_line(str(source), look))
     where = "It is in the working directory" if path else "It is at that path, outside the working directory"
-    told = _described(here, path.relative_to(cwd) if path else here, where, look)
-    return told if path else replace(told, source=str(here))
+    found = _described(here, path.relative_to(cwd) if path else here, where, look)
+    return found if path else replace(found, source=str(here))
 
 
 def _sent(source: Path) -> Attachment:
     try:
         look = peek(source, ROOM)
-        told = _described(source, Path(source.name), "It is in the kernel's working directory", look)
+        found = _described(source, Path(source.name), "It is in the kernel's working directory", look)
     except OSError as error:
         raise AttachmentError(f"cannot attach '{source}': {error.strerror}.") from error
-    return replace(told, source=str(source.absolute()))
+    return replace(found, source=str(source.absolute()))
 
 
 def _described(here: Path, named: Path, where: str, look: Peek) -> Attachment:

@@ -1,4 +1,4 @@
-"""Changes of kernels outside runs, and objections of the user: the model reads them with the next result."""
+"""Events between runs that the model reads with the next result: kernel changes, late output, objections."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ _LATE_CHARS = 2_000
 
 
 class BetweenRuns:
-    """Listens to the kernels of a session (`KernelListener`). `note` is told before the next result, once."""
+    """Listens to the kernels of a session (`KernelListener`). The next result begins with `note`, once."""
 
     def __init__(self, log: EventLog) -> None:
         self.note = ""
@@ -21,27 +21,27 @@ class BetweenRuns:
         self._late = HeadTail(_LATE_CHARS)
 
     def changed(self, language: str, state: KernelState, why: str) -> None:
-        """A kernel changed its state."""
+        """Log that a kernel changed its state."""
         self._log.append(KernelChanged(language, state, why))
         if state == "stopped":
-            # It rested for long, or another one took its place. One that died is told with its run.
+            # It was idle for long, or was replaced. Of a kernel that died its run reports.
             self._add(f"[The {language} kernel was closed: its variables and imports are gone.]")
 
     def objected(self, what: str, why: str) -> None:
-        """The user answered a question with words."""
+        """Note that the user declined a question with words."""
         self._add(objection(what, why))
 
     def _add(self, note: str) -> None:
         self.note = f"{self.note}\n{note}".lstrip("\n")
 
     def late_output(self, run_id: str, output: Output) -> None:
-        """Output of a run that had ended."""
+        """Log output of a run that had ended."""
         self._log.append(LateOutput(run_id, output))
         if isinstance(output, Text):
             self._late.add(without_escapes(output.text))
 
     def text(self) -> str:
-        """What is to be read before the next result; "" for nothing."""
+        """Return what the model reads before the next result, or "", and forget it."""
         note, self.note = self.note, ""
         before = f"{note}\n" if note else ""
         if self._late.empty:
@@ -52,7 +52,7 @@ class BetweenRuns:
 
 
 def objection(what: str, why: str) -> str:
-    """The sentence for the model about a question that the user answered with words."""
+    """Return the sentence for the model about a question that the user declined with words."""
     return f'[The user was asked "{what.strip().splitlines()[0]}" and did not agree, but wrote: {why}]'
 
 

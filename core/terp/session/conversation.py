@@ -1,44 +1,31 @@
-"""The conversation with the model: what was said, what it costs, and how a reply comes in."""
+"""The conversation with the model: each reply is requested, logged as it streams in, and added."""
 
-import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING, Any
 
 from terp.errors import ContextFull
-from terp.events import (
-    CodeDelta,
-    ModelCalled,
-    ModelRetrying,
-    Noticed,
-    ReasoningDelta,
-    UsageReported,
-)
+from terp.events import CodeDelta, ModelCalled, ModelRetrying, Noticed, ReasoningDelta
+from terp.events.kernel import Kernels
 from terp.events.log import EventLog
-from terp.events.messages import Assistant, Message, Result, System, ToolCall, without_extras
-from terp.events.model import CallDelta, Chunk, Model, Reasoning, Replied, Retrying, Text, Tools, Usage
+from terp.events.messages import Assistant, Result, ToolCall
+from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Retrying, Text, Tools, Usage
 from terp.events.run_log import RunLog
+from terp.kernels.environments.readiness import Warming
 from terp.models import tool
-from terp.models.facts.window import Window
 from terp.models.repair.arguments import ArgumentsDecoder
-from terp.session.answers.answer_text import AnswerText
-from terp.session.context.history import History
-from terp.session.context.sent import SentMessages
-from terp.session.context.shortening import Asking, Shortening
-from terp.session.context.tokens import ExpectedTokens, message_tokens
-from terp.session.cost.budget import Budget
-
-if TYPE_CHECKING:
-    from terp.session.answers.filling import Filling
+from terp.session.answers.answer_text import AnswerText, new_filling
+from terp.session.context.compaction import Compactor
+from terp.session.context.request import ModelRequests, UsageMeter
+from terp.session.resources import SessionResources
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """A complete reply: its text, and its calls with the ids that events use for them.
+class ModelReply:
+    """A complete reply: its text, and its calls with their IDs in events.
 
-    `is_last` tells that the model waits for nothing, or for what its caller has to find out.
+    `is_last` is True if the model waits for no result of ours: the reply has no calls, or calls of tools that
+    the client runs.
     """
 
     text: str
@@ -48,140 +35,65 @@ class Reply:
 
 @dataclass(slots=True)
 class _Incoming:
-    """What has come of a reply so far."""
+    """The received part of a reply."""
 
     shown: AnswerText
-    counted: float = 0.0
+    meter: UsageMeter
     text: list[str] = field(default_factory=list)
     codes: list[ArgumentsDecoder] = field(default_factory=list)
     call_ids: list[str] = field(default_factory=list)
     begun: set[str] = field(default_factory=set)
     message: Assistant | None = None
-    began: float = field(default_factory=time.monotonic)
-    is_counted: bool = False
 
 
 class Conversation:
-    """Messages in order, and the model they go to. Events of a reply are logged as they happen.
+    """Adds the model's replies to a history, and logs the events of each reply as they happen.
 
-    `wants_kernel` is called with the language of a call as soon as the model begins to write its code.
-    `besides`, where it is set, gives what the system prompt tells besides, asked before a request. `outside`
-    gives further tools, by name, whose calls others answer: a reply with one is the last of its turn.
-    `demands` gives what else is asked of a reply (`terp.events.model.Tools`). `fills` gives what fills the
-    references in a reply, None while they are left alone. `calls` is how many calls there were before the
-    conversation was resumed. `shortening` keeps it within the model's window, which `windows` tell by the
-    model's name.
+    Links in replies lead to files of the session's `runs`. `warming` starts a kernel as soon as the model
+    begins to write code for it. `calls` is the number of tool calls before the session was resumed.
     """
 
     def __init__(
         self,
-        model: Model,
-        log: EventLog,
-        *,
-        system: str,
-        languages: Sequence[str],
-        history: History,
-        wants_kernel: Callable[[str], None],
+        requests: ModelRequests,
+        compactor: Compactor,
+        runs: RunLog,
+        kernels: Kernels,
+        warming: Warming,
+        resources: SessionResources,
         calls: int = 0,
     ) -> None:
-        self.model = model
-        self.history = history
-        self.budget = Budget(log.append)
-        self.besides: Callable[[], Awaitable[str]] | None = None
-        self.outside: Callable[[], Mapping[str, Mapping[str, Any]]] = dict
-        self.demands: Callable[[], Mapping[str, Any]] = dict
-        self.fills: Callable[[], Filling | None] = lambda: None
-        self._log = log
-        self._runs = RunLog(log)
-        self.offers_code = True
-        """Whether the model is offered to run code; without it, none of its code runs."""
-        self._system = system
-        self._told_besides = ""
-        self._languages = languages
-        self._tools = [tool.schema(languages)]
-        self._wants_kernel = wants_kernel
+        self.requests = requests
+        self.history = requests.history
+        self._compactor = compactor
+        self._kernels = kernels
+        self._warming = warming
+        self._resources = resources
+        self._log: EventLog = requests.log
+        self._runs = runs
         self._call_numbers = count(calls + 1)
-        self._sent = SentMessages(history)
-        self._tokens = ExpectedTokens(self._sent)
-        self.windows: Callable[[str], Window] = lambda _: Window()
-        asking = Asking(lambda: self.request, self.reply_to)
-        self.shortening = Shortening(history, log, self._tokens, asking)
-        self.shortening.window = lambda: self.windows(self.model.name)
 
-    @property
-    def expected_tokens(self) -> int:
-        """How many tokens the next request has: a guess by its characters, and what was told of others."""
-        return self.shortening.expected
+    async def reply(self, step: int) -> ModelReply:
+        """Request the next reply and add it to the history.
 
-    @property
-    def request(self) -> tuple[Sequence[Message], Sequence[Mapping[str, Any]]]:
-        """What the next request sends: the messages, the system prompt first, and the tools."""
-        besides = self._told_besides if self.offers_code else ""
-        system = System("\n\n".join(part for part in (self._system, besides) if part))
-        own = self._tools if self.offers_code else []
-        return [system, *self._sent.messages], [*own, *self.outside().values()]
-
-    def brief(self, system: str, *, code: bool) -> None:
-        """From now on the model is told `system`, and offered to run code or not."""
-        self._system = system
-        self.offers_code = code
-
-    async def reply(self, step: int) -> Reply:
-        """The model's next reply, which is added to the messages.
-
-        A conversation that is nearly too long for the model is shortened before; one that the model refuses
-        as too long is shortened, once, and sent again.
-        If the reply breaks off, or this is cancelled, the text that had come is kept.
+        A conversation that is nearly too long for the model is compacted first; one that the model refuses as
+        too long is compacted and sent once more. If the reply breaks off, or this is cancelled, the received
+        text is kept.
 
         Raises:
             ModelError: there is no reply, or it cannot be paid for.
         """
-        if self.besides is not None:
-            self._told_besides = await self.besides()
-        self._tell_unseen()
-        self._log.append(ModelCalled(self.model.name, step))
-        await self.shortening.before_request()
-        await self.budget.check(self.model.name, self.expected_tokens)
+        await self.requests.refresh_prompt()
+        self._warn_of_unseen_pictures()
+        self._log.append(ModelCalled(self.requests.model.name, step))
+        await self._compactor.before_request()
+        await self.requests.check_budget()
         try:
             return await self._streamed()
         except ContextFull:
-            await self.shortening.refused()
-            await self.budget.check(self.model.name, self.expected_tokens)
+            await self._compactor.refused()
+            await self.requests.check_budget()
             return await self._streamed()
-
-    async def reply_to(
-        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
-    ) -> Assistant:
-        """What the model says to messages that are not the conversation. It costs money all the same.
-
-        Raises:
-            ModelError: it says nothing, or that cannot be paid for.
-        """
-        expected = sum(map(message_tokens, messages)) * self._tokens.told_to_counted
-        await self.budget.check(self.model.name, round(expected))
-        incoming = _Incoming(AnswerText(self._log, self._runs))
-        async with aclosing(self.model.stream(messages, tools)) as chunks:
-            async for chunk in chunks:
-                if isinstance(chunk, Usage | Retrying | Replied):
-                    await self._take(chunk, incoming)
-        self._count_untold(incoming)
-        return incoming.message or Assistant("")
-
-    def go_on_with(self, model: Model) -> None:
-        """Send what follows to another model.
-
-        Extras are for the provider that gave them: another one refuses its signatures and fields.
-        """
-        if model.name != self.model.name:
-            self.drop_extras()
-            self._tokens.forget()
-        self.model = model
-
-    def drop_extras(self) -> None:
-        """Forget what earlier replies hold for the provider alone that gave them."""
-        messages = [without_extras(message) for message in self.history]
-        if messages != self.history.messages:
-            self.history.replace(messages)
 
     def settle(self, why: str) -> None:
         """Answer every call that has no result yet with "Not run", so that the history stays valid."""
@@ -195,24 +107,25 @@ class Conversation:
                     self.history.append(Result(call.id, f"Not run: {why}"))
                 return
 
-    def _tell_unseen(self) -> None:
-        """Tell the user which pictures, of those that were to be looked at, the model does not see."""
+    def _warn_of_unseen_pictures(self) -> None:
+        """Show the user which new pictures the model does not see, because it reads text only."""
         names = self.history.to_look_at()
-        if not names or self.windows(self.model.name).vision:
+        if not names or self.requests.window.vision:
             return
         what = f"{', '.join(names)}: {'its name and size' if len(names) == 1 else 'names and sizes'} only."
-        remedy = f"{self.model.name} reads text only. If it sees pictures, set supports_vision."
+        remedy = f"{self.requests.model.name} reads text only. If it sees pictures, set supports_vision."
         self._log.append(Noticed(what, remedy))
 
-    async def _streamed(self) -> Reply:
-        incoming = _Incoming(self._new_text(), self.shortening.counted)
+    async def _streamed(self) -> ModelReply:
+        incoming = _Incoming(self._new_text(), UsageMeter(self.requests, self.requests.counted_tokens))
         try:
-            messages, tools = self.request
-            async with aclosing(self.model.stream(messages, Tools(tools, self.demands()))) as chunks:
+            messages, tools = self.requests.next
+            tools = Tools(tools, self._resources.demands) if self._resources.demands else tools
+            async with aclosing(self.requests.model.stream(messages, tools)) as chunks:
                 async for chunk in chunks:
                     await self._take(chunk, incoming)
             await incoming.shown.finish()
-            self._count_untold(incoming)
+            incoming.meter.finish()
         finally:
             incoming.shown.break_off()
             message = incoming.message
@@ -222,17 +135,18 @@ class Conversation:
             ids = [*incoming.call_ids, *(self._call_id() for _ in calls[len(incoming.call_ids) :])]
             if message is not None:
                 self.history.append(message, ids[: len(calls)])
-        if note := incoming.shown.told():
+        if note := incoming.shown.report_failures():
             self.history.note(note)
         own = tuple((call_id, call) for call_id, call in zip(ids, calls, strict=False) if self._is_own(call))
         text = incoming.shown.whole(message.text if message else "")
-        return Reply(text, own, not own or len(own) < len(calls))
+        return ModelReply(text, own, not own or len(own) < len(calls))
 
     def _is_own(self, call: ToolCall) -> bool:
-        return tool.plain_name(call.name) not in self.outside()
+        return tool.plain_name(call.name) not in self._resources.outside
 
     def _new_text(self) -> AnswerText:
-        return AnswerText(self._log, self._runs, self.fills() if self.offers_code else None)
+        filling = new_filling(self._kernels, self._resources) if self.requests.offers_code else None
+        return AnswerText(self._log, self._runs, filling)
 
     async def _take(self, chunk: Chunk, incoming: _Incoming) -> None:
         if isinstance(chunk, Text):
@@ -246,8 +160,7 @@ class Conversation:
             case CallDelta():
                 self._take_call(chunk, incoming)
             case Usage():
-                self._tokens.learn(incoming.counted, chunk.input_tokens)
-                self._take_usage(chunk, incoming)
+                incoming.meter.take(chunk)
             case Retrying(attempt=attempt, reason=reason, delay_s=delay_s):
                 incoming.shown = self._new_text()
                 incoming.text.clear()
@@ -259,9 +172,9 @@ class Conversation:
 
     def _take_call(self, delta: CallDelta, incoming: _Incoming) -> None:
         while len(incoming.codes) <= delta.position:
-            # What looks like code there is none of ours.
-            name = "" if tool.plain_name(delta.name) in self.outside() else delta.name
-            incoming.codes.append(ArgumentsDecoder(name, self._languages))
+            # Arguments of the client's own tools may look like code, but are none for a kernel here.
+            name = "" if tool.plain_name(delta.name) in self._resources.outside else delta.name
+            incoming.codes.append(ArgumentsDecoder(name, self._kernels.languages))
             incoming.call_ids.append(self._call_id())
         call_id = incoming.call_ids[delta.position]
         piece = incoming.codes[delta.position].feed(delta.arguments)
@@ -269,29 +182,9 @@ class Conversation:
             return
         if call_id not in incoming.begun:
             incoming.begun.add(call_id)
-            if self.offers_code:
-                self._wants_kernel(piece.language)
+            if self.requests.offers_code:
+                self._warming.start(piece.language)
         self._log.append(CodeDelta(call_id, piece.language, piece.text))
-
-    def _count_untold(self, incoming: _Incoming) -> None:
-        """A whole reply of which nothing is told was not for nothing: its cost is not known."""
-        if not incoming.is_counted:
-            self._take_usage(Usage(0, 0), incoming)
-
-    def _take_usage(self, usage: Usage, incoming: _Incoming) -> None:
-        incoming.is_counted = True
-        used = UsageReported(
-            usage.input_tokens,
-            usage.output_tokens,
-            usage.cached_tokens,
-            usage.cost_usd,
-            self.model.name,
-            round(time.monotonic() - incoming.began, 3),
-        )
-        # Of an empty reply more is asked for, which has a wait of its own.
-        incoming.began = time.monotonic()
-        self.budget.note(used)
-        self._log.append(used)
 
     def _call_id(self) -> str:
         return f"c{next(self._call_numbers)}"

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Protocol
 
 from terp.events import Event
-from terp.events.log import Earlier, Record
+from terp.events.log import EarlierLog, Record
 from terp.events.messages import ToolCall
 from terp.session.context.history import Change, History
-from terp.session.cost.tally import Tally
+from terp.session.cost.budget import Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Stored:
 
     folder: Path
     history: History
-    events: Earlier
+    events: EarlierLog
     model: str
     used: Tally
     runs: int

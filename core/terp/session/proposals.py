@@ -1,4 +1,4 @@
-"""From a call of the model to the person's decision about exactly these bytes."""
+"""Approval: a call of the model is shown, and the user or a rule decides about exactly these bytes."""
 
 import hashlib
 from collections.abc import Awaitable, Callable
@@ -11,23 +11,23 @@ from terp.events.log import EventLog
 from terp.kernels.sandbox.tier import is_confined
 from terp.models.tool import Call
 from terp.person import Decline, Person, Run
-from terp.person.questions import Questions
-from terp.session.equipment import Equipment
+from terp.person.dialog import Questions
+from terp.session.foreground import Foreground
+from terp.session.resources import SessionResources
 from terp.tools.toolbox import is_shipped
 
 if TYPE_CHECKING:
     from terp.analysis.effects.session_names import SessionNames
 
 
-_NOT_HELD = "this kernel was started without the sandbox"
+_NO_SANDBOX = "this kernel was started without the sandbox"
 
 
 class Proposals:
-    """Shows calls and gets them decided.
+    """Shows calls and has them approved or declined.
 
-    `drawn` returns when the front end that drives the turn has drawn everything logged so far, so
-    that nobody is asked about code that is not on the screen yet, and nothing runs that is not.
-    `equipment` is what the session has: its tools, and the person's rules.
+    The user is asked once the `foreground` has drawn all that was logged: nobody is asked about code that is
+    not on the screen yet.
     """
 
     def __init__(
@@ -35,22 +35,22 @@ class Proposals:
         log: EventLog,
         questions: Questions,
         person: Person,
-        drawn: Callable[[], Awaitable[None]],
-        equipment: Callable[[], Equipment],
+        foreground: Foreground,
+        resources: SessionResources,
     ) -> None:
-        self._equipment = equipment
+        self._resources = resources
         self._log = log
         self._questions = questions
         self._person = person
-        self._drawn = drawn
+        self._foreground = foreground
         self._names: dict[str, SessionNames] = {}
         self._shown_tier = ""
 
     async def decide(self, call: Call, kernel: Kernel) -> Run | Decline:
-        """The decision about `call`.
+        """Return the decision about `call`.
 
-        A `Run` always holds the code that was shown last: an edit is proposed again before it can
-        be approved, and so is code whose kernel was started anew while the person thought about it.
+        A `Run` always holds the code that was shown last: an edit is proposed again before it can be
+        approved, and so is code whose kernel was restarted while the user was deciding.
         """
         code, edited = call.code, False
         while True:
@@ -60,26 +60,26 @@ class Proposals:
             decision = await self._questions.ask("approval", call.id, asking)
             if not isinstance(decision, Run):
                 return Decline("") if not isinstance(decision, Decline) else decision
-            if decision.by == "person" and (held := self._equipment().confinement) is not None:
+            if decision.by == "person" and (held := self._resources.confinement) is not None:
                 held.shown = proposed.tier
             if decision.rules:
-                self._equipment().rules.add(decision.rules)
+                self._resources.rules.add(decision.rules)
             if decision.code == code and _still_true(proposed, kernel):
                 return decision
             code, edited = decision.code, True
 
-    def is_held_as_shown(self, kernel: Kernel) -> bool:
-        """Return False if the kernel is up without the sandbox that was shown with the last proposal."""
+    def has_shown_tier(self, kernel: Kernel) -> bool:
+        """Return False if the kernel runs without the sandbox that was shown with the last proposal."""
         return is_confined(kernel.tier) or not is_confined(self._shown_tier)
 
     def _asking(
         self, proposed: CodeProposed, ruling: Ruling, *, edited: bool
     ) -> Callable[[], Awaitable[Run | Decline]]:
         async def ask() -> Run | Decline:
-            await self._drawn()
+            await self._foreground.drawn()
             if ruling.verdict == "deny":
                 return Decline(f"a rule of the user denies {ruling.what}.", by=f"{RULE}{ruling.by}")
-            # Who has just edited code is there, and waits to see it again.
+            # A user who has just edited the code waits to see it again.
             if ruling.verdict == "allow" and not edited and not proposed.asks:
                 return Run(proposed.code, by=f"{RULE}{ruling.by}")
             return await self._person.approve(proposed)
@@ -87,24 +87,24 @@ class Proposals:
         return ask
 
     def _proposed(self, call: Call, code: str, kernel: Kernel) -> tuple[CodeProposed, Ruling]:
-        # The tables of what is known are not needed before there is code.
+        # Its tables are not needed before there is code.
         from terp.analysis.effects.analysis import effects_of  # noqa: PLC0415
         from terp.analysis.effects.python import SERVERS, SHIPPED, TOOL  # noqa: PLC0415
         from terp.analysis.effects.session_names import SessionNames  # noqa: PLC0415
 
         if call.language not in self._names:
             self._names[call.language] = SessionNames(self._log, call.language)
-        equipment = self._equipment()
+        resources = self._resources
         offered = {
             tool.name: f"{SHIPPED}.{tool.name}" if is_shipped(tool) else TOOL
-            for tool in equipment.toolbox.tools
+            for tool in resources.toolbox.tools
         }
-        if equipment.servers is not None:
+        if resources.servers is not None:
             offered["mcp"] = SERVERS
         # A variable of the same name hides a tool.
         known = {**offered, **self._names[call.language].known()}
         effects = effects_of(call.language, code, known, kernel.cwd)
-        ruling = equipment.rules.ruling(call.language, code, effects)
+        ruling = resources.rules.ruling(call.language, code, effects)
         proposed = CodeProposed(
             call.id,
             call.language,
@@ -121,19 +121,21 @@ class Proposals:
         return proposed, ruling
 
     def _weaker(self, kernel: Kernel) -> str:
-        """Why code does not run unasked in a kernel that is held by less than the user was told."""
-        held = self._equipment().confinement
-        return _NOT_HELD if held is not None and not kernel.place and held.promises_more(kernel.tier) else ""
+        """Return why the code needs approval: its kernel has a weaker sandbox than was shown, or ""."""
+        held = self._resources.confinement
+        return (
+            _NO_SANDBOX if held is not None and not kernel.place and held.promises_more(kernel.tier) else ""
+        )
 
 
 def digest_of(code: str) -> str:
-    """The SHA-256 of code in UTF-8, hexadecimal."""
+    """Return the SHA-256 of code in UTF-8, hexadecimal."""
     return hashlib.sha256(code.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _still_true(proposed: CodeProposed, kernel: Kernel) -> bool:
-    # A first start (generation 0 to 1) while the person reads loses nothing they could have relied on; a
-    # kernel on another machine tells only then in which directory it is.
+    # A first start (generation 0 to 1) while the user reads loses nothing; only then does a kernel on another
+    # machine report its directory.
     restarted = proposed.kernel_generation not in (0, kernel.generation)
     moved = proposed.cwd not in ("", kernel.cwd)
     return not (restarted or moved) and (proposed.tier, proposed.place) == (kernel.tier, kernel.place)

@@ -16,7 +16,7 @@ from terp.events import (
 )
 from terp.events.outputs import Display, Error, Output, RunStatus, StoppedAt, Text, VariableChange
 from terp.events.run_log import LoggedRun, RunLog
-from terp.session.cost.tally import Tally
+from terp.session.cost.budget import Tally
 from terp.text.plain import without_escapes
 
 

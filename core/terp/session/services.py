@@ -1,6 +1,6 @@
-"""What code in a kernel can ask of terp while it runs: a line from the person, or a service."""
+"""Answers to running code: lines of input from the user, and services of terp."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from terp.errors import NobodyThere, TerpError
@@ -8,35 +8,35 @@ from terp.events.kernel import Kernel
 from terp.events.outputs import BackCall, InputRequest, Service
 from terp.events.run_log import RunLog
 from terp.person import Person
-from terp.person.questions import Questions
+from terp.person.dialog import Questions
+from terp.session.foreground import Foreground, Interrupted
 from terp.session.runs import Attended, Guard
-from terp.text.interrupts import Interrupted
 
 RUN_OUTPUT = "run_output"
 """The service by which `out[N]` in a kernel finds the output of a run."""
 
 
 class Services:
-    """Answers running code. `drawn` returns when all that was logged is on the screen."""
+    """Answers code in kernels (`runs.CodeServices`); asks once the `foreground` has drawn all events."""
 
-    def __init__(self, questions: Questions, person: Person, drawn: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, questions: Questions, person: Person, foreground: Foreground) -> None:
         self._questions = questions
         self._person = person
-        self._drawn = drawn
+        self._foreground = foreground
         self._services: dict[str, Service] = {}
 
     def offer(self, name: str, service: Service) -> None:
-        """Let code call `service` by `name`; what it raises is raised there."""
+        """Let code call `service` by `name`; its errors are raised in that code."""
         self._services[name] = service
 
     async def type_in(self, request: InputRequest, kernel: Kernel, attended: Attended) -> str:
-        """Have a line typed for code that waits for one; what the model should know of that."""
+        """Ask the user for a line of input; return a note for the model, or ""."""
 
         async def ask(whose: str) -> str:
             prompt = whose + request.prompt
 
             async def from_person() -> str:
-                await self._drawn()
+                await self._foreground.drawn()
                 return await self._person.type_in(prompt, secret=request.secret)
 
             line: str = await self._questions.ask("input", prompt, from_person, secret=request.secret)
@@ -53,7 +53,7 @@ class Services:
         return ""
 
     async def serve(self, call: BackCall, kernel: Kernel, guard: Guard) -> None:
-        """Give code the answer of the service that it calls, which `guard` waits for."""
+        """Give code the answer of the service that it calls, awaited by `guard`."""
         service = self._services.get(call.service)
         if service is None:
             missing = f"terp has no service {call.service!r} here"
@@ -65,7 +65,7 @@ class Services:
             return
         except TerpError as error:
             await kernel.answer(None, error.message)
-        except Exception as error:  # noqa: BLE001  # whatever a service raises belongs to the code that called it
+        except Exception as error:  # noqa: BLE001  # any error of a service is raised in the code that called it
             await kernel.answer(None, f"{type(error).__name__}: {error}")
 
 

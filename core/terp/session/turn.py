@@ -1,24 +1,100 @@
 """The turn: ask the model, run what the person approves, let the model read the results, again."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 
 from terp.errors import StopReason, TerpError
-from terp.events import CodeDeclined, CodeRejected, Progress, TurnFinished
-from terp.events.kernel import Kernel, remedy_for
+from terp.events import (
+    CodeDeclined,
+    CodeRejected,
+    CodeTyped,
+    Event,
+    JobChanged,
+    Noticed,
+    Progress,
+    TurnFinished,
+)
+from terp.events.error_text import signature
+from terp.events.kernel import Kernel, Kernels, remedy_for
+from terp.events.log import EventLog
 from terp.events.messages import Image, Result, ToolCall
+from terp.events.outputs import Error
+from terp.kernels.environments.readiness import Readiness
 from terp.models import tool
 from terp.person import Decline
-from terp.session.job import Job, still_running
-from terp.session.limits import Failures
-from terp.session.parts import Parts
-from terp.text.interrupts import Interrupted, Interrupts
+from terp.session.between_runs import BetweenRuns
+from terp.session.conversation import Conversation
+from terp.session.foreground import Interrupted, Interrupts, Task
+from terp.session.jobs import Job, Jobs, still_running
+from terp.session.proposals import Proposals
+from terp.session.resources import SessionResources
+from terp.text.fencing import fenced
+
+TYPED = "typed"
+"""The beginning of the call IDs of code that the user typed."""
+
+
+class Failures:
+    """Counts equal failures in a row within one turn."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._last: object = None
+        self._count = 0
+        self._malformed = False
+        self._error: object = None
+
+    def ran(self, call: tool.Call, error: Error | None, *, failed: bool) -> bool:
+        """Note how a run ended; return True if it failed as the last failed run of the turn did."""
+        if not failed:
+            self._note(None)
+            return False
+        known = signature(error) if error else ()
+        # Without a source line, equal messages may come from different code.
+        what = known if len(known) > 2 else (*known, call.language, call.code.strip())
+        self._note(what)
+        before, self._error = self._error, what
+        return before == what
+
+    def malformed(self) -> None:
+        """Note a call that could not be understood."""
+        self._malformed = True
+
+    def replied(self) -> None:
+        """Note the end of a reply: its malformed calls count once."""
+        if self._malformed:
+            self._note("malformed")
+        self._malformed = False
+
+    def _note(self, what: object) -> int:
+        self._count = self._count + 1 if what == self._last else 1
+        self._last = what
+        return self._count if what is not None else 0
+
+    @property
+    def exhausted(self) -> bool:
+        """True if the limit is reached."""
+        return self._last is not None and 0 < self._limit <= self._count
+
+
+@dataclass(slots=True)
+class SessionParts:
+    """The parts of a session that its tasks work with: turns, typed code, reruns."""
+
+    log: EventLog
+    conversation: Conversation
+    kernels: Kernels
+    proposals: Proposals
+    readiness: Readiness
+    jobs: Jobs
+    between: BetweenRuns
+    resources: SessionResources
 
 
 class _Stop(Exception):
-    """The turn ends here, for a reason that is no failure of the program."""
+    """Ends the turn for a reason that is no failure of the program."""
 
     def __init__(self, reason: StopReason, error: str = "", remedy: str = "") -> None:
         super().__init__(reason)
@@ -28,51 +104,55 @@ class _Stop(Exception):
 
 
 @dataclass(slots=True)
-class Turn:
-    """One turn over the parts of a session. `run` logs its events and ends with `TurnFinished`.
+class Turn(Task):
+    """One turn of a session. `run` logs its events and ends with `TurnFinished`.
 
-    `left_over` are calls of a reply before, which a turn that broke off has not come to; `first_step`
-    is the number of the next reply. A call of one of `functions` runs as the Python code that calls
-    what stands for it there. Errors, which quote what was sent, are told as `without_secrets` leaves them.
+    `left_over` are calls of the last reply that an earlier process did not reach; `first_step` is the number
+    of the next reply.
     """
 
-    parts: Parts
-    interrupts: Interrupts
-    late: Callable[[], str]
-    functions: Mapping[str, str] = field(default_factory=dict)
+    parts: SessionParts
     left_over: Sequence[tuple[str, ToolCall]] = ()
     first_step: int = 1
-    without_secrets: Callable[[str], str] = str
+    interrupts: Interrupts = field(default_factory=Interrupts)
     _answer: str = ""
 
     async def run(self) -> None:
-        """Go on until the model calls no more code, or something ends the turn.
+        """Continue until the model calls no more code, or something ends the turn.
 
-        Whatever happens, every call in the history has its result afterwards.
+        In any case, every call in the history has its result afterwards.
         """
-        failures, why = Failures(self.parts.limits.max_failures), "the turn ended before it."
+        failures, why = Failures(self.parts.resources.limits.max_failures), "the turn ended before it."
         finished = TurnFinished("error", "", "The turn broke off.")
         try:
-            with self.parts.conversation.budget.turn(), self.parts.jobs.telling():
+            with self.parts.conversation.requests.budget.turn(), self.parts.jobs.turn():
                 finished = TurnFinished("done", await self._rounds(failures))
         except Interrupted:
             why = "the person interrupted the turn."
-            self.parts.jobs.tell_going_on()
+            self.parts.jobs.report_running()
             finished = TurnFinished("interrupted", self._answer)
         except _Stop as stop:
             finished = TurnFinished(stop.reason, self._answer, stop.error, stop.remedy)
         except TerpError as error:
             finished = TurnFinished(
-                error.stop_reason, self._answer, self.without_secrets(error.message), error.remedy
+                error.stop_reason,
+                self._answer,
+                # Messages of providers quote what was sent to them.
+                self.parts.resources.redacted(error.message),
+                error.remedy,
             )
         finally:
             self.parts.conversation.settle(why)
             self.parts.log.append(finished)
 
     async def stop(self) -> None:
-        """Interrupt the model or the code; returns when nothing of it runs any more."""
+        """Interrupt the model or the code; return when nothing of it runs any more."""
         self.interrupts.stop()
         await self.parts.jobs.interrupt()
+
+    def ends_with(self, event: Event) -> bool:
+        """Return True for `TurnFinished`: later events of a kernel belong to no turn."""
+        return isinstance(event, TurnFinished)
 
     async def _rounds(self, failures: Failures) -> str:
         await self._serve_all(self.left_over, failures)
@@ -92,12 +172,12 @@ class Turn:
                 self._skip(call_id, call, "an earlier call of the same reply failed")
             else:
                 failed = await self._serve(call_id, call, failures)
-        # Not after each: the model has read nothing of it before its next reply.
+        # Not after each call: the model reads their results only before its next reply.
         failures.replied()
         self._check_failures(failures, "The model's calls could not be understood")
 
     def _check_steps(self, step: int) -> None:
-        most = self.parts.limits.max_steps
+        most = self.parts.resources.limits.max_steps
         if most and step > most:
             raise _Stop(
                 "max_steps",
@@ -106,15 +186,15 @@ class Turn:
             )
 
     async def _serve(self, call_id: str, asked: ToolCall, failures: Failures) -> bool:
-        """Answer one call of the model with one result, or raise what ends the turn.
+        """Answer one call of the model with one result; return True if the code ran and failed.
 
-        Whether its code ran and failed.
+        Raises:
+            _Stop, TerpError, Interrupted: the turn ends.
         """
         call: tool.Call | tool.Misunderstood = tool.NOT_OFFERED
-        if self.parts.conversation.offers_code:
-            call = tool.understand(
-                asked, self.parts.kernels.languages, functions=self.functions, call_id=call_id
-            )
+        if self.parts.conversation.requests.offers_code:
+            functions = self.parts.resources.functions
+            call = tool.understand(asked, self.parts.kernels.languages, functions=functions, call_id=call_id)
         if isinstance(call, tool.Misunderstood):
             remedy = remedy_for(call.language, self.parts.kernels.known()) if call.language else ""
             reason = f"{call.reason} The user can add it: {remedy}" if remedy else call.reason
@@ -123,7 +203,7 @@ class Turn:
             failures.malformed()
             return False
         kernel = self.parts.kernels.get(call.language)
-        if (job := self.parts.jobs.in_the_way(kernel)) and (why := await self._waited_for(job)):
+        if (job := self.parts.jobs.blocking(kernel)) and (why := await self._waited_for(job)):
             self._skip(call_id, asked, f"{job.name}, for which it waited, {why}")
             return True
         ready = ""
@@ -134,19 +214,19 @@ class Turn:
                 return False
             call = tool.Call(call_id, call.language, decision.code)
             ready += await self.interrupts.guard(self.parts.readiness.before(call, kernel))
-            # What is made ready takes its time: what holds new kernels may have been changed meanwhile.
-            if self.parts.proposals.is_held_as_shown(kernel):
+            # Preparing takes time: the sandbox of new kernels may have been changed meanwhile.
+            if self.parts.proposals.has_shown_tier(kernel):
                 return await self._run(asked, call, kernel, ready, failures)
 
     def _skip(self, call_id: str, asked: ToolCall, why: str) -> None:
-        """Answer a call whose forerunner failed: it was written for another outcome."""
+        """Answer a call without running it: it was written for another outcome of the call before it."""
         self.parts.log.append(CodeRejected(call_id, f"{why}."))
         self._result(asked, f"{self.parts.jobs.outcomes()}Not run: {why}.")
 
     async def _waited_for(self, job: Job) -> str:
-        """Wait for a job, which has the kernel; what is wrong with its end, "" for nothing.
+        """Wait for the job that has the kernel; return how it failed, or "".
 
-        Until then nobody is asked about the code.
+        Until then the user is not asked about the code.
         """
         log, what = self.parts.log, f"waiting for {job.name}"
         log.append(Progress(what, 0, 0, 0.0))
@@ -162,19 +242,19 @@ class Turn:
         self.parts.log.append(CodeDeclined(call_id, decision.reason))
         said = f" They said: {decision.reason}" if decision.reason else ""
         by_person = decision.by == "person"
-        told = f"the person declined to run this code.{said}" if by_person else decision.reason
-        self._result(asked, f"Not run: {told}")
+        why = f"the person declined to run this code.{said}" if by_person else decision.reason
+        self._result(asked, f"Not run: {why}")
         if decision.stop:
             raise _Stop("declined")
 
     async def _run(
         self, asked: ToolCall, call: tool.Call, kernel: Kernel, ready: str, failures: Failures
     ) -> bool:
-        observed = await self.parts.jobs.run(call, kernel, self.parts.limits)
+        observed = await self.parts.jobs.run(call, kernel, self.parts.resources.limits)
         if isinstance(observed, Job):
             self._result(asked, self._before() + ready + still_running(observed))
             return False
-        # Interrupted or not, the code has run, and the model must read what it did.
+        # Interrupted or not, the code has run, and the model must read its result.
         with suppress(Interrupted):
             ready += await self.interrupts.guard(self.parts.readiness.after(call, kernel, observed.error))
         same = failures.ran(call, observed.error, failed=observed.failed)
@@ -186,8 +266,8 @@ class Turn:
         return observed.failed
 
     def _before(self) -> str:
-        """What the model reads before a result: what came of jobs, and what earlier runs put out late."""
-        return self.parts.jobs.outcomes() + self.late()
+        """Return what the model reads before a result: results of jobs, and late output of earlier runs."""
+        return self.parts.jobs.outcomes() + self.parts.between.text()
 
     def _result(self, asked: ToolCall, text: str, images: Sequence[Image] = ()) -> None:
         self.parts.conversation.history.append(Result(asked.id, text, tuple(images)))
@@ -196,9 +276,54 @@ class Turn:
         if failures.exhausted:
             raise _Stop(
                 "repeated_failure",
-                f"{what} {self.parts.limits.max_failures} times in a row, so the turn stopped.",
+                f"{what} {self.parts.resources.limits.max_failures} times in a row, so the turn stopped.",
                 "Say what to do differently.",
             )
+
+
+@dataclass(slots=True)
+class TypedRun(Task):
+    """A run of code that the user typed; the model reads of it in a note with the next message."""
+
+    parts: SessionParts
+    call: tool.Call
+    kernel: Kernel
+    interrupts: Interrupts = field(default_factory=Interrupts)
+
+    async def run(self) -> None:
+        """Run the code to its end; errors are logged."""
+        self.parts.log.append(CodeTyped(self.call.id, self.call.language, self.call.code))
+        try:
+            ready = await self.interrupts.guard(self.parts.readiness.before(self.call, self.kernel))
+            observed = await self.parts.jobs.run(self.call, self.kernel, self.parts.resources.limits)
+        except Interrupted:
+            self.parts.log.append(CodeRejected(self.call.id, "interrupted before it ran"))
+        except TerpError as error:
+            self.parts.log.append(CodeRejected(self.call.id, error.message))
+            self.parts.log.append(Noticed(error.message, error.remedy))
+        else:
+            if isinstance(observed, Job):
+                self._note(ready + still_running(observed))
+                return
+            with suppress(Interrupted):
+                after = self.parts.readiness.after(self.call, self.kernel, observed.error)
+                ready += await self.interrupts.guard(after)
+            self._note(ready + observed.text)
+
+    async def stop(self) -> None:
+        """Interrupt the code; return when nothing of it runs any more."""
+        self.interrupts.stop()
+        await self.parts.jobs.interrupt()
+
+    def ends_with(self, event: Event) -> bool:
+        """Return True if the run is detached: it continues as a background job."""
+        return isinstance(event, JobChanged) and event.state == "background" and event.call_id == self.call.id
+
+    def _note(self, result: str) -> None:
+        code = fenced(self.call.code, self.call.language)
+        self.parts.conversation.history.note(
+            f"[Before this message I ran this myself:]\n{code}\n[Its result:]\n{result}"
+        )
 
 
 def _times(number: int) -> str:

@@ -262,7 +262,7 @@ def _line_with(folder: Path, words: Sequence[str]) -> str:
     except (OSError, SessionError):
         return ""
     # What was shortened was said all the same.
-    messages = [*(history.whole.messages if history.whole else ()), *history]
+    messages = [*(history.snapshot.messages if history.snapshot else ()), *history]
     texts = [message.text for message in messages if isinstance(message, User | Assistant)]
     said = "\n".join(texts).lower()
     if not all(word in said for word in words):

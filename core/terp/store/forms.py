@@ -11,7 +11,7 @@ from typing import Any
 from terp.events import wire
 from terp.events.log import Record
 from terp.events.messages import Assistant, Attachment, Image, Message, Result, System, ToolCall, User
-from terp.session.context.history import Change, Cut, Noted, PastTurn, Replaced, Said
+from terp.session.context.history import Appended, Change, NoteAdded, PastTurn, Replaced, Truncated
 
 VERSION = 1
 _LOG = "terp session"
@@ -65,24 +65,24 @@ def event_to_json(record: Record) -> dict[str, Any]:
 def change_to_json(change: Change) -> dict[str, Any]:
     """A change of the messages as an object."""
     match change:
-        case Said(message=message, turn=turn, call_ids=call_ids):
+        case Appended(message=message, turn=turn, call_ids=call_ids):
             line = {"history": _role(message), **_fields(message)}
             if turn is not None:
                 line["turn"] = _turn(turn, message)
             if call_ids:
                 line["call_ids"] = list(call_ids)
             return line
-        case Cut(left=left):
+        case Truncated(left=left):
             return {"history": "cut", "left": left}
-        case Noted(text=text):
+        case NoteAdded(text=text):
             return {"history": "note", "text": text}
-        case Replaced(messages=messages, turns=turns, shortened=shortened):
+        case Replaced(messages=messages, turns=turns, compacted=compacted):
             line = {
                 "history": "all",
                 "messages": [message_to_json(message) for message in messages],
                 "turns": [_turn(turn, messages[turn.at]) for turn in turns],
             }
-            return {**line, "shortened": True} if shortened else line
+            return {**line, "shortened": True} if compacted else line
 
 
 def message_to_json(message: Message) -> dict[str, Any]:
@@ -98,9 +98,9 @@ def change_from_json(line: Mapping[str, Any]) -> Change:
     """
     match line["history"]:
         case "cut":
-            return Cut(line["left"])
+            return Truncated(line["left"])
         case "note":
-            return Noted(line["text"])
+            return NoteAdded(line["text"])
         case "all":
             messages = tuple(_message(one["role"], one) for one in line["messages"])
             turns = tuple(_past_turn(turn, messages[turn["at"]]) for turn in line["turns"])
@@ -109,7 +109,7 @@ def change_from_json(line: Mapping[str, Any]) -> Change:
             message = _message(role, line)
             turn = line.get("turn")
             past = _past_turn(turn, message) if turn else None
-            return Said(message, past, tuple(line.get("call_ids", ())))
+            return Appended(message, past, tuple(line.get("call_ids", ())))
 
 
 def _role(message: Message) -> str:

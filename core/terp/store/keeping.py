@@ -26,7 +26,7 @@ from terp.events.log import Record
 from terp.events.messages import Assistant
 from terp.secrets.redacting import redacted
 from terp.secrets.stream_redactor import StreamRedactor
-from terp.session.context.history import Change, Said
+from terp.session.context.history import Appended, Change
 from terp.session.keeping import Lines
 from terp.store.forms import Header, change_to_json, event_to_json, header_to_json, title_of
 from terp.store.journal import NAME, Journal
@@ -112,7 +112,7 @@ class Keeper:
         if self._resumed:
             self._begin("")
         line = change_to_json(change)
-        if isinstance(change, Said) and isinstance(change.message, Assistant):
+        if isinstance(change, Appended) and isinstance(change.message, Assistant):
             line |= {"time": round(time.time(), 6), "numbers": self._pieces}
             line |= {"values": self._values} if self._values else {}
             self._pieces, self._values = {"text": 0, "reasoning": 0}, []

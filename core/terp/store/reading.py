@@ -14,8 +14,8 @@ from terp.errors import SessionError
 from terp.events import KernelChanged, ReasoningDelta, TextDelta, UsageReported, wire
 from terp.events.log import Record
 from terp.events.messages import Assistant, Result
-from terp.session.context.history import History, Said
-from terp.session.cost.tally import Tally
+from terp.session.context.history import Appended, History
+from terp.session.cost.budget import Tally
 from terp.session.keeping import LeftOver, Stored
 from terp.store.forms import VERSION, Header, change_from_json, header_from_json
 from terp.store.journal import NAME
@@ -211,7 +211,7 @@ class _Reading:
             self._skip(f"history {parsed['history']}")
             return
         self.history.apply(change)
-        if isinstance(change, Said) and isinstance(change.message, Assistant):
+        if isinstance(change, Appended) and isinstance(change.message, Assistant):
             self.records.append(line)
             self._call_ids = change.call_ids
             self.calls = max([self.calls, *map(_number, change.call_ids)])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from terp.errors import NobodyThere, TerpError
 from terp.events.outputs import Service
 from terp.person import Consent
-from terp.person.voice import Voice
+from terp.person.dialog import UserDialog
 from terp.settings import Settings
 from terp.tools.web.searching import MOST_RESULTS, provider_for, search
 
@@ -26,7 +26,7 @@ class OffersServices(Protocol):
 
 def offer_tools(
     to: OffersServices,
-    voice: Voice,
+    dialog: UserDialog,
     settings: Settings,
     environ: Mapping[str, str],
     network: Callable[[], bool] = lambda: True,
@@ -35,7 +35,7 @@ def offer_tools(
 
     Services that use the network are refused while `network()` is False.
     """
-    tools = ToolServices(voice, settings, environ, network)
+    tools = ToolServices(dialog, settings, environ, network)
     to.offer("search_web", tools.search_web)
     to.offer("fetch_url", tools.fetch_url)
     to.offer("allow_edit", tools.allow_edit)
@@ -50,12 +50,12 @@ class ToolServices:
 
     def __init__(
         self,
-        voice: Voice,
+        dialog: UserDialog,
         settings: Settings,
         environ: Mapping[str, str],
         network: Callable[[], bool] = lambda: True,
     ) -> None:
-        self._voice = voice
+        self._dialog = dialog
         self._settings = settings
         self._environ = environ
         self._network = network
@@ -88,7 +88,7 @@ class ToolServices:
     async def allow_edit(self, arguments: Mapping[str, Any]) -> Any:
         """Ask the user if the code may change a file as shown; return True if allowed."""
         what = f"Change {str(arguments['path'])[:300]} as shown above ({str(arguments['lines'])[:40]})?"
-        return await self._voice.allow(Consent(what, as_code=True))
+        return await self._dialog.allow(Consent(what, as_code=True))
 
     async def manual_tool(self, arguments: Mapping[str, Any]) -> Any:
         """Return the lines that the user types as the result of a tool; an empty line ends them.
@@ -104,7 +104,7 @@ class ToolServices:
         prompt = f"The model calls {name} with\n{call or '  nothing'}\nIts result; an empty line ends it: "
         lines: list[str] = []
         try:
-            while line := await self._voice.line(prompt):
+            while line := await self._dialog.line(prompt):
                 lines.append(line)
                 prompt = "… "
         except NobodyThere as nobody:
@@ -118,7 +118,7 @@ class ToolServices:
 
     async def _allow_private(self, to: "Destination") -> bool:
         where = f" ({', '.join(to.ips)})" if to.ips and to.ips != (to.host,) else ""
-        return await self._voice.allow(
+        return await self._dialog.allow(
             Consent(
                 f"Fetch a page from {to.host}{where}, port {to.port}?",
                 "It is an address of this machine or its own network, which others cannot reach.",

@@ -9,7 +9,7 @@ from typing import Any
 from terp import events as on
 from terp.events import outputs as out
 from terp.events.wire import from_json
-from terp.session.cost.tally import Tally
+from terp.session.cost.budget import Tally
 from terp_cli.fronts.json import ResultFront, StreamFront, write_end
 
 EVENTS: list[on.Event] = [

@@ -87,7 +87,7 @@ def test_a_question_in_a_pipeline_is_answered_with_a_server(tmp_path: Path) -> N
 async def test_servers_are_listed_in_a_session(tmp_path: Path) -> None:
     async with Room(tmp_path, old=program("old"), bad=broken("raise SystemExit('no key')")) as room:
         here = Here(tmp_path)
-        here.session.equipment.servers = room.servers
+        here.session.resources.servers = room.servers
         room.servers.start()
         await room.servers.settled(30)
         first, second = await here.does("/mcp")
@@ -105,7 +105,7 @@ async def test_servers_are_listed_in_a_session(tmp_path: Path) -> None:
 async def test_a_server_is_started_anew_in_a_session(tmp_path: Path) -> None:
     async with Room(tmp_path, old=program("old")) as room:
         here = Here(tmp_path)
-        here.session.equipment.servers = room.servers
+        here.session.resources.servers = room.servers
         assert await here.does("/mcp restart old") == ["MCP server old is up, with 3 functions."]
 
 
@@ -115,7 +115,7 @@ async def test_what_cannot_be_done_with_servers_is_told(tmp_path: Path) -> None:
         assert await here.does("/mcp") == [
             "There are no MCP servers: a profile or config.yaml names them under mcp_servers."
         ]
-        here.session.equipment.servers = room.servers
+        here.session.resources.servers = room.servers
         told = []
         for line in ("/mcp three", "/mcp restart", "/mcp restart one"):
             try:

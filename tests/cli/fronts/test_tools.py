@@ -14,7 +14,7 @@ BAD = "@register_tool\ndef bad(x):\n    'Does it.'\n"
 
 async def test_tools_are_listed_with_arguments_and_source(tmp_path: Path) -> None:
     here = Here(tmp_path)
-    here.session.equipment.toolbox = Toolbox(
+    here.session.resources.toolbox = Toolbox(
         (
             Tool("search", "d", (), "terp", missing="a key."),
             Tool("f", "d", (Parameter("x", "int"),), "tools.py:3"),

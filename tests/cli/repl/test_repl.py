@@ -354,7 +354,7 @@ async def test_the_terminal_is_as_before_when_drawing_fails() -> None:
 
 async def test_a_check_that_cannot_be_made_is_told_once(seat: Callable[..., Seat]) -> None:
     here = seat("never said")
-    here.session.equipment.goal = Goal(check_of("true"))
+    here.session.resources.goal = Goal(check_of("true"))
     await here.types("hello\r", "\x04")
     await here.left()
     assert [row for row in here.screen.shown() if "behind a gateway" in row] == [

@@ -75,7 +75,7 @@ class FakeOpener:
         session = Session(
             self.model(), self.kernels(), person, folder=place.folder, keeper=place.keeper, system="Be brief."
         )
-        session.equipment.secrets = self.secrets
+        session.resources.secrets = self.secrets
         self.made.append(session)
         return OpenedSession(session, cwd)
 

@@ -192,7 +192,7 @@ async def test_a_turn_of_a_session_with_a_check_is_told_to_the_end_of_that(tmp_p
     kernels = lambda: LocalKernels(str(tmp_path))  # noqa: E731
     async with serving(tmp_path, "one", "two", kernels=kernels) as server:
         session = await server.created()
-        server.opener.made[0].equipment.goal = Goal(check_of("false"), max_revisions=1)
+        server.opener.made[0].resources.goal = Goal(check_of("false"), max_revisions=1)
         events = await server.asked(session, "hi")
     told = [name for name in names(events) if name.startswith(("turn", "check"))]
     attempt = ["turn_started", "turn_finished", "check_started", "check_finished"]

@@ -67,7 +67,7 @@ async def test_the_prompt_the_limits_and_the_model_change_and_the_conversation_s
             after = replace(before, model="openai/other", instructions="In French.", max_steps=7)
             await change_settings(session, Change(before, after), environ)
             await answers(session, "second")
-            assert session.limits.max_steps == 7
+            assert session.resources.limits.max_steps == 7
     assert server.requests[1]["model"] == "other"
     assert system(server, 1).endswith("Instructions of the user:\nIn French.")
     said = [message["content"] for message in server.requests[1]["messages"]]
@@ -77,15 +77,18 @@ async def test_the_prompt_the_limits_and_the_model_change_and_the_conversation_s
 async def test_what_is_spent_counts_for_the_profile_that_is_gone_over_to(tmp_path: Path) -> None:
     with serving() as server:
         async with opened(tmp_path, server) as (session, before, environ):
-            session.budget.account = Account(Ledger(tmp_path / "usage"), "default", "s1")
+            session.resources.account = Account(Ledger(tmp_path / "usage"), "default", "s1")
             change = Change(before, replace(before, profile="work"))
             assert (change.names, change.is_any) == ((), True)
             await change_settings(session, change, environ)
-            assert session.budget.account.profile == "work"
+            assert session.resources.account.profile == "work"
             dearer = replace(before, input_price=1.0, output_price=2.0, max_turn_usd=0.5, max_month_usd=3.0)
             await change_settings(session, Change(before, dearer), environ)
-            assert (session.limits.max_turn_usd, session.limits.max_month_usd) == (0.5, 3.0)
-            assert session.budget.facts("openai/scripted").output_price == 2e-6
+            assert (session.resources.limits.max_turn_usd, session.resources.limits.max_month_usd) == (
+                0.5,
+                3.0,
+            )
+            assert session.resources.prices("openai/scripted").output_price == 2e-6
 
 
 async def test_a_model_that_was_picked_since_stays(tmp_path: Path) -> None:

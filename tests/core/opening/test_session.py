@@ -202,7 +202,7 @@ async def test_a_summary_and_what_is_asked_beside_are_recorded_and_replayed(tmp_
         async with terp.open(**settings, **told) as session:
             await collect(session, "one")
             await collect(session, "two")
-            beside = await session.beside("What is this about?")
+            beside = await session.answer_aside("What is this about?")
             assert await session.compact("numbers")
             await collect(session, "three")
             return [beside.text, *session.history]

@@ -56,27 +56,27 @@ async def turn(session: Session, *replies: object) -> list[Event]:
 async def test_a_session_takes_another_kernel_and_its_own_again(
     session: Session, foreign: ForeignKernel
 ) -> None:
-    assert session.equipment.attaching is not None
+    assert session.resources.attaching is not None
     await turn(session, call("own = 1"), "done")
-    told = await session.equipment.attaching.attach("newest")
+    told = await session.resources.attaching.attach("newest")
     assert told == (
         "Python code runs in another program's kernel (kernel-feedbeef.json): its variables are theirs as "
         "well, and terp leaves it running."
     )
-    assert (session.equipment.pythons, session.equipment.packages) == (None, None)
+    assert (session.resources.pythons, session.resources.packages) == (None, None)
     events = await turn(session, call("ours = theirs + 1"), "done")
     [proposed] = [event for event in events if isinstance(event, CodeProposed)]
     assert proposed.place == "another program's kernel (kernel-feedbeef.json)"
-    await session.equipment.attaching.detach()
-    assert session.equipment.pythons is not None
-    assert session.equipment.packages is not None
+    await session.resources.attaching.detach()
+    assert session.resources.pythons is not None
+    assert session.resources.packages is not None
     assert session.kernels.get("python").place == ""
     assert foreign.printed("print(ours)") == "42\n"
 
 
 async def test_the_model_reads_of_it_with_the_next_message(session: Session, foreign: ForeignKernel) -> None:
-    assert session.equipment.attaching is not None
-    await session.equipment.attaching.attach("feedbeef")
+    assert session.resources.attaching is not None
+    await session.resources.attaching.attach("feedbeef")
     await turn(session, "yes")
     said = next(message.text for message in session.history if isinstance(message, User))
     assert "[The python kernel is one that somebody else uses at the same time." in said
@@ -84,19 +84,19 @@ async def test_the_model_reads_of_it_with_the_next_message(session: Session, for
 
 
 async def test_what_cannot_be_attached_leaves_the_kernel_as_it_is(session: Session, tmp_path: Path) -> None:
-    assert session.equipment.attaching is not None
+    assert session.resources.attaching is not None
     await turn(session, call("kept = 1"), "done")
     before = session.kernels.get("python")
     with pytest.raises(SettingsError):
-        await session.equipment.attaching.attach("nothing")
+        await session.resources.attaching.attach("nothing")
     with pytest.raises(KernelStartFailed):
         (tmp_path / "k.json").write_text(
             '{"transport": "tcp", "ip": "127.0.0.1", "key": "", "shell_port": 1, "iopub_port": 1, '
             '"stdin_port": 1, "control_port": 1, "hb_port": 1}'
         )
-        await session.equipment.attaching.attach("k.json")
+        await session.resources.attaching.attach("k.json")
     assert session.kernels.get("python") is before
-    assert session.equipment.pythons is not None
+    assert session.resources.pythons is not None
 
 
 async def test_a_library_attaches_with_a_setting(

@@ -124,7 +124,7 @@ def named(prompt: str, cwd: Path, **more: Any) -> list[tuple[str, str, str]]:
     """Name, note and line for the user of what a prompt names."""
     hides: Callable[[Path], bool] = more.pop("hides", lambda path: False)
     found = named_files(prompt, cwd, hides, lambda text: text.replace("hunter2", "[redacted]"), **more)
-    return [(one.name, one.note, one.told) for one in found]
+    return [(one.name, one.note, one.notice) for one in found]
 
 
 def test_a_file_that_the_prompt_names_is_described(cwd: Path) -> None:

@@ -19,7 +19,7 @@ from terp.events import (
 )
 from terp.events.kernel import KernelListener
 from terp.events.outputs import Error, Text
-from terp.session.limits import Limits
+from terp.session.resources import Limits
 from terp.store.journal import NAME
 from terp.testing import EchoKernel, ScriptedModel, ScriptedPerson, call, collect
 from tests.core.sessions import of, open_session, results, unanswered
@@ -32,13 +32,13 @@ async def test_a_run_that_leaves_gets_its_result_at_once_and_the_turn_goes_on(tm
     session = opened(tmp_path, python, [call(LONG, id="a")], [call("ls", "shell", id="b")], "ok")
     async with turn(session) as running:
         await python.begun.wait()
-        assert session.jobs.leave()
+        assert session.jobs.detach()
         events = await running
         assert events[-1] == TurnFinished("done", "ok")
         assert results(session) == [
             "Still running in the background as job 1 (python, 0 s). Its output so far:\nhalf\n"
             "[The python kernel is busy until it ends: code for it waits until then. Go on in another "
-            "language, or end your turn; what comes of it is told with a later result or message.]",
+            "language, or end your turn; you read its result with a later result or message.]",
             "ls",
         ]
         assert unanswered(session.history) == []
@@ -50,7 +50,7 @@ async def test_it_ends_under_its_own_id_and_the_next_message_tells_the_model(tmp
     session = opened(tmp_path, python, [call(LONG)], "ok", "I see")
     async with turn(session) as running:
         await python.begun.wait()
-        session.jobs.leave()
+        session.jobs.detach()
         await running
         python.over.set()
         ended = await until(session, has_ended)
@@ -63,7 +63,7 @@ async def test_it_ends_under_its_own_id_and_the_next_message_tells_the_model(tmp
         assert [(one.call_id, one.status) for one in of(CodeFinished, events)] == [("c1", "ok")]
         assert dict(session.jobs.running) == {}
         await collect(session, "and?")
-    assert told(session) == ["go", "and?\n\n[job 1 (python) has ended; what came of it:]\nhalf"]
+    assert told(session) == ["go", "and?\n\n[job 1 (python) has ended; its result:]\nhalf"]
 
 
 async def test_what_ends_while_the_model_works_is_told_with_the_next_result(tmp_path: Path) -> None:
@@ -80,10 +80,10 @@ async def test_what_ends_while_the_model_works_is_told_with_the_next_result(tmp_
     session.kernels.shell = Ends()
     async with turn(session) as running:
         await python.begun.wait()
-        session.jobs.leave()
+        session.jobs.detach()
         await running
         await collect(session, "and?")
-    ended = "[job 1 (python) has ended; what came of it:]\nThe code ran; it has no output.\n[this call:]\n"
+    ended = "[job 1 (python) has ended; its result:]\nThe code ran; it has no output.\n[this call:]\n"
     assert results(session)[1] == f"{ended}ls"
     assert told(session) == ["go", "and?"]
 
@@ -109,10 +109,10 @@ async def test_what_an_earlier_run_puts_out_late_is_not_taken_for_that_of_a_job(
     session = open_session(tmp_path, model, kernels)
     async with turn(session) as running:
         await python.begun.wait()
-        session.jobs.leave()
+        session.jobs.detach()
         await running
     assert results(session)[1] == (
-        "[job 1 (python) has ended; what came of it:]\nThe code ran; it has no output.\n[this call:]\n"
+        "[job 1 (python) has ended; its result:]\nThe code ran; it has no output.\n[this call:]\n"
         "[an earlier run put out after its end:]\ntick\n[this run:]\nls"
     )
 
@@ -122,7 +122,7 @@ async def test_the_end_of_a_job_is_told_again_when_the_turn_with_it_is_taken_bac
     session = opened(tmp_path, python, [call(LONG)], "ok", [call("then()")], "done", "I see", "yes")
     async with turn(session) as running:
         await python.begun.wait()
-        session.jobs.leave()
+        session.jobs.detach()
         await running
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(collect(session, "then"))
@@ -131,7 +131,7 @@ async def test_the_end_of_a_job_is_told_again_when_the_turn_with_it_is_taken_bac
         session.rewind.undo()
         await collect(session, "and?")
         await collect(session, "sure?")
-    ended = "[job 1 (python) has ended; what came of it:]\nThe code ran; it has no output."
+    ended = "[job 1 (python) has ended; its result:]\nThe code ran; it has no output."
     assert told(session) == ["go", f"and?\n\n{ended}", "sure?"]
 
 
@@ -148,7 +148,7 @@ async def test_code_for_a_kernel_that_a_job_has_waits_before_anybody_is_asked(tm
     session = opened(tmp_path, python, [call(LONG)], [call("then()")], "ok", person=person)
     async with turn(session) as running:
         await python.begun.wait()
-        session.jobs.leave()
+        session.jobs.detach()
         waits = await until(session, lambda event: isinstance(event, Progress))
         assert waits == Progress("waiting for job 1", 0, 0, 0.0)
         assert [proposed.code for proposed in person.shown] == [LONG]
@@ -164,7 +164,7 @@ async def test_code_that_waited_for_a_job_that_failed_does_not_run(tmp_path: Pat
     session = opened(tmp_path, python, [call(LONG)], [call("then()")], "ok")
     async with turn(session) as running:
         await python.begun.wait()
-        session.jobs.leave()
+        session.jobs.detach()
         await until(session, lambda event: isinstance(event, Progress))
         python.over.set()
         events = await running
@@ -180,13 +180,13 @@ async def test_an_interrupt_ends_the_turn_and_leaves_the_job(tmp_path: Path) -> 
     assert isinstance(session.kernels, Two)
     async with turn(session) as running:
         await python.begun.wait()
-        session.jobs.leave()
+        session.jobs.detach()
         await session.kernels.shell.busy()
         await session.interrupt()
         events = await running
         assert events[-1] == TurnFinished("interrupted", "")
         assert of(Noticed, events) == [
-            Noticed("Job 1 (python) goes on in the background.", "/jobs stop 1 ends it.")
+            Noticed("Job 1 (python) still runs in the background.", "/jobs stop 1 stops it.")
         ]
         assert list(session.jobs.running) == [1]
         assert await session.jobs.stop(1)
@@ -199,7 +199,7 @@ async def test_an_interrupt_ends_a_wait_for_a_job_and_leaves_it(tmp_path: Path) 
     session = opened(tmp_path, python, [call(LONG)], [call("then()")])
     async with turn(session) as running:
         await python.begun.wait()
-        session.jobs.leave()
+        session.jobs.detach()
         await until(session, lambda event: isinstance(event, Progress))
         await session.interrupt()
         assert (await running)[-1] == TurnFinished("interrupted", "")
@@ -212,7 +212,7 @@ async def test_typed_code_for_a_busy_kernel_is_refused_with_what_to_do(tmp_path:
     session = opened(tmp_path, python, [call(LONG)], "ok")
     async with turn(session) as running:
         await python.begun.wait()
-        session.jobs.leave()
+        session.jobs.detach()
         await running
         with pytest.raises(KernelBusy) as refused:
             await anext(session.run("python", "1"))
@@ -230,7 +230,7 @@ async def test_typed_code_can_go_on_in_the_background_too(tmp_path: Path) -> Non
 
     running = asyncio.create_task(typed())
     await python.begun.wait()
-    session.jobs.leave()
+    session.jobs.detach()
     assert isinstance((await running)[-1], JobChanged)
     python.over.set()
     await until(session, has_ended)
@@ -244,9 +244,9 @@ async def test_typed_code_can_go_on_in_the_background_too(tmp_path: Path) -> Non
 
 async def test_nothing_leaves_before_the_kernel_has_the_code_or_when_nothing_runs(tmp_path: Path) -> None:
     session = opened(tmp_path, Slow(), "hello")
-    assert not session.jobs.leave()
+    assert not session.jobs.detach()
     await collect(session, "hi")
-    assert not session.jobs.leave()
+    assert not session.jobs.detach()
     await session.aclose()
 
 
@@ -255,7 +255,7 @@ async def test_the_end_of_the_session_ends_its_jobs(tmp_path: Path) -> None:
     session = opened(tmp_path, python, [call(LONG)], "ok")
     async with turn(session) as running:
         await python.begun.wait()
-        session.jobs.leave()
+        session.jobs.detach()
         await running
     assert has_ended([record.event for record in session.log.since(0)][-1])
     assert python.closed
@@ -266,7 +266,7 @@ async def test_a_job_that_was_lost_with_its_session_is_told(tmp_path: Path) -> N
     session = kept(tmp_path / "s", [call(LONG)], "ok", kernels=python)
     running = asyncio.create_task(collect(session, "go"))
     await python.begun.wait()
-    session.jobs.leave()
+    session.jobs.detach()
     await running
     # As it is when the process is killed.
     killed = (tmp_path / "s" / NAME).read_bytes()
@@ -289,7 +289,7 @@ async def test_going_back_past_a_job_that_runs_says_that_its_files_are_not_known
     session.kernels.shell = shell = SlowShell()
     running = asyncio.create_task(collect(session, "go"))
     await shell.begun.wait()
-    session.jobs.leave()
+    session.jobs.detach()
     await running
     taken = await session.rewind.restore(1)
     await session.aclose()

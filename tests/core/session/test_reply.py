@@ -5,7 +5,7 @@ from pathlib import Path
 
 from terp.events import CodeFinished, JobChanged, TurnFinished
 from terp.events.outputs import Display, Error, FileChange, RunEnded, RunItem, Text
-from terp.session.cost.tally import Tally
+from terp.session.cost.budget import Tally
 from terp.session.reply import CodeRun, Reply, reply_of
 from terp.testing import EchoKernel, ScriptedModel, call, collect
 from tests.core.sessions import open_session

@@ -41,7 +41,7 @@ async def test_the_model_is_told_with_the_next_message_once(tmp_path: Path) -> N
     await collect(session, "and now?")
     told = [message.text for message in session.history if isinstance(message, User)]
     assert told == [
-        "what now?\n\n[Before this message I ran this myself:]\n```python\n1+1\n```\n[What came of it:]\n1+1",
+        "what now?\n\n[Before this message I ran this myself:]\n```python\n1+1\n```\n[Its result:]\n1+1",
         "and now?",
     ]
 

@@ -131,7 +131,7 @@ def test_settings_made_by_hand_are_checked_too() -> None:
 async def test_another_profile_brings_its_rules_and_those_of_the_session_stay(tmp_path: Path) -> None:
     session = open_session(tmp_path, ScriptedModel())
     before, after = Settings(deny=("shell: a",)), Settings(deny=("shell: b",))
-    session.equipment.rules = Rules(rules_of(before))
-    session.equipment.rules.add(["shell: ls"])
+    session.resources.rules = Rules(rules_of(before))
+    session.resources.rules.add(["shell: ls"])
     await change_settings(session, Change(before, after), {})
-    assert [rule.text for rule in session.equipment.rules.all] == ["shell: b", "shell: ls"]
+    assert [rule.text for rule in session.resources.rules.all] == ["shell: b", "shell: ls"]

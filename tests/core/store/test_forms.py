@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from terp.events.messages import Assistant, Attachment, Image, Result, ToolCall, User
-from terp.session.context.history import Change, Cut, History, Noted, Replaced, Said
+from terp.session.context.history import Appended, Change, History, NoteAdded, Replaced, Truncated
 from terp.store.forms import Header, change_from_json, change_to_json, header_from_json, header_to_json
 
 texts = st.text(max_size=20)
@@ -18,10 +18,10 @@ attachments = st.lists(st.builds(Attachment, texts, texts, st.none() | images), 
 replies = st.builds(Assistant, texts, st.lists(calls, max_size=2).map(tuple), texts, extras)
 results = st.builds(Result, texts, texts, st.lists(images, max_size=2).map(tuple))
 changes: st.SearchStrategy[Any] = st.one_of(
-    st.builds(Said, replies, st.none(), st.lists(texts, max_size=2).map(tuple)),
-    st.builds(Said, results),
-    st.builds(Cut, st.integers(0, 9)),
-    st.builds(Noted, texts),
+    st.builds(Appended, replies, st.none(), st.lists(texts, max_size=2).map(tuple)),
+    st.builds(Appended, results),
+    st.builds(Truncated, st.integers(0, 9)),
+    st.builds(NoteAdded, texts),
 )
 
 

@@ -29,7 +29,7 @@ from terp.events.kernel import WrittenValue
 from terp.events.log import Record
 from terp.events.messages import Assistant, Attachment, Image, User
 from terp.events.outputs import VariableChange
-from terp.session.cost.tally import tally_of
+from terp.session.cost.budget import tally_of
 from terp.session.session import Session
 from terp.store.forms import event_to_json
 from terp.store.journal import DAMAGED, NAME
@@ -357,7 +357,7 @@ async def test_values_in_an_answer_are_there_again_when_its_session_is_read(tmp_
     kernel = EchoKernel()
     kernel.values = {"n": WrittenValue("42"), "m": WrittenValue("7")}
     session = kept(tmp_path / "s", "`{{n}}` {{gone}} {{n}}{{m}} and {{n}}.", kernels=kernel)
-    session.equipment.references = True
+    session.resources.references = True
     await collect(session, "go")
     await session.aclose()
     live = [(one.number, one.event) for one in session.log.since(0) if isinstance(one.event, TextDelta)]

@@ -114,7 +114,7 @@ def stopped_at(folder: Path, kind: type[Event], *replies: Scripted) -> None:
 
 
 async def gone_on(session: Session) -> list[Event]:
-    async with aclosing(session.go_on()) as events:
+    async with aclosing(session.continue_turn()) as events:
         return [event async for event in events]
 
 

@@ -25,7 +25,7 @@ from terp_cli.terminal.sanitise import one_line
 
 if TYPE_CHECKING:
     from terp.events.kernel import Variable
-    from terp.session.job import Job
+    from terp.session.jobs import Job
 
 _MARKS = {"python": ">>> ", "shell": "!"}
 
@@ -72,7 +72,7 @@ async def which_languages(context: ReplContext, _: str) -> None:
 
 async def which_tools(context: ReplContext, _: str) -> None:
     """The functions that the model can call, and where they come from."""
-    toolbox, servers = context.session.equipment.toolbox, context.session.equipment.servers
+    toolbox, servers = context.session.resources.toolbox, context.session.resources.servers
     tools = (*toolbox.tools, *(servers.tools if servers else ()))
     if tools:
         context.show(columns(tool_rows(tools), context.width, ("bold", "", "dim")))
@@ -160,7 +160,7 @@ async def restart(context: ReplContext, language: str) -> None:
     if not kernel.generation:
         context.say(f"The {kernel.language} kernel has not started yet.")
         return
-    await restart_kernel(kernel, context.session.teach)
+    await restart_kernel(kernel, context.session.note)
     context.say(f"The {kernel.language} kernel is new: its variables are gone, files are still there.")
 
 
@@ -237,8 +237,8 @@ _LINES = 20
 
 
 async def detach(context: ReplContext, _: str) -> None:
-    """The code that runs goes on in the background."""
-    if not context.session.jobs.leave():
+    """The code that runs still runs in the background."""
+    if not context.session.jobs.detach():
         context.say("No code is running that could continue in the background.")
 
 

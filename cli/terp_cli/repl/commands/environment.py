@@ -23,7 +23,7 @@ _MOST_NAMES = 20
 
 async def python(context: ReplContext, argument: str) -> None:
     """Show the Python that runs the code; with an argument, change it."""
-    pythons = context.session.equipment.pythons
+    pythons = context.session.resources.pythons
     if pythons is None:
         raise TerpError("The Python that runs the code is not chosen here.")
     before = pythons.current
@@ -39,7 +39,7 @@ async def python(context: ReplContext, argument: str) -> None:
     lost = " The kernel is new: its variables are gone." if kernel.generation else ""
     try:
         if kernel.generation:
-            await restart_kernel(kernel, context.session.teach)
+            await restart_kernel(kernel, context.session.note)
     except KernelStartFailed:
         pythons.current = before
         raise
@@ -66,15 +66,15 @@ async def install(context: ReplContext, argument: str) -> None:
     names = argument.split()
     if not names:
         raise misused("install", "it needs the name of a package.")
-    if context.session.equipment.packages is None:
+    if context.session.resources.packages is None:
         raise TerpError("Packages cannot be installed into a kernel that runs elsewhere.")
-    await context.session.equipment.packages.install(names)
+    await context.session.resources.packages.install(names)
     context.say(f"Installed {', '.join(names)}.")
 
 
 async def attach(context: ReplContext, target: str) -> None:
     """Show the ways to share this session's kernel; with a name, attach another kernel in its place."""
-    attaching = context.session.equipment.attaching
+    attaching = context.session.resources.attaching
     if attaching is None:
         raise TerpError("The kernels of this session run elsewhere and cannot be exchanged.")
     if target == OWN:
@@ -111,7 +111,7 @@ def _shared(kernel: Kernel) -> Iterator[str]:
 
 async def mcp(context: ReplContext, argument: str) -> None:
     """The servers; with a name what that one offers, with `restart` before it the server anew."""
-    servers = context.session.equipment.servers
+    servers = context.session.resources.servers
     if servers is None:
         context.say(NO_SERVERS)
         return
@@ -123,7 +123,7 @@ async def mcp(context: ReplContext, argument: str) -> None:
         context.say(f"MCP server {one.name} is up, with {counted(len(one.functions), 'function')}.")
         return
     if not argument:
-        rows = server_rows(servers, context.session.equipment.without_secrets)
+        rows = server_rows(servers, context.session.resources.redacted)
         context.show(columns(rows, context.width, ("bold", "", "dim")))
         return
     if verb == "restart":
@@ -142,5 +142,5 @@ async def mcp(context: ReplContext, argument: str) -> None:
 
 def server_names(context: ReplContext, begun: str) -> Iterable[str]:
     """The servers whose names begin like this."""
-    servers = context.session.equipment.servers
+    servers = context.session.resources.servers
     return (name for name in (servers.connections if servers else ()) if name.startswith(begun))

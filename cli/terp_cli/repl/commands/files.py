@@ -103,7 +103,7 @@ async def load_message(context: ReplContext, path: str) -> None:
 
 def _scrubber(context: ReplContext) -> Scrubber:
     """Return the scrubber of this session's secrets."""
-    secrets = context.session.equipment.secrets or Secrets(context.environ, context.settings)
+    secrets = context.session.resources.secrets or Secrets(context.environ, context.settings)
     return secrets.scrubber()
 
 
@@ -140,7 +140,7 @@ async def save(context: ReplContext, argument: str) -> None:
     if wrong := next((name for name in names if not name.isidentifier()), None):
         raise misused("save", f"'{wrong}' is no name of a variable.")
     cut = await _cut(context, names)
-    secrets = context.session.equipment.secrets or Secrets(context.environ, context.settings)
+    secrets = context.session.resources.secrets or Secrets(context.environ, context.settings)
     written = await asyncio.to_thread(
         _written, context, cut, format_, place_in(context, path), secrets.scrubber()
     )

@@ -11,8 +11,8 @@ from terp.events.changes import grouped
 from terp.events.messages import User
 from terp.models.facts.prices import ModelFacts, PriceList
 from terp.models.facts.tokens import count_request
+from terp.session.cost.budget import Tally, money, tallies_by_model, tally_of
 from terp.session.cost.ledger import tallies
-from terp.session.cost.tally import Tally, money, tallies_by_model, tally_of
 from terp.settings import Settings
 from terp.settings.setting import table
 from terp_cli.fronts import doctor as checks
@@ -42,7 +42,7 @@ def setting_names(_: ReplContext, begun: str) -> Iterable[str]:
 async def doctor(context: ReplContext, _: str) -> None:
     """Show the findings of `terp doctor`: problems and their remedies."""
     model = context.session.model.name
-    attaching = context.session.equipment.attaching
+    attaching = context.session.resources.attaching
     places = [one.place for one in attaching.current.values()] if attaching else []
     diagnosis = checks.Diagnosis(
         context.settings,
@@ -144,7 +144,7 @@ async def cost(context: ReplContext, _: str) -> None:
     if not by_model:
         context.say("Nothing was asked of a model yet.")
         return
-    limits = context.session.budget.limits()
+    limits = context.session.resources.limits
     lines = [
         ("", *HEAD),
         ("turn", *cells(tally_of(_last_turn(events)), limits.max_turn_usd)),
@@ -154,7 +154,7 @@ async def cost(context: ReplContext, _: str) -> None:
         lines += [(f"  {model or 'not noted'}", *cells(used)) for model, used in by_model.items()]
     lines += await asyncio.to_thread(lambda: list(_of_profile(context, limits.max_month_usd)))
     context.show(columns(lines, context.width, ("dim",), wraps=True))
-    context.say(*await asyncio.to_thread(lambda: list(_notes(by_model, context.session.budget.facts))))
+    context.say(*await asyncio.to_thread(lambda: list(_notes(by_model, context.session.resources.prices))))
 
 
 def cells(used: Tally, most_usd: float = 0.0) -> tuple[str, ...]:
@@ -179,7 +179,7 @@ def _last_turn(events: Sequence[Event]) -> Sequence[Event]:
 
 
 def _of_profile(context: ReplContext, most_usd: float) -> Iterator[tuple[str, ...]]:
-    account = context.session.budget.account
+    account = context.session.resources.account
     if account is None:
         return
     ledger = account.ledger

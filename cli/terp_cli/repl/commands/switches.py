@@ -68,7 +68,7 @@ async def auto_run(context: ReplContext, word: str) -> None:
 
 async def allow(context: ReplContext, what: str) -> None:
     """Let confined code write somewhere, or have the network, until the session ends."""
-    confinement = context.session.equipment.confinement
+    confinement = context.session.resources.confinement
     if confinement is None:
         raise misused("allow", "the code does not run on this machine.")
     if not what:
@@ -83,14 +83,14 @@ async def allow(context: ReplContext, what: str) -> None:
         line, what = f"Code may read and write {path} in this session.", f"read and write {path}"
     context.say(line, *(["What a kernel may do is fixed when it starts."] if held else []))
     counts = not held or await _offer_restart(context, held)
-    context.session.teach(
+    context.session.note(
         f"[The user lets code {what}{' now' if counts else ', once its kernel starts anew'}.]"
     )
 
 
 async def confine(context: ReplContext) -> None:
     """Offer to start those kernels anew that were started unconfined."""
-    confinement = context.session.equipment.confinement
+    confinement = context.session.resources.confinement
     if confinement is None or not is_confined(confinement.what):
         return
     free = [language for language, tier in _running(context).items() if not is_confined(tier)]
@@ -104,10 +104,10 @@ async def _offer_restart(context: ReplContext, languages: Sequence[str]) -> bool
     if not await context.ask(f"Start {names} anew now? Variables there are lost; files stay."):
         return False
     for language in languages:
-        await restart_kernel(context.session.kernels.get(language), context.session.teach)
-    if (briefing := context.session.equipment.briefing) is not None:
+        await restart_kernel(context.session.kernels.get(language), context.session.note)
+    if (briefing := context.session.resources.briefing) is not None:
         # The system prompt names the sandbox.
-        context.session.brief(briefing.text(context.settings), code=context.settings.code)
+        context.session.instruct(briefing.text(context.settings), code=context.settings.code)
     context.say(f"Started anew: {names}.")
     return True
 
@@ -168,7 +168,7 @@ def _state(context: ReplContext) -> str:
 
 
 def _means(context: ReplContext) -> str:
-    confinement = context.session.equipment.confinement
+    confinement = context.session.resources.confinement
     free = any(not is_confined(tier) for tier in _running(context).values())
     if confinement is None or free or not is_confined(confinement.what):
         if confinement is not None:
@@ -236,16 +236,16 @@ async def set_check(context: ReplContext, text: str) -> None:
     """Show the check, set one, or end it. A typed check needs no question."""
     session = context.session
     if text.strip() == OFF:
-        was, session.equipment.goal = current_goal(session.equipment), None
+        was, session.resources.goal = current_goal(session.resources), None
         context.say("Turns end with the answer now." if was else "There was no check.")
         return
     if not text.strip():
-        context.say(_check_line(current_goal(session.equipment)))
+        context.say(_check_line(current_goal(session.resources)))
         return
     if session.kernels.elsewhere:
         raise misused("until", "the code runs on another machine, and a check only on this one.")
-    session.equipment.goal = goal_of(context.settings, text)
-    context.say(_check_line(current_goal(session.equipment)))
+    session.resources.goal = goal_of(context.settings, text)
+    context.say(_check_line(current_goal(session.resources)))
 
 
 def until_words(_: ReplContext, begun: str) -> list[str]:
@@ -265,7 +265,7 @@ NO_RULES = "there are no rules: settings allow, ask and deny hold them, see terp
 
 async def show_rules(context: ReplContext, _: str) -> None:
     """The rules in effect, those of this session too, each with its place."""
-    rows = listed_rules(context.session.equipment.rules)
+    rows = listed_rules(context.session.resources.rules)
     if not rows:
         context.say(f"{NO_RULES[0].upper()}{NO_RULES[1:]}")
         return

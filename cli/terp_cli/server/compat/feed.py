@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from terp.events.bell import Bell
+from terp.events.log import Notifier
 from terp_cli.server.compat.accumulating import Frame
 
 # Letters that are not taken for one another.
@@ -53,7 +53,7 @@ class Feed:
         self._size = 0
         self._readers: list[FeedReader] = []
         self._left: list[int] = []
-        self._changed = Bell()
+        self._changed = Notifier()
 
     @property
     def last(self) -> int:
@@ -83,7 +83,7 @@ class Feed:
 
     def wake(self) -> None:
         """Wake all waiting readers."""
-        self._changed.ring()
+        self._changed.notify()
 
     def begin(self) -> None:
         """Start another answer: clients that left during an earlier one do not get it again."""
@@ -124,7 +124,7 @@ class Feed:
 
     async def changed(self) -> None:
         """Return after the next `add` or `wake`."""
-        await self._changed.rung()
+        await self._changed.wait()
 
     def forget(self) -> None:
         """Drop the frames that no client needs."""

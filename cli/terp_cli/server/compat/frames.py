@@ -316,7 +316,7 @@ class LogFollower:
         self.frames = FrameBuilder()
         self._show = show
         self._began = began
-        self._redaction = StreamRedactor(served.session.equipment.scrubber)
+        self._redaction = StreamRedactor(served.session.resources.scrubber)
         self._read = served.session.log.last
         self._following = asyncio.create_task(self._follow())
 

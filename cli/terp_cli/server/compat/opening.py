@@ -144,7 +144,7 @@ class SharedSession:
         if wanted.system_message:
             return wanted.system_message
         session = (await self.opened()).served.session
-        briefing = session.equipment.briefing
+        briefing = session.resources.briefing
         if briefing is None:
             return getattr(session.request[0][0], "text", "")
         return await asyncio.to_thread(briefing.text, replace(wanted, instructions=""))
@@ -199,7 +199,7 @@ class SharedSession:
         if self.listening is not None:
             self.listening.stop()
         self._id = served.id
-        confinement = served.session.equipment.confinement
+        confinement = served.session.resources.confinement
         if confinement is not None:
             # As it was said when the server started.
             confinement.shown = confinement.what

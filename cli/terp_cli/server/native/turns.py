@@ -44,7 +44,7 @@ def resume_turn(served: Served) -> ServedTurn:
     """
     if not served.session.pending:
         raise RequestRefused(409, "No code of this session waits for an answer.", code="not_waiting")
-    return served.ask(Session.go_on)
+    return served.ask(Session.continue_turn)
 
 
 def _asking(prompt: str, attachments: Sequence[Attachment]) -> Asking:

@@ -183,7 +183,7 @@ class ChatAnswer:
     async def _records(self, turn: ServedTurn) -> AsyncGenerator[Record, None]:
         """Yield the turn's records without secrets, until it ends or a question waits for the client."""
         served = self.thread.served
-        log, redaction = served.session.log, StreamRedactor(served.session.equipment.scrubber)
+        log, redaction = served.session.log, StreamRedactor(served.session.resources.scrubber)
         while True:
             over = turn.ended.done() or served.closed
             asked = served.person.is_asked and self._question is not None
@@ -246,8 +246,8 @@ class _Asked:
         if self.said.system != self.thread.client_system:
             self.thread.client_system = self.said.system
             whole = "\n\n".join(part for part in (self.thread.system, self.said.system) if part)
-            session.brief(whole, code=self.thread.code)
-        session.equipment.outside, session.equipment.demands = self.said.tools, self.said.demands
+            session.instruct(whole, code=self.thread.code)
+        session.resources.outside, session.resources.demands = self.said.tools, self.said.demands
         if self.past or new.results:
             session.history = with_results([*session.history, *self.past], new.results)
         try:
@@ -255,12 +255,12 @@ class _Asked:
                 async for event in events:
                     yield event
         finally:
-            session.equipment.outside = session.equipment.demands = {}
+            session.resources.outside = session.resources.demands = {}
 
     def _turn(self, session: Session) -> AsyncGenerator[Event, None]:
         new = self.said.new
         if not new.has_words:
-            return session.go_on()
+            return session.continue_turn()
         number = session.turns[-1].number + 1 if session.turns else 1
         self.thread.began = Began(number, new.text, len(self.said.past))
         pictures = [_attached(at, image) for at, image in enumerate(new.images, 1)]

@@ -17,8 +17,8 @@ from terp.errors import BudgetSpent, ModelError, StopReason, TerpError
 from terp.events import Event, TurnFinished
 from terp.events.error_text import normal
 from terp.events.messages import Assistant
+from terp.session.foreground import Interrupted, Interrupts, Task
 from terp.session.session import Session
-from terp.text.interrupts import Interrupted, Interrupts
 
 T = TypeVar("T")
 Show = Callable[[Event], None]
@@ -34,8 +34,8 @@ class PhaseStopped(TerpError):
 
 def prepare(session: Session) -> None:
     """Prepare a session: each turn is one reply, and no code of it runs in a kernel."""
-    session.brief(prompts.SYSTEM, code=False)
-    session.limits = replace(session.limits, max_steps=1)
+    session.instruct(prompts.SYSTEM, code=False)
+    session.resources.limits = replace(session.resources.limits, max_steps=1)
 
 
 def forget_unanswered(session: Session) -> None:
@@ -76,7 +76,7 @@ async def reply_beside(session: Session, prompt: str, show: Show) -> Assistant:
         ModelError: there is no reply.
     """
     try:
-        return await played(session, session.beside(prompt), show)
+        return await played(session, session.answer_aside(prompt), show)
     except BudgetSpent as spent:
         raise PhaseStopped(spent.stop_reason, spent.message, spent.remedy) from spent
 
@@ -99,7 +99,7 @@ async def played(session: Session, doing: Awaitable[T], show: Show) -> T:
 
 
 @dataclass(slots=True)
-class _AwaitTask(Generic[T]):
+class _AwaitTask(Task, Generic[T]):
     """A task of a session that awaits one object."""
 
     doing: Awaitable[T]
@@ -115,10 +115,6 @@ class _AwaitTask(Generic[T]):
             return
         except TerpError as error:
             self.error = error
-
-    async def stop(self) -> None:
-        """Cancel it."""
-        self.interrupts.stop()
 
 
 _STOPS = ("interrupted", "timeout", "max_budget")

@@ -12,15 +12,15 @@ from terp.errors import TerpError
 from terp.events import CheckFinished, CheckStarted
 from terp.events.log import EventLog
 from terp.person import Consent
-from terp.person.voice import Voice
+from terp.person.dialog import UserDialog
+from terp.session.foreground import Interrupted, Interrupts, Task
 from terp.text.fencing import fenced
-from terp.text.interrupts import Interrupted, Interrupts
 
 _COULD_DECEIVE = "The code ran in the process that judged it, which it could deceive: read what changed."
 
 
 @dataclass(slots=True)
-class Preparing:
+class Preparing(Task):
     """Asks for consent to a check that the user has not typed, and reads the files that it consists of.
 
     Afterwards it is `ready`, or has an `error`, or neither if the user declined or interrupted.
@@ -28,7 +28,7 @@ class Preparing:
 
     goal: Goal
     sandbox: CheckSandbox
-    voice: Voice
+    dialog: UserDialog
     interrupts: Interrupts = field(default_factory=Interrupts)
     ready: bool = False
     error: TerpError | None = None
@@ -45,21 +45,17 @@ class Preparing:
         except TerpError as error:
             self.error = error
 
-    async def stop(self) -> None:
-        """Withdraw the question."""
-        self.interrupts.stop()
-
     async def _allowed(self) -> bool:
         goal = self.goal
         why = f"{goal.origin} wants it to be run after each answer, until it passes."
         # A user who lets all code run unasked has configured this check too; one of a project is asked about.
-        return await self.voice.allow(Consent(f"Check with: {goal.check.text}", why, as_code=goal.by_person))
+        return await self.dialog.allow(Consent(f"Check with: {goal.check.text}", why, as_code=goal.by_person))
 
     async def _read_originals(self) -> None:
         goal, sandbox = self.goal, self.sandbox
         originals = await asyncio.to_thread(sandbox.originals, goal)
         if goal.check.is_pytest:
-            async with self.voice.working("Looking at the tests"):
+            async with self.dialog.working("Looking at the tests"):
                 tests = await sandbox.tests_of(goal, originals)
             if tests is not None:
                 goal.before = tests.collected
@@ -68,7 +64,7 @@ class Preparing:
 
 
 @dataclass(slots=True)
-class Checking:
+class Checking(Task):
     """Runs a check. Afterwards it has a `result`, and in `why` the reason for a failure; or an `error`.
 
     If files of the check differ from the originals, it runs twice: with the originals, which decides, and
@@ -139,10 +135,6 @@ class Checking:
             (*other.new, *other.tests),
             self.summaries,
         )
-
-    async def stop(self) -> None:
-        """End its process."""
-        self.interrupts.stop()
 
 
 _SHOWN, _NAMES_SHOWN = 5, 10

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from terp.checks.until.originals import FREE, Originals
 from terp.errors import SettingsError
-from terp.session.equipment import Equipment
+from terp.session.resources import SessionResources
 from terp.settings import Settings
 
 EXPRESSION = "py:"
@@ -91,9 +91,9 @@ class Goal:
         return [(name, text.decode(errors="replace")) for name, text in found if text and len(text) <= _SHORT]
 
 
-def current_goal(equipment: Equipment) -> Goal | None:
+def current_goal(resources: SessionResources) -> Goal | None:
     """Return the goal of a session; None when its turns end with the answer."""
-    goal = equipment.goal
+    goal = resources.goal
     return goal if isinstance(goal, Goal) else None
 
 

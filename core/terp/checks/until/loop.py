@@ -23,17 +23,17 @@ def ask(session: Session, prompt: str, attachments: Sequence[Attachment] = ()) -
     the prompt names are described to the model.
     """
     turn = session.turn(prompt, (*attachments, *_named(session, prompt, attachments)))
-    goal = current_goal(session.equipment)
+    goal = current_goal(session.resources)
     return turn if goal is None else until(session, goal, turn)
 
 
 def _named(session: Session, prompt: str, attachments: Sequence[Attachment]) -> Sequence[Attachment]:
-    equipment = session.equipment
-    if equipment.confinement is None or session.kernels.elsewhere:
+    resources = session.resources
+    if resources.confinement is None or session.kernels.elsewhere:
         return ()
     attached = [attachment.name for attachment in attachments]
     cwd = Path(session.kernels.cwd)
-    return named_files(prompt, cwd, equipment.confinement.hides, equipment.without_secrets, attached)
+    return named_files(prompt, cwd, resources.confinement.hides, resources.redacted, attached)
 
 
 async def until(
@@ -50,7 +50,7 @@ async def until(
     except TerpError as error:
         yield _logged(session, _of_error(error))
         return
-    preparing = Preparing(goal, sandbox, session.voice)
+    preparing = Preparing(goal, sandbox, session.dialog)
     first = goal.originals is None
     async with aclosing(session.play(preparing)) as events:
         async for event in events:
@@ -59,7 +59,7 @@ async def until(
         yield _logged(session, _not_prepared(session, preparing))
         return
     if first:
-        session.teach(before_first_turn(goal))
+        session.note(before_first_turn(goal))
     async with aclosing(_revised(session, goal, sandbox, turn)) as events:
         async for event in events:
             yield event
@@ -88,7 +88,7 @@ async def _revised(
                 yield event
         if checking.result is None or not checking.why or left == 0:
             if not checking.why and (note := passed(checking)):
-                session.teach(note)
+                session.note(note)
             yield _last(session, checking, end)
             return
         before, failure = failure, (checking.why, normal(checking.result.process.output))
@@ -121,7 +121,7 @@ def _not_prepared(session: Session, preparing: Preparing) -> TurnFinished:
     if preparing.interrupts.requested:
         return TurnFinished("interrupted", "")
     goal = preparing.goal
-    session.equipment.goal = None
+    session.resources.goal = None
     return TurnFinished(
         "declined",
         "",

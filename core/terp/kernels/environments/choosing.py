@@ -18,7 +18,7 @@ from terp.events.outputs import Error
 from terp.kernels.environments.installing import Installer, InstallFailed, linked_overlay, pip_shims
 from terp.models.tool import Call
 from terp.person import Choice, Option
-from terp.person.voice import Voice
+from terp.person.dialog import UserDialog
 from terp.settings.interpreter import Interpreter, has_module, own_interpreter, site_packages, version_of
 from terp.settings.places import make_private
 from terp.settings.pythons import active_python, project_python
@@ -137,13 +137,13 @@ class PythonChoice:
         self,
         wanted: WantedPython | None,
         kernels: HasInterpreter,
-        voice: Voice,
+        dialog: UserDialog,
         state: Path,
         environ: Mapping[str, str],
     ) -> None:
         self._wanted = wanted
         self._kernels = kernels
-        self._voice = voice
+        self._dialog = dialog
         self._overlays, self._packages, self._shims = (
             state / name for name in ("overlays", "packages", "programs")
         )
@@ -245,7 +245,7 @@ class PythonChoice:
 
     async def _decided(self, wanted: WantedPython) -> Interpreter:
         if not self._knows(wanted):
-            answer = await self._voice.choose(_about_project(wanted))
+            answer = await self._dialog.choose(_about_project(wanted))
             if answer == "n":
                 self._keep(wanted, "own")
                 return self._own(wanted)
@@ -267,7 +267,7 @@ class PythonChoice:
         overlay = str(self._overlays / f"py{version_of(wanted.path)}")
         if has_module_in(overlay):
             return Interpreter(wanted.path, f"{wanted.why}, with ipykernel beside it", overlay)
-        match await self._voice.choose(_about_kernel(wanted)):
+        match await self._dialog.choose(_about_kernel(wanted)):
             case "i":
                 await self._install(wanted.path)
                 return Interpreter(wanted.path, wanted.why)
@@ -282,14 +282,14 @@ class PythonChoice:
 
     async def _install(self, python: str, target: str = "") -> None:
         try:
-            async with self._voice.working("Installing ipykernel"):
+            async with self._dialog.working("Installing ipykernel"):
                 await Installer(python, self._environ, target).install(["ipykernel"])
         except InstallFailed as error:
             raise KernelStartFailed(error.message, error.remedy) from error
 
     def _own(self, wanted: WantedPython, why: str = "") -> Interpreter:
         if why:
-            self._voice.tell(
+            self._dialog.notify(
                 f"{wanted.name} does not run the code. {why}", f"--python {wanted.path} uses it."
             )
         return own_interpreter(f"terp's own, not {wanted.name}")

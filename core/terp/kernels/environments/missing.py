@@ -14,7 +14,7 @@ from terp.kernels.environments.installing import Installer, InstallFailed
 from terp.kernels.sandbox.tier import NONE
 from terp.models.tool import Call
 from terp.person import Choice, Option
-from terp.person.voice import Voice
+from terp.person.dialog import UserDialog
 from terp.settings.interpreter import Interpreter, has_distribution, has_module, is_fixed
 from terp.settings.profile_file import short_path
 
@@ -56,13 +56,13 @@ class MissingPackages:
         policy: Policy,
         configured: Sequence[str],
         interpreter: Callable[[], Interpreter],
-        voice: Voice,
+        dialog: UserDialog,
         environ: Mapping[str, str],
     ) -> None:
         self.policy: Policy = policy
         self._configured = list(configured)
         self._interpreter = interpreter
-        self._voice = voice
+        self._dialog = dialog
         self._environ = environ
         self._tried: set[str] = set()
 
@@ -104,7 +104,7 @@ class MissingPackages:
         Raises:
             InstallFailed: they cannot be installed.
         """
-        async with self._voice.working(f"{'Upgrading' if upgrade else 'Installing'} {', '.join(packages)}"):
+        async with self._dialog.working(f"{'Upgrading' if upgrade else 'Installing'} {', '.join(packages)}"):
             await self._installer().install(packages, upgrade=upgrade)
 
     def _suspects(self, code: str, language: str) -> list[str]:
@@ -164,7 +164,7 @@ class MissingPackages:
             notes = [_unknown(one) for one in guessed]
             names = " ".join(one.distribution for one in guessed)
             ways = f"--packages {names} (in a session /install {names}), or all with --auto-install always."
-            self._voice.tell(" ".join(notes), f"Allow it with {ways}")
+            self._dialog.notify(" ".join(notes), f"Allow it with {ways}")
             notes.append(f"The user can allow it with {ways}")
             wanted = [one for one in wanted if one.known]
         if not wanted or (self.policy == "ask" and not await self._agreed(wanted)):
@@ -181,7 +181,7 @@ class MissingPackages:
         interpreter = self._interpreter()
         why = f"The code needs it; it goes into {short_path(_folder(interpreter))}.{doubt}"
         verb = "Upgrade" if wanted[0].upgrade else "Install"
-        answer = await self._voice.choose(Choice(f"{verb} {', '.join(map(_named, wanted))}?", _ANSWERS, why))
+        answer = await self._dialog.choose(Choice(f"{verb} {', '.join(map(_named, wanted))}?", _ANSWERS, why))
         if answer == "a":
             self.policy = "always"
         return answer in ("y", "a")
@@ -200,7 +200,7 @@ class MissingPackages:
         try:
             await self.install(names, upgrade=upgrade)
         except InstallFailed as error:
-            self._voice.tell(error.message, error.remedy)
+            self._dialog.notify(error.message, error.remedy)
             return error.message
         return ""
 

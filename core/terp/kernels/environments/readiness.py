@@ -1,16 +1,23 @@
 """Preparations before code runs: choose an environment, install packages, start the kernel."""
 
-from collections.abc import Callable, Sequence
+import asyncio
+import sys
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Protocol
 
-from terp.events.kernel import Kernel
+from terp.errors import KernelStartFailed
+from terp.events.kernel import Kernel, Kernels
 from terp.events.messages import Attachment
 from terp.events.outputs import Error
 from terp.models.tool import Call
+from terp.text.importing import import_slow
+from terp.text.languages import language_of
 
 # Programs of other languages read configuration from the working directory, as deno reads `deno.json`: they
 # start only after their code is approved.
 _STARTS_EARLY = ("python", "shell", "sql")
+# This module reads code. It holds ten thousand names, which a turn without code does not need.
+_READS_CODE = "terp.analysis.effects.analysis"
 
 
 class Preparation(Protocol):
@@ -100,6 +107,45 @@ class Readiness:
         if error is None:
             return ""
         return _lines([await preparation.after(call, kernel, error) for preparation in self._preparations])
+
+
+class Warming:
+    """Starts a kernel, and imports the module that reads code, while the model is still writing the code."""
+
+    def __init__(self, kernels: Kernels, readiness: Readiness) -> None:
+        self._kernels = kernels
+        self._readiness = readiness
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def start(self, language: str) -> None:
+        """Begin to start the kernel of a language, if there is one and it never ran."""
+        if _READS_CODE not in sys.modules:
+            self._begin(_imported())
+        named = language_of(language, self._kernels.languages)
+        if named and not self._kernels.get(named).generation:
+            self._begin(self._started(self._kernels.get(named)))
+
+    def cancel(self) -> None:
+        """Cancel the starts that are under way."""
+        for task in self._tasks:
+            task.cancel()
+
+    def _begin(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _started(self, kernel: Kernel) -> None:
+        try:
+            await self._readiness.warm(kernel)
+        except KernelStartFailed:
+            # The run that needs the kernel meets the same failure and reports it.
+            return
+
+
+async def _imported() -> None:
+    # In a thread: the code continues to stream in meanwhile.
+    await asyncio.to_thread(import_slow, _READS_CODE)
 
 
 def _lines(notes: Sequence[str]) -> str:

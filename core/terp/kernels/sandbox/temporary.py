@@ -3,7 +3,7 @@
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -49,23 +49,21 @@ class OwnTemporary:
 class Leftovers:
     """Reports files that code leaves in a sandbox's folder for temporary files."""
 
-    def __init__(self, held: Callable[[], "Confinement | None"]) -> None:
-        self._held = held
+    def __init__(self) -> None:
         self._reported: set[str] = set()
 
-    def message(self, kernel: Kernel) -> str:
+    def message(self, confinement: "Confinement", kernel: Kernel) -> str:
         """Return a message about new files and where to write instead; "" for none."""
-        held = self._held()
-        if held is None or not held.temporary:
+        if not confinement.temporary:
             return ""
-        new = [name for name in _kept(held.temporary) if name not in self._reported]
+        new = [name for name in _kept(confinement.temporary) if name not in self._reported]
         self._reported.update(new)
         if not new:
             return ""
         more = f" and {len(new) - _MOST_NAMED} more" if len(new) > _MOST_NAMED else ""
         return (
             "In the code's own folder for temporary files, and lost when terp ends: "
-            f"{', '.join(new[:_MOST_NAMED])}{more}.{_instead(held.policy_of(kernel.language))}"
+            f"{', '.join(new[:_MOST_NAMED])}{more}.{_instead(confinement.policy_of(kernel.language))}"
         )
 
 

@@ -116,3 +116,8 @@ def _whole(value: Any) -> int | None:
 
 def _price(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) else None
+
+
+def list_price(model: str) -> ModelFacts:
+    """Return what the price list knows of a model, by the name that a user gives it."""
+    return PriceList().facts(model, model.partition("/")[2])

@@ -1,31 +1,80 @@
-"""The text of a reply on its way to whoever reads it: links lead to files, references become values."""
+"""The text of a reply as users read it: its links lead to files, its references are values.
 
+Models write links such as `sandbox:/x.csv` and `attachment:plot.png`, which name places of the systems that
+they were trained on. If a run has left a file of that name, the link leads to it; otherwise only its words
+are kept.
+"""
+
+import re
 from collections import deque
+from collections.abc import Callable
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from terp.events import Noticed, TextDelta
 from terp.events.kernel import Kernels
 from terp.events.log import EventLog
 from terp.events.run_log import RunLog
-from terp.session.answers.links import LiveLinks
-from terp.session.equipment import Equipment
 
 if TYPE_CHECKING:
     from terp.session.answers.filling import Filling
     from terp.session.answers.live import Piece
+    from terp.session.resources import SessionResources
+
+_SCHEMES = ("sandbox:", "attachment:")
+_WORDS = r"!?\[(?P<words>[^\[\]\n]{0,200})"
+_SCHEME = "|".join(_SCHEMES)
+_SCHEME_BEGUN = "|".join(scheme[:end] for scheme in _SCHEMES for end in range(len(scheme)))
+_PATH = r"[^()\[\]\n]"
+_LINK = re.compile(rf"{_WORDS}\]\((?:{_SCHEME})(?P<target>{_PATH}{{1,300}})\)")
+_BEGUN = re.compile(rf"!|{_WORDS}(?:\](?:\((?:{_SCHEME_BEGUN}|(?:{_SCHEME}){_PATH}{{0,300}}))?)?")
 
 
-def new_filling(kernels: Kernels, equipment: Equipment) -> "Filling | None":
-    """What fills in the references of one reply, where they are wanted."""
-    if not equipment.references:
-        return None
-    from terp.session.answers.filling import Filling  # noqa: PLC0415  (few sessions want it)
+class LiveLinks:
+    """Corrects the links of streamed text: each leads to its file, or is reduced to its words.
 
-    return Filling(kernels, equipment.without_secrets)
+    `find` returns the path for a file's name, "" for none. Only text that may still become such a link is
+    held back; the result does not depend on how the text is cut.
+    """
+
+    def __init__(self, find: Callable[[str], str]) -> None:
+        self._find = find
+        self._held = ""
+
+    def feed(self, text: str) -> str:
+        """Return the text that is final after this piece."""
+        if not self._held and "[" not in text and not text.endswith("!"):
+            return text
+        text = _LINK.sub(self._mended, self._held + text)
+        at = _beginning(text)
+        text, self._held = text[:at], text[at:]
+        return text
+
+    def finish(self) -> str:
+        """Return the text that was held back: it is no such link."""
+        held, self._held = self._held, ""
+        return held
+
+    def _mended(self, link: re.Match[str]) -> str:
+        path = self._find(PurePosixPath(unquote(link["target"])).name)
+        if not path:
+            return link["words"]
+        written = f"<{path}>" if re.search(r"[\s()]", path) else path
+        return f"{link[0].partition(']')[0]}]({written})"
+
+
+def _beginning(text: str) -> int:
+    """Return where an incomplete link begins; the end of the text if there is none."""
+    at = text.rfind("[")
+    at = max(0, at - text[at - 1 : at].count("!")) if at >= 0 else len(text)
+    if _BEGUN.fullmatch(text, at):
+        return at
+    return len(text) - text.endswith("!")
 
 
 class AnswerText:
-    """Logs the text of one reply as it comes; with a `filling`, references in it are filled in.
+    """Logs the text of one reply as it streams in; a `filling` replaces references by values.
 
     Links lead to the files that `runs` have made or shown.
     """
@@ -38,40 +87,40 @@ class AnswerText:
         self._waiting: deque[Piece] = deque()
 
     async def feed(self, text: str) -> None:
-        """Log what can be passed on after this piece; a reference waits for its value, and no longer."""
-        await self._pass_on(self._links.feed(text))
+        """Log the text that is final after this piece; a reference waits only for its value."""
+        await self._log_final(self._links.feed(text))
 
     async def finish(self) -> None:
-        """Log what was kept back: something else than text comes, or nothing."""
-        await self._pass_on(self._links.finish(), ended=True)
+        """Log the text that was held back: something other than text follows, or nothing."""
+        await self._log_final(self._links.finish(), ended=True)
 
     def break_off(self) -> None:
-        """Log what was kept back as the model wrote it: there is no time to ask for values."""
-        self._take_apart(self._links.finish(), ended=True)
+        """Log the text that was held back as the model wrote it: there is no time to ask for values."""
+        self._split(self._links.finish(), ended=True)
         for piece in self._waiting:
             self._show(piece if isinstance(piece, str) else piece.written)
         self._waiting.clear()
 
     def whole(self, text: str) -> str:
-        """The whole text of the reply as it was passed on."""
+        """Return the whole text of the reply as it was logged."""
         links = self._new_links()
         text = links.feed(text) + links.finish()
         return self._filling.whole(text) if self._filling else text
 
-    def told(self) -> str:
-        """Tell the person of what could not be filled in; what the model is to be told of it, or ""."""
+    def report_failures(self) -> str:
+        """Show the user which references have no value; return the note on them for the model, or ""."""
         if self._filling is None or not (failed := self._filling.failed):
             return ""
         self._log.append(
-            Noticed(f"Not filled in: {failed}.", "Left as written by the model, which is told why.")
+            Noticed(f"Not filled in: {failed}.", "The text stays as written; the model reads the reason.")
         )
         return (
             f"[In your last answer these references could not be filled in: {failed}. The user saw them as "
             "you wrote them.]"
         )
 
-    async def _pass_on(self, text: str, *, ended: bool = False) -> None:
-        self._take_apart(text, ended=ended)
+    async def _log_final(self, text: str, *, ended: bool = False) -> None:
+        self._split(text, ended=ended)
         while self._waiting:
             piece = self._waiting[0]
             if isinstance(piece, str):
@@ -81,7 +130,7 @@ class AnswerText:
                 self._show(piece.written if value is None else value, "" if value is None else piece.written)
             self._waiting.popleft()
 
-    def _take_apart(self, text: str, *, ended: bool) -> None:
+    def _split(self, text: str, *, ended: bool) -> None:
         if self._filling is None:
             self._waiting.append(text)
             return
@@ -95,3 +144,12 @@ class AnswerText:
 
     def _new_links(self) -> LiveLinks:
         return LiveLinks(self._runs.newest_file)
+
+
+def new_filling(kernels: Kernels, resources: "SessionResources") -> "Filling | None":
+    """Return what fills in the references of one reply; None unless the settings ask for it."""
+    if not resources.references:
+        return None
+    from terp.session.answers.filling import Filling  # noqa: PLC0415  (few sessions use references)
+
+    return Filling(kernels, resources.redacted)

@@ -1,18 +1,21 @@
-"""A conversation made shorter: what is left of it, and what is only told.
+"""Compaction: a conversation is made shorter so that it fits the context window of its model.
 
-First the oldest outputs are cut. Where that is not enough, one message tells what came before the last turn:
-the person's own words, the model's summary, and what terp knows of files and variables. The system prompt is
-no part of it, and stays.
+First the oldest outputs are cut. Where that is not enough, one message replaces what came before the last
+turn: the user's own words, the model's summary, and what terp knows of files and variables. The system prompt
+is no part of the history, and stays.
 """
 
 import dataclasses
 from collections.abc import Awaitable, Callable, Sequence
 
-from terp.errors import ContextFull
+from terp.errors import ContextFull, SessionError
+from terp.events import CompactionReason, HistoryCompacted
+from terp.events.log import EventLog
 from terp.events.messages import Assistant, Message, Result, User
 from terp.session.context.history import History, PastTurn
-from terp.session.context.summary import Told, summary_of
-from terp.session.context.tokens import message_tokens, picture_tokens
+from terp.session.context.live_facts import LiveFacts
+from terp.session.context.request import ModelRequests, message_tokens, picture_tokens
+from terp.session.context.summary import REQUEST, Summary, summary_message
 from terp.text.headtail import HeadTail
 
 CUT, SUMMARY = "outputs cut", "summed up"
@@ -27,16 +30,127 @@ _STAYS = 0.5
 _WORTH = 0.2
 # A first turn that is no longer stays whole: it mostly says what all of it is about.
 _SHORT_TURN = 400
+# A conversation that could not be made short enough is tried again when it has grown by this factor.
+_GROWN = 1.2
 
-Write = Callable[[Sequence[Message]], Awaitable[Told]]
-"""Gives what is told of messages that are left out."""
+Write = Callable[[Sequence[Message]], Awaitable[Summary]]
+"""Writes the summary of messages that are left out."""
+
+
+class Compactor:
+    """Compacts a history before the context window is full, when the model refuses it, or on demand."""
+
+    def __init__(self, history: History, log: EventLog, requests: ModelRequests, facts: LiveFacts) -> None:
+        self._history = history
+        self._log = log
+        self._requests = requests
+        self._facts = facts
+        self._failed_at = 0.0
+        self._paused = False
+
+    async def before_request(self) -> None:
+        """Compact the history if the next request would come too close to the context window.
+
+        Raises:
+            ModelError: the model that was to write the summary failed.
+        """
+        # Nothing of a first message could be left out, and looking up the window takes 5 ms.
+        if self._paused or len(self._history.messages) < 2:
+            return
+        most, expected = self._requests.window.most, self._requests.expected_tokens
+        if not most or expected <= max(most, self._failed_at * _GROWN):
+            return
+        try:
+            await self._compact("full")
+        except ContextFull:
+            # The model may accept it all the same.
+            self._failed_at = expected
+        else:
+            self._failed_at = self._requests.expected_tokens
+
+    async def refused(self) -> None:
+        """Compact a history that the model has refused as too long.
+
+        Raises:
+            ContextFull: nothing is left to compact.
+            ModelError: the model that was to write the summary failed.
+        """
+        await self._compact("refused")
+
+    async def summarise(self, focus: str) -> None:
+        """Replace all turns before the last by a summary that keeps most of `focus`.
+
+        Raises:
+            ModelError: there is no summary; nothing has changed.
+        """
+
+        async def write(older: Sequence[Message]) -> Summary:
+            return await self._summary(older, focus, refused=False)
+
+        messages = await summarised(self._history, self._room(), write)
+        self._replace(messages, SUMMARY, "asked")
+
+    def undo(self) -> None:
+        """Restore the whole history. It is compacted again only when the model refuses it.
+
+        Raises:
+            SessionError: it was not compacted, or its summary was removed since.
+        """
+        before = self._requests.expected_tokens
+        if not self._history.undo_compaction():
+            raise SessionError("There is no compaction to undo.")
+        self._paused = True
+        self._report(before, "", "undone")
+
+    async def _compact(self, reason: CompactionReason) -> None:
+        async def write(older: Sequence[Message]) -> Summary:
+            return await self._summary(older, "", refused=reason == "refused")
+
+        self._replace(*await compacted(self._history, self._room(), write), reason)
+
+    def _replace(self, messages: Sequence[Message], how: str, reason: CompactionReason) -> None:
+        before = self._requests.expected_tokens
+        self._history.compact(messages)
+        self._paused = False
+        self._report(before, how, reason)
+
+    def _report(self, before: int, how: str, reason: CompactionReason) -> None:
+        after, window = self._requests.expected_tokens, self._requests.window.tokens
+        self._log.append(HistoryCompacted(before, after, how, reason, window))
+
+    def _room(self) -> float:
+        """Return the tokens that the messages may have, as they are counted here."""
+        requests = self._requests
+        goal = requests.window.goal(requests.expected_tokens) / requests.estimate.correction
+        beside = max(0.0, requests.counted_tokens - requests.estimate.conversation)
+        return max(goal - beside, goal / 4)
+
+    async def _summary(self, older: Sequence[Message], focus: str, *, refused: bool) -> Summary:
+        request = User(f"{REQUEST} Above all keep: {focus}" if focus else REQUEST)
+        notes = "" if refused else await self._notes_on_all(request)
+        return Summary(notes or await self._notes_on(older, request), await self._facts.listed())
+
+    async def _notes_on_all(self, request: User) -> str:
+        """Return the model's notes on the whole conversation, which its provider has cached; "" for none."""
+        messages, tools = self._requests.next
+        try:
+            return (await self._requests.answer([*messages, request], tools)).text
+        except ContextFull:
+            return ""
+
+    async def _notes_on(self, older: Sequence[Message], request: User) -> str:
+        try:
+            return (await self._requests.answer([*older, request], ())).text
+        except ContextFull:
+            # Even the part to be left out is too long: the user's words and the facts are kept.
+            return ""
 
 
 async def compacted(history: History, room: float, write: Write) -> tuple[list[Message], str]:
-    """Messages that come to about `room` tokens, and how they were made: `CUT` or `SUMMARY`.
+    """Return messages of about `room` tokens, and how they were made: `CUT` or `SUMMARY`.
 
     Raises:
-        ContextFull: nothing is left that could be shortened.
+        ContextFull: nothing is left to shorten.
         ModelError: the model that was to write the summary failed.
     """
     shorter = _with_short_results(history.messages)
@@ -54,7 +168,7 @@ async def compacted(history: History, room: float, write: Write) -> tuple[list[M
 
 
 async def summarised(history: History, room: float, write: Write) -> list[Message]:
-    """A history in which all turns before the last are one summary.
+    """Return the messages of a history in which all turns before the last are one summary.
 
     Raises:
         ContextFull: there are no turns before the last.
@@ -62,12 +176,12 @@ async def summarised(history: History, room: float, write: Write) -> list[Messag
     """
     *older, last = _turns(history.messages) or [[]]
     if not older:
-        raise ContextFull("There is nothing to shorten: the last turn is always kept whole.")
+        raise ContextFull("There is nothing to compact: the last turn is always kept whole.")
     return [await _summary(history, [message for turn in older for message in turn], room, write), *last]
 
 
 def size(messages: Sequence[Message]) -> float:
-    """The tokens of messages, by their characters."""
+    """Return the tokens of messages, counted by their characters."""
     return sum(message_tokens(message) + picture_tokens(message) for message in messages)
 
 
@@ -100,9 +214,9 @@ def _turns(messages: Sequence[Message]) -> list[list[Message]]:
 def _divided(
     messages: Sequence[Message], room: float
 ) -> tuple[Sequence[Message], Sequence[Message], Sequence[Message]]:
-    """The first turn if it stays, what is left out, and what fits of the end: the last turn at least.
+    """Split messages into the first turn if it stays, those to leave out, and those that stay at the end.
 
-    Of a last turn that is too long the prompt and the last steps stay.
+    The last turn always stays; if it is too long, its prompt and its last steps do.
     """
     *earlier, last = _turns(messages) or [[]]
     if size(last) > room:
@@ -118,7 +232,7 @@ def _divided(
 
 
 def _steps(messages: Sequence[Message]) -> list[list[Message]]:
-    """A reply and the results of its calls each."""
+    """Split messages into steps: a reply and the results of its calls each."""
     steps: list[list[Message]] = []
     for message in messages:
         if isinstance(message, Assistant) or not steps:
@@ -128,7 +242,7 @@ def _steps(messages: Sequence[Message]) -> list[list[Message]]:
 
 
 def _fitting(groups: Sequence[list[Message]], room: float) -> list[list[Message]]:
-    """The last ones that together fit."""
+    """Return the last groups that together fit into `room` tokens."""
     at = len(groups)
     while at and (room := room - size(groups[at - 1])) >= 0:
         at -= 1
@@ -150,7 +264,7 @@ async def _summary(history: History, older: Sequence[Message], room: float, writ
         if isinstance(message, User):
             own = _words(prompts[id(message)]) if id(message) in prompts else message.text
             said += [words for words in message.said or [own] if words]
-    return summary_of(said, await write(older), room)
+    return summary_message(said, await write(older), room)
 
 
 def _words(turn: PastTurn) -> str:

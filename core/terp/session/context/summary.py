@@ -1,4 +1,4 @@
-"""The message that stands for the part of a conversation that a model no longer reads."""
+"""The message that replaces the part of a conversation that a model no longer reads."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,35 +27,38 @@ _SHORTEST_WORDS = 120
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Facts of one kind: what they are, and each of them. Alone, the heading says it all."""
+    """Facts of one kind under a heading; without items the heading says it all."""
 
     heading: str
     items: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What is told of a part left out: the model's notes, and what terp knows."""
+class Summary:
+    """A part of the conversation that is left out: the model's notes, and the facts that terp knows."""
 
     notes: str = ""
     facts: Sequence[Listing] = ()
 
 
-def summary_of(said: Sequence[str], told: Told, room: float) -> User:
-    """The message, in at most about half of `room` tokens; it keeps all words for the summary after it."""
+def summary_message(said: Sequence[str], summary: Summary, room: float) -> User:
+    """Return the message, in at most about half of `room` tokens.
+
+    Its field `said` keeps all words of the user for the next summary.
+    """
     room_chars = round(min(_MOST, max(_LEAST, room * _SHARE * _CHARS_A_TOKEN)))
     parts = [_HEADING]
     if said:
         parts += [_WORDS_OF_PERSON, *_bounded_words(said, round(room_chars * _WORDS))]
-    if told.notes:
-        parts += ["", _WRITTEN, _cut(told.notes, round(room_chars * _NOTES))]
-    if told.facts:
-        parts += ["", *(_bounded_list(one, round(room_chars * _FACTS)) for one in told.facts)]
+    if summary.notes:
+        parts += ["", _WRITTEN, _cut(summary.notes, round(room_chars * _NOTES))]
+    if summary.facts:
+        parts += ["", *(_bounded_list(one, round(room_chars * _FACTS)) for one in summary.facts)]
     return User("\n".join(parts) + "]", said=tuple(said) or ("",))
 
 
 def _bounded_words(said: Sequence[str], room: int) -> list[str]:
-    """What the person said, each as an item: the first of it, and the rest from the end as far as it fits."""
+    """Return the user's messages as items: the first one, and as many of the last ones as fit."""
     if sum(map(len, said)) <= room:
         return [f"- {words}" for words in said]
     each = max(_SHORTEST_WORDS, room // len(said))

@@ -1,20 +1,74 @@
 """What the calls of a session's model have cost, and whether one more may be made."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from terp.errors import BudgetSpent, PriceUnknown
 from terp.events import Event, Noticed, UsageReported
-from terp.models.facts.prices import ModelFacts, PriceList
-from terp.session.cost.tally import Tally, money
-from terp.session.limits import Limits
+from terp.events.log import EventLog
 
 if TYPE_CHECKING:
-    # Few sessions that a program puts together by hand have one.
-    from terp.session.cost.ledger import Account
+    from terp.session.resources import Limits, SessionResources
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """The sum over `calls`: tokens, seconds of waiting for the model, and what is known of the cost.
+
+    `cached_tokens` are part of `input_tokens`. The price of `unpriced` calls is not known, and nothing of
+    them is in `known_usd`.
+    """
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    known_usd: float = 0.0
+    unpriced: int = 0
+    seconds: float = 0.0
+
+    @property
+    def cost_usd(self) -> float | None:
+        """What they have cost; None when the price of one is not known."""
+        return None if self.unpriced else self.known_usd
+
+    def plus(self, used: UsageReported) -> "Tally":
+        """With one call more."""
+        return Tally(
+            self.calls + 1,
+            self.input_tokens + used.input_tokens,
+            self.output_tokens + used.output_tokens,
+            self.cached_tokens + used.cached_tokens,
+            self.known_usd + (used.cost_usd or 0.0),
+            self.unpriced + (used.cost_usd is None),
+            round(self.seconds + used.seconds, 3),
+        )
+
+
+def tally_of(events: Iterable[Event]) -> Tally:
+    """What the calls among `events` have used."""
+    tally = Tally()
+    for event in events:
+        if isinstance(event, UsageReported):
+            tally = tally.plus(event)
+    return tally
+
+
+def tallies_by_model(events: Iterable[Event]) -> dict[str, Tally]:
+    """The same for each model, in the order in which they were first asked."""
+    tallies: dict[str, Tally] = {}
+    for event in events:
+        if isinstance(event, UsageReported):
+            tallies[event.model] = tallies.get(event.model, Tally()).plus(event)
+    return tallies
+
+
+def money(usd: float) -> str:
+    """An amount as people read it: `$0.0042`, `$1.20`."""
+    return f"${usd:.2f}" if usd >= 1 or usd == 0 else f"${usd:.4f}" if usd >= 0.0001 else "less than $0.0001"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,28 +83,20 @@ class Bound:
     remedy: str
 
 
-def list_price(model: str) -> ModelFacts:
-    """What the price list knows of a model, by the name that a person uses for it."""
-    return PriceList().facts(model, model.partition("/")[2])
-
-
 class Budget:
-    """Adds up all calls of a session, and refuses one that would go past a limit.
+    """Adds up the cost of a session's calls, and refuses a call that would exceed a limit.
 
-    `used` is what the session used until now, also before it was resumed, and `limits` gives what it may
-    cost. `account` is where calls are noted for the profile, if they are; `facts` gives the prices of a model
-    by its name. `tell` is given what a person must know.
+    `used` is what the session used until now, including what was `used` before it was resumed. Limits,
+    prices and the account come from `resources`.
     """
 
-    def __init__(self, tell: Callable[[Event], object]) -> None:
-        self.used = Tally()
-        self.limits: Callable[[], Limits] = Limits
-        self.account: Account | None = None
-        self.facts: Callable[[str], ModelFacts] = list_price
-        self._tell = tell
+    def __init__(self, log: EventLog, resources: "SessionResources", used: Tally | None = None) -> None:
+        self.used = used or Tally()
+        self._log = log
+        self._resources = resources
         self._turn: Tally | None = None
         self._last: UsageReported | None = None
-        self._told = False
+        self._warned = False
 
     @contextmanager
     def turn(self) -> Iterator[None]:
@@ -66,15 +112,15 @@ class Budget:
         self.used, self._last = self.used.plus(used), used
         if self._turn is not None:
             self._turn = self._turn.plus(used)
-        if self.account is None:
+        if self._resources.account is None:
             return
         try:
-            self.account.note(used)
+            self._resources.account.note(used)
         except OSError as error:
-            if not self._told:
-                self._told = True
+            if not self._warned:
+                self._warned = True
                 why = error.strerror or str(error)
-                self._tell(Noticed(f"What this session uses is not noted for the profile: {why}."))
+                self._log.append(Noticed(f"What this session uses is not noted for the profile: {why}."))
 
     async def check(self, model: str, expected_tokens: int) -> None:
         """Return when a call with so many tokens can be paid for; its reply may still go past a limit.
@@ -83,7 +129,7 @@ class Budget:
             BudgetSpent: a limit is reached, or would be passed by what is sent alone.
             PriceUnknown: there is a limit, and the price of an earlier call is not known.
         """
-        limits = self.limits()
+        limits = self._resources.limits
         if not (limits.max_turn_usd or limits.max_budget_usd or limits.max_month_usd):
             return
         # Reads files.
@@ -97,9 +143,9 @@ class Budget:
         """What a call costs at least: what is sent, with as much of it cached as in the last one."""
         last = self._last
         cached = min(last.cached_tokens, expected_tokens) if last and last.model == model else 0
-        return self.facts(model).cost_usd(expected_tokens, 0, cached) or 0.0
+        return self._resources.prices(model).cost_usd(expected_tokens, 0, cached) or 0.0
 
-    def _bounds(self, limits: Limits) -> Iterator[Bound]:
+    def _bounds(self, limits: "Limits") -> Iterator[Bound]:
         if limits.max_turn_usd and self._turn is not None:
             # A request that alone costs more would be refused again.
             again = ", or say 'go on' at the prompt" if self._turn.calls else ""
@@ -121,21 +167,22 @@ class Budget:
                 "Raise --max-budget to go on.",
             )
         if limits.max_month_usd:
+            account = self._resources.account
             yield Bound(
                 "max_month_usd",
                 limits.max_month_usd,
                 self._spent_in_month(),
-                f" by the profile '{self.account.profile}' this month" if self.account else " this month",
+                f" by the profile '{account.profile}' this month" if account else " this month",
                 # Other sessions may have used models without a price, such as local ones.
                 self.used.unpriced,
                 "Raise --max-month-usd to go on; terp cost tells what it was spent on.",
             )
 
     def _spent_in_month(self) -> float:
-        if self.account is None:
+        if self._resources.account is None:
             return self.used.known_usd
         try:
-            return self.account.spent_usd()
+            return self._resources.account.spent_usd()
         except OSError as error:
             raise PriceUnknown(
                 f"What was spent this month cannot be read ({error}), so max_month_usd cannot be kept.",

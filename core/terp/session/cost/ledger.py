@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from terp.events import UsageReported
-from terp.session.cost.tally import Tally
+from terp.session.cost.budget import Tally
 from terp.settings.places import make_private
 
 Key = tuple[str, ...]

@@ -4,29 +4,29 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from terp.errors import StopReason, TerpError
-from terp.events import CodeCompared, CodeDeclined, CodeRejected, TextDelta, TurnFinished
+from terp.events import CodeCompared, CodeDeclined, CodeRejected, Event, TextDelta, TurnFinished
 from terp.events.run_log import RERUN, LoggedRun, RunLog
 from terp.models.tool import Call
 from terp.person import Decline
-from terp.session.parts import Parts
+from terp.session.foreground import Interrupted, Interrupts, Task
 from terp.session.replay.difference import difference
 from terp.session.replay.source import is_whole
-from terp.text.interrupts import Interrupted, Interrupts
+from terp.session.turn import SessionParts
 
 _MOST_CHARS = 2_000
 
 
 @dataclass(slots=True)
-class Rerun:
+class Rerun(Task):
     """Repeats runs in order, each with the user's approval; ends with `TurnFinished`.
 
     `as_kept` gives a text as the store has it: without secrets, so that what is kept compares with it.
     """
 
-    parts: Parts
+    parts: SessionParts
     runs: Sequence[LoggedRun]
-    interrupts: Interrupts
     as_kept: Callable[[str], str]
+    interrupts: Interrupts = field(default_factory=Interrupts)
     _same: int = 0
     _left_out: int = 0
     _differences: list[str] = field(default_factory=list)
@@ -52,6 +52,10 @@ class Rerun:
         """Interrupt the code; returns when nothing of it runs any more."""
         self.interrupts.stop()
         await self.parts.jobs.interrupt()
+
+    def ends_with(self, event: Event) -> bool:
+        """Return True for `TurnFinished`."""
+        return isinstance(event, TurnFinished)
 
     def summary(self) -> str:
         """Return the result as a sentence."""
@@ -94,7 +98,7 @@ class Rerun:
         await self.interrupts.guard(self.parts.readiness.before(call, kernel))
         after = self.parts.log.last
         approved = Call(call.id, call.language, decision.code)
-        await self.parts.jobs.run(approved, kernel, self.parts.limits, may_leave=False)
+        await self.parts.jobs.run(approved, kernel, self.parts.resources.limits, detachable=False)
         if self.interrupts.requested:
             raise Interrupted
         self._compare(number, call.id, run, after)

@@ -9,7 +9,7 @@ from terp.events.messages import Result, ToolCall, User
 from terp.events.run_log import RunLog
 from terp.models.tool import Misunderstood, understand
 from terp.session.context.history import History
-from terp.session.conversation import Conversation
+from terp.session.context.request import ModelRequests
 from terp.session.keeping import LeftOver, Stored
 
 _NAMED = 20
@@ -26,10 +26,9 @@ class Resumption:
     nothing.
     """
 
-    def __init__(self, stored: Stored, conversation: Conversation, kernels: Kernels) -> None:
-        if stored.model != conversation.model.name:
-            conversation.drop_extras()
-        conversation.budget.used = stored.used
+    def __init__(self, stored: Stored, requests: ModelRequests, kernels: Kernels) -> None:
+        if stored.model != requests.model.name:
+            requests.drop_extras()
         self.left_over = _undecided(stored.left_over)
         self._next_step = stored.step + 1
         calls = (understand(call, kernels.languages, call_id=call_id) for call_id, call in self.left_over)
@@ -60,6 +59,10 @@ class Resumption:
         earlier, self._earlier = self._earlier, 0
         new = self.note()
         return (*notes[:earlier], *([new] if new else []), *notes[earlier:])
+
+    def forget_left_over(self) -> None:
+        """Drop the calls that were never decided: the conversation takes another way."""
+        self.left_over = ()
 
     def reopen(self) -> tuple[tuple[tuple[str, ToolCall], ...], int]:
         """The calls that were never decided, without a result again; the number of the next step."""
@@ -97,9 +100,9 @@ def _cut_off(log: EventLog) -> list[tuple[int, str]]:
     return [(run.number, next(iter(run.code.strip().splitlines()), "")) for run in runs]
 
 
-def resume(stored: Stored, conversation: Conversation, kernels: Kernels, log: EventLog) -> Resumption:
+def resume(stored: Stored, requests: ModelRequests, kernels: Kernels, log: EventLog) -> Resumption:
     """The conversation settled, and the person told."""
-    resumption = Resumption(stored, conversation, kernels)
+    resumption = Resumption(stored, requests, kernels)
     cut_off = [] if kernels.resumed else _cut_off(log)
     log.append(resumption.event)
     for number, code in cut_off:

@@ -1,15 +1,21 @@
 """Undoing turns: in the conversation, and with the changes of their code to variables and files."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from terp.errors import KernelBusy, SessionError
 from terp.events import HistoryRewound, SessionForked, TurnStarted
 from terp.events.kernel import KeepsPast, Kernels
 from terp.events.log import EventLog
 from terp.events.run_log import RERUN_PROMPT, LoggedRun, RunLog
+from terp.session.context.compaction import Compactor
 from terp.session.context.history import History, PastTurn
+from terp.session.foreground import Foreground
+from terp.session.keeping import Keeping
+
+if TYPE_CHECKING:
+    from terp.session.rewind.resuming import Resumption
 
 _PYTHON = "python"
 _NAMED = 20
@@ -50,9 +56,7 @@ class Restored:
 class Rewind:
     """Undoes turns of a session, and logs an event for each change.
 
-    `copy` makes a copy of the stored session and returns its id; it and `leave`, which is called before the
-    history changes, raise `RuntimeError` while a turn is running. `undo_compaction` restores the history
-    before the last compaction; `alone` awaits something while nothing else happens in the session.
+    A change of the history drops the calls that a `resumption` has left over.
     """
 
     def __init__(
@@ -60,20 +64,29 @@ class Rewind:
         history: History,
         log: EventLog,
         kernels: Kernels,
-        *,
-        copy: Callable[[], str],
-        leave: Callable[[], None],
-        undo_compaction: Callable[[], None],
-        alone: Callable[[Awaitable[None]], Awaitable[bool]],
+        foreground: Foreground,
+        compactor: Compactor,
+        keeper: Keeping | None,
+        resumption: "Resumption | None",
     ) -> None:
         self._history = history
         self._log = log
         self._runs = RunLog(log)
         self._kernels = kernels
-        self._copy = copy
-        self._leave = leave
-        self._undo_compaction = undo_compaction
-        self._alone = alone
+        self._foreground = foreground
+        self._compactor = compactor
+        self._keeper = keeper
+        self._resumption = resumption
+
+    def prepare(self) -> None:
+        """Prepare for a change of the history: calls that an earlier process left over are dropped.
+
+        Raises:
+            RuntimeError: a turn of this session is running.
+        """
+        self._foreground.check_idle()
+        if self._resumption is not None:
+            self._resumption.forget_left_over()
 
     def undo(self) -> PastTurn:
         """Remove the last turn from the conversation and return its prompt.
@@ -84,7 +97,7 @@ class Rewind:
             SessionError: there is none.
             RuntimeError: a turn of this session is running.
         """
-        self._leave()
+        self.prepare()
         if not self._history.turns:
             raise SessionError("There is no turn to undo.")
         return self._remove(self._history.turns[-1:])[0]
@@ -155,7 +168,7 @@ class Rewind:
         async def restore() -> None:
             results.append(await self._restored(checkpoint, wanted, files))
 
-        if not await self._alone(restore()):
+        if not await self._foreground.run_silently(restore()):
             raise SessionError("Interrupted; the conversation is as it was.")
         [restored] = results
         turns = self._rewound(number, copy=copy, undone=restored.variables)
@@ -169,7 +182,7 @@ class Rewind:
         Raises:
             RuntimeError: a turn of this session is running.
         """
-        self._leave()
+        self.prepare()
         if self._history.messages:
             removed = len(self._history.turns)
             copied = self._copied() if copy else ""
@@ -185,8 +198,8 @@ class Rewind:
             SessionError: nothing was compacted, or its turns were removed since.
             RuntimeError: a turn of this session is running.
         """
-        self._leave()
-        self._undo_compaction()
+        self.prepare()
+        self._compactor.undo()
 
     def fork(self) -> str:
         """Store a copy of the session as it is now, and return its id. This session continues.
@@ -199,9 +212,15 @@ class Rewind:
         self._log.append(SessionForked(copy))
         return copy
 
+    def _copy(self) -> str:
+        self._foreground.check_idle()
+        if self._keeper is None:
+            raise SessionError("This session is not kept, so there is nothing to fork.")
+        return self._keeper.copy()
+
     def _check(self, number: int) -> None:
         """Raise unless turn `number` exists and no turn is running."""
-        self._leave()
+        self.prepare()
         turns = self._history.turns
         if not any(turn.number == number for turn in turns):
             raise SessionError(*_no_turn(number, turns))

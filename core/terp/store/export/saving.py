@@ -13,9 +13,9 @@ from terp.events.kernel import Kernel, Kernels, Variable
 from terp.events.outputs import BackCall, Display, Output, StreamName, Text
 from terp.events.run_log import LoggedRun
 from terp.events.settled import Displays
-from terp.session.heard import HeardRun
-from terp.session.limits import Limits
 from terp.session.replay.difference import difference
+from terp.session.resources import Limits
+from terp.session.runs import CapturedRun
 from terp.store.export.script import Distributions, needs, script_metadata
 from terp.store.export.story import Part, Prompt, Story
 from terp.store.export.words import unfinished
@@ -109,7 +109,7 @@ async def differences(
         for run in runs:
             if unfinished(run):
                 continue
-            heard = HeardRun((), displays, _refuse, limits.max_output_chars)
+            heard = CapturedRun((), displays, _refuse, limits.max_output_chars)
             await heard.run(kernels.get(run.language), run.code, timeout_s=limits.run_timeout_s)
             found.append(difference(run.outputs, heard.outputs, f"run {run.number}", as_kept=as_kept))
         if held:
@@ -136,7 +136,7 @@ async def script_differences(
     Raises:
         TerpError: the kernel does not start.
     """
-    heard = HeardRun((), Displays(), _refuse, limits.max_output_chars)
+    heard = CapturedRun((), Displays(), _refuse, limits.max_output_chars)
     await heard.run(kernels.get("python"), _started(script), timeout_s=limits.run_timeout_s)
     now = "".join(_said(heard.outputs, "stdout"))
     then = "".join(_printed(runs))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from terp.errors import NobodyThere
 from terp.person import Choice, Option
-from terp.person.voice import Voice
+from terp.person.dialog import UserDialog
 
 if TYPE_CHECKING:
     import mcp.types
@@ -23,8 +23,8 @@ class _Invalid(Exception):
 class ServerQuestions:
     """Asks the user on behalf of servers. A server gets `cancel` if nobody answers."""
 
-    def __init__(self, voice: Voice) -> None:
-        self._voice = voice
+    def __init__(self, dialog: UserDialog) -> None:
+        self._dialog = dialog
 
     async def elicit(self, server: str, params: "mcp.types.ElicitRequestParams") -> "mcp.types.ElicitResult":
         """Ask the user; return `accept` with the values typed, `decline`, or `cancel`."""
@@ -46,7 +46,7 @@ class ServerQuestions:
         return types.ElicitResult(action="accept", content=content)
 
     async def _agrees(self, choice: Choice) -> bool:
-        return await self._voice.choose(choice) == "y"
+        return await self._dialog.choose(choice) == "y"
 
     async def _field(self, name: str, schema: Mapping[str, Any], required: bool) -> Any:
         """Return the value typed for a field; the default, or None, after an empty line for an optional one.
@@ -57,13 +57,13 @@ class ServerQuestions:
         """
         prompt = f"{schema.get('title') or name} ({_kind(schema)}{'' if required else ', may be empty'}): "
         for _ in range(_TRIES):
-            line = await self._voice.line(prompt)
+            line = await self._dialog.line(prompt)
             if not line.strip() and not required:
                 return schema.get("default")
             try:
                 return _value(line, schema)
             except (_Invalid, ValueError):
-                self._voice.tell(f"{name} must be {_kind(schema)}.")
+                self._dialog.notify(f"{name} must be {_kind(schema)}.")
         raise _Invalid
 
 

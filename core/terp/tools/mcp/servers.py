@@ -8,7 +8,7 @@ from typing import Any
 
 from terp.errors import TerpError
 from terp.person import Choice, Option
-from terp.person.voice import Voice
+from terp.person.dialog import UserDialog
 from terp.settings.mcp_servers import McpServer
 from terp.tools.files.declared import Tool
 from terp.tools.mcp.connection import Elicit, ServerConnection
@@ -165,9 +165,9 @@ class Declined(TerpError):
     """The user declined a call."""
 
 
-def offer_servers(to: OffersServices, servers: Servers, voice: Voice) -> None:
+def offer_servers(to: OffersServices, servers: Servers, dialog: UserDialog) -> None:
     """Offer the services that the functions in a kernel call."""
-    calls = ServerCalls(servers, voice)
+    calls = ServerCalls(servers, dialog)
     to.offer("mcp_functions", calls.functions)
     to.offer("mcp_call", calls.call)
 
@@ -178,9 +178,9 @@ class ServerCalls:
     A TerpError is raised in the code that called.
     """
 
-    def __init__(self, servers: Servers, voice: Voice) -> None:
+    def __init__(self, servers: Servers, dialog: UserDialog) -> None:
         self._servers = servers
-        self._voice = voice
+        self._dialog = dialog
         self._always: set[str] = set()
 
     async def functions(self, arguments: Mapping[str, Any]) -> Any:
@@ -215,7 +215,7 @@ class ServerCalls:
             return
         claim = "The server says that it only reads." if function.read_only else ""
         choice = Choice(f"Call {name}{_shown(given)}", _ANSWERS, claim, as_code="y")
-        answer = await self._voice.choose(choice)
+        answer = await self._dialog.choose(choice)
         if answer == "a":
             self._always.add(name)
         if answer not in ("y", "a"):

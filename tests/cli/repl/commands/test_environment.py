@@ -15,7 +15,7 @@ from tests.core.kernels.attached.test_finding import connection
 def here(tmp_path: Path) -> Here:
     here = Here(tmp_path, environ={"JUPYTER_RUNTIME_DIR": str(tmp_path)})
     kernels = LocalKernels(str(tmp_path), environ=here.environ)
-    here.session.equipment.attaching = Attaching(kernels, here.say, lambda own: here.say(f"own {own}"))
+    here.session.resources.attaching = Attaching(kernels, here.say, lambda own: here.say(f"own {own}"))
     return here
 
 

@@ -8,7 +8,7 @@ from terp.events import ModelCalled, TurnStarted, UsageReported
 from terp.models.facts.prices import ModelFacts
 from terp.models.facts.window import Window
 from terp.session.cost.ledger import Account, Ledger
-from terp.session.limits import Limits
+from terp.session.resources import Limits
 from terp.settings import Settings
 from terp.settings.layers import Given, combine
 from terp.settings.setting import table
@@ -45,7 +45,7 @@ async def test_a_setting_that_is_not_there_is_named(tmp_path: Path) -> None:
 async def test_tokens_are_those_of_the_whole_request(tmp_path: Path) -> None:
     here = await Here(tmp_path).asked("How many?")
     here.model.name = "openai/gpt-4o"
-    here.session.know_windows(lambda _: Window(128_000))
+    here.session.resources.windows = lambda _: Window(128_000)
     here.session.log.append(USED[0])
     system, tools, conversation, together, how, price, last = await here.does("/tokens")
     parts = [int(line.split()[-1]) for line in (system, tools, conversation)]
@@ -188,7 +188,7 @@ async def test_the_last_turn_is_told_beside_the_session_and_the_cache(tmp_path: 
 
 async def test_several_models_have_a_row_each_and_no_unknown_price_is_nothing(tmp_path: Path) -> None:
     here = Here(tmp_path, TurnStarted("a"), CACHED, UNKNOWN)
-    here.session.budget.facts = lambda _: ModelFacts()
+    here.session.resources.prices = lambda _: ModelFacts()
     assert await here.does("/cost") == [
         "                 requests  sent    cached  received  seconds  cost",
         "turn             2         13,300  10,000  320       4.8      $0.0213, and 1",
@@ -211,8 +211,8 @@ async def test_limits_and_the_month_of_the_profile_are_told(tmp_path: Path) -> N
     ledger = Ledger(tmp_path / "usage", lambda: NOON)
     for profile, session in (("work", "earlier"), ("work", "s1"), ("play", "s2")):
         ledger.add(profile, session, CACHED)
-    here.session.budget.account = Account(ledger, "work", "s1")
-    here.session.budget.limits = lambda: Limits(max_turn_usd=0.5, max_budget_usd=1, max_month_usd=30)
+    here.session.resources.account = Account(ledger, "work", "s1")
+    here.session.resources.limits = Limits(max_turn_usd=0.5, max_budget_usd=1, max_month_usd=30)
     _, turn, session, month, _ = await here.does("/cost")
     assert turn.endswith("$0.0213 of $0.5000")
     assert session.endswith("$0.0213 of $1.00")
@@ -221,6 +221,6 @@ async def test_limits_and_the_month_of_the_profile_are_told(tmp_path: Path) -> N
 
 async def test_a_limit_stands_beside_what_counts_for_it(tmp_path: Path) -> None:
     here = Here(tmp_path, TurnStarted("a"), CACHED, UNKNOWN)
-    here.session.budget.limits = lambda: Limits(max_budget_usd=1)
+    here.session.resources.limits = Limits(max_budget_usd=1)
     said = " ".join(" ".join(await here.does("/cost")).split())
     assert "$0.0213 of $1.00, and 1 request not known" in said

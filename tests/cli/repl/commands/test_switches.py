@@ -16,22 +16,22 @@ DOCKER = dataclasses.replace(Unconfined(), name="docker")
 
 def held(tmp_path: Path) -> Here:
     here = Here(tmp_path)
-    here.session.equipment.confinement = Confinement(
+    here.session.resources.confinement = Confinement(
         SandboxOptions(),
         str(tmp_path),
         {"HOME": str(tmp_path)},
         lambda: here.auto_run,
         tiers=lambda *_: [DOCKER],
     )
-    here.session.equipment.confinement.options = SandboxOptions("auto")
+    here.session.resources.confinement.options = SandboxOptions("auto")
     return here
 
 
 async def test_what_is_allowed_counts_for_the_next_kernel(tmp_path: Path) -> None:
     here = held(tmp_path)
     assert await here.does("/allow /etc") == ["Code may read and write /etc in this session."]
-    assert here.session.equipment.confinement is not None
-    assert here.session.equipment.confinement.allowed.paths == ("/etc",)
+    assert here.session.resources.confinement is not None
+    assert here.session.resources.confinement.allowed.paths == ("/etc",)
 
 
 async def test_the_model_is_told_what_is_allowed_and_which_variables_that_cost(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ async def test_a_kernel_that_has_the_network_need_not_start_anew_for_it(tmp_path
     here.user.yes = True
     here.kernel.tier = "docker"
     await here.kernel.start()
-    confinement = here.session.equipment.confinement
+    confinement = here.session.resources.confinement
     assert confinement is not None
     confinement.options = SandboxOptions("strict")
     confinement.now(language="python")
@@ -99,13 +99,13 @@ async def test_a_check_is_set_told_and_ended(tmp_path: Path) -> None:
     assert await here.does("/until pytest -q") == told
     assert await here.does("/until") == told
     assert await here.does("/until off") == ["Turns end with the answer now."]
-    assert here.session.equipment.goal is None
+    assert here.session.resources.goal is None
 
 
 async def test_a_check_that_is_typed_needs_no_other_question(tmp_path: Path) -> None:
     here = Here(tmp_path)
     await here.does("/until py: 1 == 1")
-    goal = current_goal(here.session.equipment)
+    goal = current_goal(here.session.resources)
     assert goal is not None
     assert (goal.check.expression, goal.agreed, goal.by_person) == ("1 == 1", True, True)
 

@@ -57,10 +57,12 @@ async def test_consent_and_choices_are_asked_for(
         openai_client(server) as client,
     ):
         asked = await said(client, user("go"))
-        voice = server.opener.made[0].voice
+        dialog = server.opener.made[0].dialog
 
         async def ask(*_: Any) -> Any:
-            return await (voice.allow(question) if isinstance(question, Consent) else voice.choose(question))
+            return await (
+                dialog.allow(question) if isinstance(question, Consent) else dialog.choose(question)
+            )
 
         server.opener.made[0].offer("ask", ask)
         messages = [user("go"), assistant(asked), user("yes")]

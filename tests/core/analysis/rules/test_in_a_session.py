@@ -25,7 +25,7 @@ class EchoShell(EchoKernel):
 def opened(tmp_path: Path, codes: list[str], person: Person, **mine: tuple[str, ...]) -> Session:
     model = ScriptedModel(*([call(code, "shell")] for code in codes))
     session = open_session(tmp_path, model, EchoShell(), person)
-    session.equipment.rules = rules(**(mine or MINE))
+    session.resources.rules = rules(**(mine or MINE))
     return session
 
 

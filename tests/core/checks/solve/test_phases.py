@@ -10,7 +10,7 @@ from terp.checks.solve.phases import PhaseStopped, prepare
 from terp.checks.solve.problem import AI, HUMAN, Problem, Test
 from terp.checks.solve.state import State
 from terp.errors import Unavailable
-from terp.session.limits import Limits
+from terp.session.resources import Limits
 from terp.testing import Scripted
 from tests.core.checks.solve.solving import ADDING, RIGHT, WRONG, Solving, adding, asserting, new, solving
 
@@ -81,7 +81,7 @@ async def test_a_model_that_cannot_be_reached_for_tests_ends_nothing(tmp_path: P
 async def test_a_budget_that_is_spent_is_no_model_that_fails(tmp_path: Path) -> None:
     work = at_work(tmp_path, adding(RIGHT), asserting("assert add(1, 1) == 2"))
     state = await phases.solution(work.context, new())
-    work.context.session.limits = Limits(max_budget_usd=0.001)
+    work.context.session.resources.limits = Limits(max_budget_usd=0.001)
     with pytest.raises(
         PhaseStopped, match=r"Stopped: \$0\.0010 of \$0\.0010 is spent \(max_budget\)\."
     ) as end:

@@ -36,7 +36,7 @@ def session_in(
     cwd: Path, tmp_path: Path, model: ScriptedModel, goal: Goal | None, person: Person | None = None
 ) -> Session:
     session = open_session(tmp_path, model, LocalKernels(str(cwd)), person)
-    session.equipment.goal = goal
+    session.resources.goal = goal
     return session
 
 
@@ -96,7 +96,7 @@ async def test_user_and_model_are_told_of_new_files_when_a_check_has_passed(tmp_
     model = ScriptedModel(FIXES, ADDS_TESTS, "Done.", "Yes.")
     session = session_in(project(tmp_path / "work"), tmp_path, model, Goal(check_of(PYTEST)))
     [finished] = of(CheckFinished, await asked(session))
-    session.equipment.goal = None
+    session.resources.goal = None
     await asked(session, "What is new?")
     await session.aclose()
     results = (RESULTS, "With all files on disk: 3 of 3 tests passed.", DECEIVED)
@@ -223,7 +223,7 @@ async def test_a_check_that_was_typed_is_not_asked_about(tmp_path: Path, origin:
 
 async def test_where_code_runs_elsewhere_there_is_no_check(tmp_path: Path) -> None:
     session = open_session(tmp_path, ScriptedModel("Yes."), EchoKernel())
-    session.equipment.goal = Goal(check_of("true"))
+    session.resources.goal = Goal(check_of("true"))
     events = await asked(session)
     assert [(one.reason, one.error) for one in of(TurnFinished, events)] == [
         ("usage", "until: checks run only on this machine, and the code runs behind a gateway.")

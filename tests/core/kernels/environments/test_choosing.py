@@ -14,8 +14,7 @@ from terp.kernels.environments.choosing import PythonChoice, PythonDecision, Rem
 from terp.kernels.jupyter.local import LocalKernels
 from terp.models.tool import Call
 from terp.person import Choice, Nobody
-from terp.person.questions import Questions
-from terp.person.voice import Voice
+from terp.person.dialog import Questions, UserDialog
 from terp.settings.interpreter import Interpreter, environment_name
 from tests.core.kernels.running import ran
 
@@ -27,7 +26,7 @@ class Asked(Nobody):
         self.choices: list[str] = []
         self._letter = letter
         self._log = EventLog()
-        self.voice = Voice(self._log, Questions(self._log), self, self._drawn)
+        self.dialog = UserDialog(self._log, Questions(self._log), self, self._drawn)
 
     @property
     def told(self) -> list[str]:
@@ -57,7 +56,7 @@ def chosen(project: Path, asked: Asked, python: str = "") -> tuple[PythonChoice,
     kernels = LocalKernels(str(project), environ=environ)
     wanted = wanted_python(python, environ, str(project))
     state = project.parent / "state"
-    return PythonChoice(wanted, kernels, asked.voice, state, environ), kernels
+    return PythonChoice(wanted, kernels, asked.dialog, state, environ), kernels
 
 
 async def prepared(choice: PythonChoice, kernels: LocalKernels) -> str:

@@ -11,21 +11,25 @@ from terp.testing import EchoKernel
 DOCKER = replace(Unconfined(), name="docker")
 
 
-def leftovers(tmp_path: Path, folder: str) -> Leftovers:
+def sandbox(tmp_path: Path, folder: str) -> Confinement:
     (tmp_path / "home").mkdir(exist_ok=True)
     held = Confinement(
         SandboxOptions("workspace"), "/etc", {"HOME": str(tmp_path / "home")}, tiers=lambda *_: [DOCKER]
     )
     held.temporary = folder
-    return Leftovers(lambda: held)
+    return held
+
+
+def message(held: Confinement) -> str:
+    return Leftovers().message(held, EchoKernel())
 
 
 def test_what_code_leaves_is_told_once_and_with_where_it_belongs(tmp_path: Path) -> None:
-    found = leftovers(tmp_path, str(tmp_path))
+    held, found = sandbox(tmp_path, str(tmp_path)), Leftovers()
     (tmp_path / "out.csv").write_text("1")
     (tmp_path / "plots").mkdir()
     (tmp_path / "plots" / "1.png").write_text("1")
-    assert [found.message(EchoKernel()), found.message(EchoKernel())] == [
+    assert [found.message(held, EchoKernel()), found.message(held, EchoKernel())] == [
         "In the code's own folder for temporary files, and lost when terp ends: out.csv, plots/1.png. "
         "Write files to keep below /etc.",
         "",
@@ -36,7 +40,7 @@ def test_where_the_working_directory_cannot_be_written_it_is_not_recommended(tmp
     held = Confinement(SandboxOptions("workspace"), "/", {"HOME": str(tmp_path)}, tiers=lambda *_: [DOCKER])
     held.temporary = str(tmp_path)
     (tmp_path / "out.csv").write_text("1")
-    assert Leftovers(lambda: held).message(EchoKernel()) == (
+    assert message(held) == (
         "In the code's own folder for temporary files, and lost when terp ends: out.csv."
     )
 
@@ -49,20 +53,17 @@ def test_what_programs_make_there_for_themselves_is_passed_over(tmp_path: Path) 
     (tmp_path / "home" / ".rustup" / "settings.toml").write_text("1")
     (tmp_path / "place" / "of" / "a mount").mkdir(parents=True)
     (tmp_path / "link").symlink_to("/etc/passwd")
-    assert leftovers(tmp_path, str(tmp_path)).message(EchoKernel()) == ""
+    assert message(sandbox(tmp_path, str(tmp_path))) == ""
 
 
 def test_of_many_files_a_few_are_named(tmp_path: Path) -> None:
     for number in range(7):
         (tmp_path / f"{number}.txt").write_text("1")
-    assert ": 0.txt, 1.txt, 2.txt, 3.txt, 4.txt and 2 more. " in leftovers(tmp_path, str(tmp_path)).message(
-        EchoKernel()
-    )
+    assert ": 0.txt, 1.txt, 2.txt, 3.txt, 4.txt and 2 more. " in message(sandbox(tmp_path, str(tmp_path)))
 
 
 def test_where_nothing_holds_the_code_nothing_is_lost(tmp_path: Path) -> None:
-    assert leftovers(tmp_path, "").message(EchoKernel()) == ""
-    assert Leftovers(lambda: None).message(EchoKernel()) == ""
+    assert message(sandbox(tmp_path, "")) == ""
 
 
 def test_the_folder_is_there_once_it_was_asked_for_and_gone_when_it_is_closed() -> None:

@@ -84,7 +84,7 @@ async def sent_in_a_session(model: Model, folder: Path, server: Loopback) -> lis
     session = Session(model, EchoKernel(), AutoRun(), folder=folder, system="You run code.")
     async with aclosing(session):
         await collect(session, "first")
-        session.teach("[The person ran 2 + 2: 4]")
+        session.note("[The person ran 2 + 2: 4]")
         await collect(session, "second")
         await collect(session, "third")
     return server.requests

@@ -35,7 +35,7 @@ def test_half_of_what_fits_is_left_or_half_of_what_there_is() -> None:
 @pytest.mark.parametrize("sees", [False, True])
 async def test_the_user_is_told_which_pictures_a_model_does_not_see(tmp_path: Path, *, sees: bool) -> None:
     session = open_session(tmp_path, ScriptedModel("Red."))
-    session.know_windows(lambda _: Window(vision=sees))
+    session.resources.windows = lambda _: Window(vision=sees)
     red = Attachment("red.png", "[Attachment: red.png]", Image("image/png", "iVBORw0K"))
     async with aclosing(session.turn("Which colour?", [red])) as turn:
         events = [event async for event in turn]

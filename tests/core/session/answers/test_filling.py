@@ -29,7 +29,7 @@ def asked(tmp_path: Path, model: ScriptedModel, kernel: EchoKernel | None = None
     kernel = kernel or EchoKernel()
     kernel.values.update(VALUES)
     session = open_session(tmp_path, model, kernel)
-    session.equipment.references = True
+    session.resources.references = True
     return session
 
 
@@ -55,7 +55,7 @@ async def test_an_answer_has_the_values_and_the_history_the_references(tmp_path:
 
 async def test_without_the_setting_braces_are_left_alone(tmp_path: Path) -> None:
     session = asked(tmp_path, ScriptedModel("{{n}} {{f()}}"))
-    session.equipment.references = False
+    session.resources.references = False
     events = await collect(session, "go")
     assert (shown(events), of(Noticed, events)) == ("{{n}} {{f()}}", [])
     await session.aclose()
@@ -71,7 +71,7 @@ async def test_what_fails_stands_as_written_and_person_and_model_are_told(tmp_pa
     )
     assert shown(events) == events[-1].answer == "42, {{gone}}, {{f()}}, {{long}}"  # type: ignore[union-attr]
     assert of(Noticed, events) == [
-        Noticed(f"Not filled in: {why}.", "Left as written by the model, which is told why.")
+        Noticed(f"Not filled in: {why}.", "The text stays as written; the model reads the reason.")
     ]
     await collect(session, "and now")
     told = model.requests[-1][-1]
@@ -180,7 +180,7 @@ async def test_a_value_that_code_in_the_background_may_change_is_not_filled_in(t
     session = asked(tmp_path, ScriptedModel([call(EchoKernel.ENDLESS)], "n is {{n}}"), kernel)
     turn = asyncio.create_task(collect(session, "how many"))
     await kernel.busy()
-    session.jobs.leave()
+    session.jobs.detach()
     events = await turn
     await session.aclose()
     assert events[-1] == TurnFinished("done", "n is {{n}}")

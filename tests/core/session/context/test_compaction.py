@@ -10,17 +10,17 @@ from terp.errors import ContextFull
 from terp.events.messages import Assistant, Attachment, Image, Message, Result, User
 from terp.session.context.compaction import CUT, SUMMARY, compacted, size, summarised
 from terp.session.context.history import History
-from terp.session.context.summary import Told
+from terp.session.context.summary import Summary
 from terp.testing import call
 from tests.core.sessions import unanswered
 
 
-async def unasked(_: Sequence[Message]) -> Told:
+async def unasked(_: Sequence[Message]) -> Summary:
     raise AssertionError("no summary is needed")
 
 
-async def noted(_: Sequence[Message]) -> Told:
-    return Told("We talked.")
+async def noted(_: Sequence[Message]) -> Summary:
+    return Summary("We talked.")
 
 
 def with_results(*results: Result) -> list[Message]:
@@ -83,7 +83,7 @@ async def test_the_words_of_the_person_outlive_one_summary_after_the_other() -> 
     for prompt in ("first", "second", "third", "fourth"):
         history.begin(prompt)
         history.append(Assistant("so " * 50))
-        history.shorten(await summarised(history, 100, noted) if len(history.turns) > 1 else history.messages)
+        history.compact(await summarised(history, 100, noted) if len(history.turns) > 1 else history.messages)
     summary = history.messages[0]
     assert isinstance(summary, User)
     assert summary.said == ("first", "second", "third")

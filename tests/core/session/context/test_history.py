@@ -22,7 +22,7 @@ def said(history: History, prompts: Sequence[str]) -> None:
 def shortened(history: History, kept: int) -> None:
     """All but the last `kept` turns are one summary."""
     at = history.turns[-kept].at
-    history.shorten([User("a summary", said=("all",)), *history.messages[at:]])
+    history.compact([User("a summary", said=("all",)), *history.messages[at:]])
 
 
 @given(talks, talks, st.integers(1, 6))
@@ -34,9 +34,9 @@ def test_what_was_shortened_comes_back_with_what_was_said_since(
     shortened(history, min(kept, len(before)))
     said(history, since)
     said(whole, [*before, *since])
-    assert history.lengthen()
+    assert history.undo_compaction()
     assert (history.messages, history.turns) == (whole.messages, whole.turns)
-    assert not history.lengthen()
+    assert not history.undo_compaction()
 
 
 @given(talks, st.integers(1, 6), st.integers(0, 6), st.booleans())
@@ -52,8 +52,8 @@ def test_a_history_that_is_read_back_comes_back_alike(
         shortened(history, 1)
     for turn in reversed(history.turns[:][-forgotten:] if forgotten else []):
         history.cut(turn.at)
-    came_back = history.lengthen()
-    assert (read.messages, read.turns, read.whole) == (history.messages, history.turns, None)
+    came_back = history.undo_compaction()
+    assert (read.messages, read.turns, read.snapshot) == (history.messages, history.turns, None)
     if came_back and not again:
         assert [turn.prompt for turn in history.turns] == list(before)[: len(history.turns)]
 

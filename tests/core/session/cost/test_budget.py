@@ -13,9 +13,9 @@ from terp.events import Event, Noticed, TurnFinished, UsageReported
 from terp.events.messages import Assistant, Message, User
 from terp.events.model import Chunk, Replied, Retrying, Usage
 from terp.models.facts.prices import UNKNOWN, ModelFacts
+from terp.session.cost.budget import Tally
 from terp.session.cost.ledger import Account, Ledger
-from terp.session.cost.tally import Tally
-from terp.session.limits import Limits
+from terp.session.resources import Limits
 from terp.session.session import Session
 from terp.testing import ScriptedModel, call, collect
 from tests.core.sessions import of, open_session
@@ -46,7 +46,7 @@ def costing(*usd: float | None) -> ScriptedModel:
 
 
 def priced(session: Session, facts: ModelFacts) -> Session:
-    session.budget.facts = lambda _: facts
+    session.resources.prices = lambda _: facts
     return session
 
 
@@ -100,7 +100,7 @@ async def test_a_turn_has_a_limit_of_its_own_and_the_next_begins_anew(tmp_path: 
 async def test_what_is_asked_between_turns_is_no_part_of_a_turn(tmp_path: Path) -> None:
     session = priced(open_session(tmp_path, costing(0.5), limits=Limits(max_turn_usd=0.5)), UNKNOWN)
     await collect(session, "go")
-    assert (await session.beside("and?")).text == "done"
+    assert (await session.answer_aside("and?")).text == "done"
 
 
 async def test_a_summary_and_a_word_beside_count_and_are_held_to_the_budget(tmp_path: Path) -> None:
@@ -109,10 +109,10 @@ async def test_a_summary_and_a_word_beside_count_and_are_held_to_the_budget(tmp_
     await collect(session, "one")
     await collect(session, "two")
     await session.compact()
-    await session.beside("hm?")
+    await session.answer_aside("hm?")
     assert replace(session.budget.used, seconds=0.0) == Tally(4, 40, 20, 0, 0.004)
     with pytest.raises(BudgetSpent, match=r"\$0\.0040 of \$0\.0040 is spent \(max_budget\)"):
-        await session.beside("hm?")
+        await session.answer_aside("hm?")
     with pytest.raises(BudgetSpent):
         await session.compact()
     assert len(model.requests) == 4
@@ -145,7 +145,7 @@ async def test_sessions_of_a_profile_share_what_it_may_spend_in_a_month(tmp_path
     reasons = []
     for profile in ("work", "work", "play"):
         session = priced(open_session(tmp_path, costing(0.25, 0.25), limits=limits), UNKNOWN)
-        session.budget.account = account(tmp_path, profile)
+        session.resources.account = account(tmp_path, profile)
         reasons.append(told(await collect(session, "go")))
     done = ("done", " ")
     spent = (
@@ -161,7 +161,7 @@ async def test_a_month_that_cannot_be_read_is_not_taken_for_one_in_which_nothing
 ) -> None:
     (tmp_path / "usage" / "2026-11.jsonl").mkdir(parents=True)
     session = priced(open_session(tmp_path, ScriptedModel(), limits=Limits(max_month_usd=5)), UNKNOWN)
-    session.budget.account = account(tmp_path)
+    session.resources.account = account(tmp_path)
     reason, error = told(await collect(session, "go"))
     assert reason == "error"
     assert error.startswith("What was spent this month cannot be read (")
@@ -170,7 +170,7 @@ async def test_a_month_that_cannot_be_read_is_not_taken_for_one_in_which_nothing
 async def test_that_nothing_can_be_noted_is_told_once_and_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / "usage").write_text("no folder")
     session = open_session(tmp_path, costing(0.25, 0.25))
-    session.budget.account = account(tmp_path)
+    session.resources.account = account(tmp_path)
     events = await collect(session, "go")
     assert told(events)[0] == "done"
     [notice] = of(Noticed, events)

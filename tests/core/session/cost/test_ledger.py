@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from terp.events import UsageReported
+from terp.session.cost.budget import Tally, tally_of
 from terp.session.cost.ledger import Account, Entry, Ledger, tallies
-from terp.session.cost.tally import Tally, tally_of
 
 NOON = 1_795_348_800.0  # 22 November 2026
 USED = UsageReported(1_000, 20, 400, 0.5, "openai/a", 1.5)

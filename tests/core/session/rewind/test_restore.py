@@ -220,7 +220,7 @@ async def test_under_code_that_runs_in_the_background_nothing_is_taken_back(
     session, _ = await talked(kernels, tmp_path, "x = 1", f"{AGAIN}{waits}", f"{AGAIN}x += 1")
     turn = asyncio.create_task(collect(session, "turn 2"))
     await until(session, lambda event: isinstance(event, Printed))
-    assert session.jobs.leave()
+    assert session.jobs.detach()
     await turn
     with pytest.raises(KernelBusy, match="Code in the background runs in the Python kernel, so nothing"):
         await session.rewind.restore(2)

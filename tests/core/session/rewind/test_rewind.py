@@ -56,7 +56,7 @@ async def test_what_went_with_a_turn_that_was_taken_back_is_told_again(
     model = ScriptedModel("one", "two", "again", "new")
     session = open_session(tmp_path, model)
     await talked(session, "first")
-    session.teach("[x is 5 now]")
+    session.note("[x is 5 now]")
     await talked(session, "second")
     session.rewind.undo()
     await talked(session, "second, better")
@@ -149,7 +149,7 @@ async def test_compacting_replaces_all_but_the_last_turn_by_a_summary(tmp_path: 
 async def test_a_single_turn_cannot_be_compacted(tmp_path: Path) -> None:
     session = open_session(tmp_path, ScriptedModel("one"))
     await talked(session, "a")
-    with pytest.raises(ContextFull, match="There is nothing to shorten"):
+    with pytest.raises(ContextFull, match="There is nothing to compact"):
         await session.compact()
 
 

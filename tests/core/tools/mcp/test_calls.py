@@ -28,7 +28,7 @@ class Noting(ScriptedPerson):
 
 
 async def called(room: Room, **arguments: Any) -> Any:
-    return await ServerCalls(room.servers, room.voice).call({**ADD, **arguments})
+    return await ServerCalls(room.servers, room.dialog).call({**ADD, **arguments})
 
 
 def asked(room: Room) -> list[str]:
@@ -56,7 +56,7 @@ async def test_without_consent_the_server_hears_nothing(tmp_path: Path, person: 
 
 async def test_always_holds_for_that_function_and_no_other(tmp_path: Path) -> None:
     async with Room(tmp_path, ScriptedPerson("a", "n"), shop=program("workshop")) as room:
-        calls = ServerCalls(room.servers, room.voice)
+        calls = ServerCalls(room.servers, room.dialog)
         await calls.call(ADD)
         await calls.call(ADD)
         with pytest.raises(TerpError, match="declined"):
@@ -88,7 +88,7 @@ async def test_a_function_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 async def test_the_kernel_is_told_the_functions_that_are_there_now(tmp_path: Path) -> None:
     async with Room(tmp_path, shop=program("workshop")) as room:
-        calls = ServerCalls(room.servers, room.voice)
+        calls = ServerCalls(room.servers, room.dialog)
         before = await calls.functions({"server": "shop"})
         await room.gives("grow")
         after = await calls.functions({"server": "shop"})

@@ -19,7 +19,7 @@ def form(*required: str, **fields: Any) -> ElicitRequestFormParams:
 
 async def answered(tmp_path: Path, person: ScriptedPerson, params: Any) -> tuple[str, Any, list[str]]:
     room = Room(tmp_path, person)
-    result = await ServerQuestions(room.voice).elicit("shop", params)
+    result = await ServerQuestions(room.dialog).elicit("shop", params)
     events = (record.event for record in room.log.since(0))
     return result.action, result.content, [event.what for event in events if isinstance(event, Asked)]
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from terp.events.messages import Assistant, Message, Result, ToolCall, User
 from terp.session.context.history import History
-from terp.session.context.sent import SentMessages
+from terp.session.context.request import SentMessages
 
 LINES = "".join(f"line {number:04} {'x' * 30}\n" for number in range(300))
 

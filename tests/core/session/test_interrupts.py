@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from terp.text.interrupts import Interrupted, Interrupts
+from terp.session.foreground import Interrupted, Interrupts
 
 
 async def test_what_is_waited_for_is_given() -> None:

@@ -27,7 +27,7 @@ def talked(*prompts: str) -> list[Message]:
 
 def small(session: Session, tokens: int = 1_000) -> Session:
     """The session, whose model reads so many tokens at once."""
-    session.know_windows(lambda _: Window(tokens))
+    session.resources.windows = lambda _: Window(tokens)
     return session
 
 
@@ -194,7 +194,7 @@ async def test_the_whole_conversation_comes_back_with_what_was_said_since(tmp_pa
     session.rewind.remove_turns(2)
     assert texts(session.history) == ["a", "1"]
     assert [one.reason for one in shortenings(session)] == ["asked", "undone"]
-    with pytest.raises(SessionError, match="no shortening to take back"):
+    with pytest.raises(SessionError, match="no compaction to undo"):
         session.rewind.undo_compaction()
 
 
@@ -214,7 +214,7 @@ async def test_a_conversation_that_began_anew_has_nothing_to_bring_back(tmp_path
     await collect(session, "b")
     await session.compact()
     session.rewind.reset()
-    with pytest.raises(SessionError, match="no shortening to take back"):
+    with pytest.raises(SessionError, match="no compaction to undo"):
         session.rewind.undo_compaction()
 
 

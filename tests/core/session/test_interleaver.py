@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from terp.session.beside import Beside
+from terp.session.runs import Interleaver
 
 
 async def endless() -> AsyncGenerator[int, None]:
@@ -22,7 +22,7 @@ async def nothing() -> None:
 
 
 async def test_what_earlier_work_raises_is_raised_when_more_was_begun_after_it() -> None:
-    items, beside = endless(), Beside()
+    items, beside = endless(), Interleaver()
     await anext(items)
     beside.begin(fail())
     beside.begin(nothing())
@@ -41,7 +41,7 @@ async def test_taking_back_ends_also_what_was_begun_first() -> None:
         finally:
             ended.set()
 
-    beside = Beside()
+    beside = Interleaver()
     beside.begin(ask())
     await begun.wait()
     beside.begin(nothing())
@@ -51,6 +51,6 @@ async def test_taking_back_ends_also_what_was_begun_first() -> None:
 
 @pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
 async def test_work_that_never_began_leaves_no_warning() -> None:
-    beside = Beside()
+    beside = Interleaver()
     beside.begin(nothing())
     await beside.aclose()

@@ -2,13 +2,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from terp.events.outputs import Display, Omitted, Output, Text
-from terp.session import flood
-from terp.session.flood import Flood
+from terp.session import runs
+from terp.session.runs import OutputLimiter
 
 
 def passed(outputs: list[Output]) -> list[Output]:
-    limiter = Flood()
-    shown = [item for output in outputs for item in limiter.passed(output)]
+    limiter = OutputLimiter()
+    shown = [item for output in outputs for item in limiter.kept(output)]
     return [*shown, *limiter.ended()]
 
 
@@ -22,10 +22,10 @@ def test_a_flood_is_its_head_a_count_and_its_tail() -> None:
     shown = passed([Text("stdout", line * 1000)] * 50)
     texts = [output.text for output in shown if isinstance(output, Text)]
     counts = [output for output in shown if isinstance(output, Omitted)]
-    assert sum(len(text) for text in texts[:-1]) == flood.HEAD
-    assert len(texts[-1]) == flood.TAIL
-    assert sum(count.characters for count in counts) == 5_000_000 - flood.HEAD - flood.TAIL
-    assert sum(count.lines for count in counts) == (5_000_000 - flood.HEAD - flood.TAIL) // 100
+    assert sum(len(text) for text in texts[:-1]) == runs.HEAD
+    assert len(texts[-1]) == runs.TAIL
+    assert sum(count.characters for count in counts) == 5_000_000 - runs.HEAD - runs.TAIL
+    assert sum(count.lines for count in counts) == (5_000_000 - runs.HEAD - runs.TAIL) // 100
     assert len(counts) < 10
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from terp.events import TextDelta, UsageReported
-from terp.session.cost.tally import Tally, money, tallies_by_model, tally_of
+from terp.session.cost.budget import Tally, money, tallies_by_model, tally_of
 
 DEAR = UsageReported(1_000, 20, 400, 0.5, "openai/a", 1.5)
 CHEAP = UsageReported(10, 5, 0, 0.25, "openai/b", 0.25)

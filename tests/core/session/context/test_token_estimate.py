@@ -13,8 +13,7 @@ from terp.events.messages import Assistant, Image, Message, Result, ToolCall, Us
 from terp.events.model import Chunk, Replied, Usage
 from terp.models.facts.tokens import counter_for
 from terp.session.context.history import History
-from terp.session.context.sent import SentMessages
-from terp.session.context.tokens import ExpectedTokens, picture_tokens, text_tokens
+from terp.session.context.request import SentMessages, TokenEstimate, picture_tokens, text_tokens
 from terp.testing import Part, ScriptedModel, call, collect
 from tests.core.sessions import open_session
 
@@ -63,7 +62,7 @@ def test_counting_along_gives_what_counting_at_the_end_gives(
     changes: Sequence[Sequence[Message] | int],
 ) -> None:
     history = History()
-    along = ExpectedTokens(SentMessages(history))
+    along = TokenEstimate(SentMessages(history))
     for change in changes:
         if isinstance(change, int):
             history.cut(change)
@@ -73,7 +72,7 @@ def test_counting_along_gives_what_counting_at_the_end_gives(
             for message in change:
                 history.append(message)
         along.counted("system", TOOLS)
-    at_the_end = ExpectedTokens(SentMessages(History(history.messages)))
+    at_the_end = TokenEstimate(SentMessages(History(history.messages)))
     assert along.counted("system", TOOLS) == pytest.approx(at_the_end.counted("system", TOOLS))
 
 
@@ -87,7 +86,7 @@ def test_a_message_is_counted_once() -> None:
             return super().encode(*how)
 
     history = History()
-    expected = ExpectedTokens(SentMessages(history))
+    expected = TokenEstimate(SentMessages(history))
     for _ in range(100):
         history.append(User(Counted("again")))
         expected.counted("", [])
@@ -95,25 +94,25 @@ def test_a_message_is_counted_once() -> None:
 
 
 def test_what_the_provider_told_corrects_the_next_count() -> None:
-    expected = ExpectedTokens(SentMessages(History()))
+    expected = TokenEstimate(SentMessages(History()))
     expected.learn(100, 150)
-    assert expected.told_to_counted == 1.5
+    assert expected.correction == 1.5
     expected.forget()
-    assert expected.told_to_counted == 1
+    assert expected.correction == 1
 
 
 @pytest.mark.parametrize("told", [0, 10])
 def test_a_provider_that_does_not_count_the_whole_request_teaches_nothing(told: int) -> None:
-    expected = ExpectedTokens(SentMessages(History()))
+    expected = TokenEstimate(SentMessages(History()))
     expected.learn(100, told)
-    assert expected.told_to_counted == 1
+    assert expected.correction == 1
 
 
 def test_a_picture_counts_by_its_pixels_for_a_model_that_sees() -> None:
     head = b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sII", 13, b"IHDR", 640, 480) + b"\0" * 90_000
     message = Result("a", "a plot", (Image("image/png", base64.b64encode(head).decode()),))
     assert picture_tokens(message) == 640 * 480 / 750
-    expected = ExpectedTokens(SentMessages(History([message])))
+    expected = TokenEstimate(SentMessages(History([message])))
     seen = expected.counted("", []) - expected.counted("", [], lambda: False)
     assert seen == pytest.approx(409.6)
 

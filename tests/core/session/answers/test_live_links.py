@@ -12,7 +12,7 @@ from terp.events.log import EventLog
 from terp.events.messages import Assistant
 from terp.events.outputs import Display, FileChange, RunEnded
 from terp.events.run_log import RunLog
-from terp.session.answers.links import LiveLinks
+from terp.session.answers.answer_text import LiveLinks
 from terp.testing import EchoKernel, ScriptedModel, call, collect
 from tests.core.sessions import of, open_session
 
