@@ -14,7 +14,7 @@ from terp.events.run_log import RunLog
 from terp.kernels.environments.readiness import Warming
 from terp.models import tool
 from terp.models.repair.arguments import ArgumentsDecoder
-from terp.session.answers.answer_text import AnswerText, new_filling
+from terp.session.answers.answer_text import AnswerText, new_filler
 from terp.session.context.compaction import Compactor
 from terp.session.context.request import ModelRequests, UsageMeter
 from terp.session.resources import SessionResources
@@ -145,8 +145,8 @@ class Conversation:
         return tool.plain_name(call.name) not in self._resources.outside
 
     def _new_text(self) -> AnswerText:
-        filling = new_filling(self._kernels, self._resources) if self.requests.offers_code else None
-        return AnswerText(self._log, self._runs, filling)
+        filler = new_filler(self._kernels, self._resources) if self.requests.offers_code else None
+        return AnswerText(self._log, self._runs, filler)
 
     async def _take(self, chunk: Chunk, incoming: _Incoming) -> None:
         if isinstance(chunk, Text):

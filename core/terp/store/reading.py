@@ -299,10 +299,10 @@ def _texts(parsed: Mapping[str, Any], last: int) -> Iterator[tuple[int, TextDelt
     if not values:
         yield last, TextDelta(parsed["text"])
         return
-    from terp.session.answers.live import taken_apart  # noqa: PLC0415  (few replies have any)
+    from terp.session.answers.references import split_references  # noqa: PLC0415  (few replies have any)
 
     text = ""
-    for piece in taken_apart(parsed["text"]):
+    for piece in split_references(parsed["text"]):
         written = piece if isinstance(piece, str) else piece.written
         if isinstance(piece, str) or not values or values[0][1] != written:
             text += written

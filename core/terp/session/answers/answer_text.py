@@ -18,8 +18,7 @@ from terp.events.log import EventLog
 from terp.events.run_log import RunLog
 
 if TYPE_CHECKING:
-    from terp.session.answers.filling import Filling
-    from terp.session.answers.live import Piece
+    from terp.session.answers.references import Piece, ReferenceFiller
     from terp.session.resources import SessionResources
 
 _SCHEMES = ("sandbox:", "attachment:")
@@ -74,15 +73,15 @@ def _beginning(text: str) -> int:
 
 
 class AnswerText:
-    """Logs the text of one reply as it streams in; a `filling` replaces references by values.
+    """Logs the text of one reply as it streams in; a `filler` replaces references by values.
 
     Links lead to the files that `runs` have made or shown.
     """
 
-    def __init__(self, log: EventLog, runs: RunLog, filling: "Filling | None" = None) -> None:
+    def __init__(self, log: EventLog, runs: RunLog, filler: "ReferenceFiller | None" = None) -> None:
         self._log = log
         self._runs = runs
-        self._filling = filling
+        self._filler = filler
         self._links = self._new_links()
         self._waiting: deque[Piece] = deque()
 
@@ -105,11 +104,11 @@ class AnswerText:
         """Return the whole text of the reply as it was logged."""
         links = self._new_links()
         text = links.feed(text) + links.finish()
-        return self._filling.whole(text) if self._filling else text
+        return self._filler.whole(text) if self._filler else text
 
     def report_failures(self) -> str:
         """Show the user which references have no value; return the note on them for the model, or ""."""
-        if self._filling is None or not (failed := self._filling.failed):
+        if self._filler is None or not (failed := self._filler.failed):
             return ""
         self._log.append(
             Noticed(f"Not filled in: {failed}.", "The text stays as written; the model reads the reason.")
@@ -125,18 +124,18 @@ class AnswerText:
             piece = self._waiting[0]
             if isinstance(piece, str):
                 self._show(piece)
-            elif self._filling is not None:
-                value = await self._filling.value(piece)
+            elif self._filler is not None:
+                value = await self._filler.value(piece)
                 self._show(piece.written if value is None else value, "" if value is None else piece.written)
             self._waiting.popleft()
 
     def _split(self, text: str, *, ended: bool) -> None:
-        if self._filling is None:
+        if self._filler is None:
             self._waiting.append(text)
             return
-        self._waiting.extend(self._filling.live.feed(text))
+        self._waiting.extend(self._filler.scanner.feed(text))
         if ended:
-            self._waiting.extend(self._filling.live.finish())
+            self._waiting.extend(self._filler.scanner.finish())
 
     def _show(self, text: str, reference: str = "") -> None:
         if text or reference:
@@ -146,10 +145,10 @@ class AnswerText:
         return LiveLinks(self._runs.newest_file)
 
 
-def new_filling(kernels: Kernels, resources: "SessionResources") -> "Filling | None":
+def new_filler(kernels: Kernels, resources: "SessionResources") -> "ReferenceFiller | None":
     """Return what fills in the references of one reply; None unless the settings ask for it."""
     if not resources.references:
         return None
-    from terp.session.answers.filling import Filling  # noqa: PLC0415  (few sessions use references)
+    from terp.session.answers.references import ReferenceFiller  # noqa: PLC0415  (few sessions use references)
 
-    return Filling(kernels, resources.redacted)
+    return ReferenceFiller(kernels, resources.redacted)

@@ -13,7 +13,7 @@ from terp.events import CodeProposed, Event, ModelRetrying, Noticed, TextDelta, 
 from terp.events.kernel import WrittenValue
 from terp.events.messages import Assistant, Message, User
 from terp.events.model import Chunk, Replied, Retrying, Text
-from terp.session.answers.filling import as_markdown
+from terp.session.answers.references import as_markdown
 from terp.session.session import Session
 from terp.testing import EchoKernel, ScriptedModel, call, collect
 from tests.core.sessions import of, open_session
