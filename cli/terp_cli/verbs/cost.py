@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from terp.errors import SettingsError, TerpError
 from terp.events.wire import VERSION
 from terp.session.cost.budget import Tally, tally_of
-from terp.session.cost.ledger import Entry, Ledger, tallies
+from terp.session.cost.ledger import Ledger, UsageEntry, tallies
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.fronts.json import usage_json, write_json
 from terp_cli.repl.commands.status import HEAD, cells
@@ -47,12 +47,15 @@ def _wanted(ledger: Ledger, more: Sequence[str]) -> str:
     return month
 
 
-def _entries(ledger: Ledger, months: Sequence[str]) -> list[Entry]:
+def _entries(ledger: Ledger, months: Sequence[str]) -> list[UsageEntry]:
     return [entry for month in months for entry in ledger.entries(month)]
 
 
 def _written(
-    call: Invocation, entries: Sequence[Entry], names: Sequence[str], key: Callable[[Entry], tuple[str, ...]]
+    call: Invocation,
+    entries: Sequence[UsageEntry],
+    names: Sequence[str],
+    key: Callable[[UsageEntry], tuple[str, ...]],
 ) -> int:
     """Write a row for each key, and their sum; the exit code."""
     rows, total = tallies(entries, key), tally_of(entry.used for entry in entries)

@@ -16,7 +16,7 @@ from terp.person import AutoRun, Nobody, Person
 from terp.secrets.known_secrets import Secrets
 from terp.session.attaching import Attaching
 from terp.session.context.briefing import Briefing
-from terp.session.cost.ledger import Account, Ledger
+from terp.session.cost.ledger import Ledger, LedgerAccount
 from terp.session.resources import Limits, SessionResources
 from terp.session.session import Session
 from terp.settings import Settings
@@ -218,13 +218,13 @@ async def build_session(
     return session
 
 
-def _account(settings: Settings, place: Place, environ: Mapping[str, str]) -> Account | None:
+def _account(settings: Settings, place: Place, environ: Mapping[str, str]) -> LedgerAccount | None:
     """Return where the cost of calls is written down: only if it is kept or a limit needs it."""
     # Replies of a recording cost nothing.
     is_replay = bool(settings.replay) and settings.replay_mode != "new"
     if is_replay or not (place.keeper or settings.max_month_usd):
         return None
-    return Account(Ledger(find_places(environ).usage), settings.profile, place.folder.name)
+    return LedgerAccount(Ledger(find_places(environ).usage), settings.profile, place.folder.name)
 
 
 def _prepare(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from terp.secrets.scrubbing import Scrubber
     from terp.session.attaching import Attaching
     from terp.session.context.briefing import Briefing
-    from terp.session.cost.ledger import Account
+    from terp.session.cost.ledger import LedgerAccount
     from terp.tools.mcp.servers import Servers
 
 
@@ -78,7 +78,7 @@ class SessionResources:
     limits: Limits = field(default_factory=Limits)
     windows: Callable[[str], Window] = unknown_window
     prices: Callable[[str], ModelFacts] = list_price
-    account: "Account | None" = None
+    account: "LedgerAccount | None" = None
     pythons: "PythonChoice | None" = None
     packages: "MissingPackages | None" = None
     briefing: "Briefing | None" = None

@@ -182,7 +182,7 @@ class Turn(Task):
             raise _Stop(
                 "max_steps",
                 f"Stopped: the model has replied {_times(most)} in this turn (max_steps).",
-                "Raise --max-steps, or say 'go on' at the prompt.",
+                "Raise --max-steps, or type 'go on' at the prompt.",
             )
 
     async def _serve(self, call_id: str, asked: ToolCall, failures: Failures) -> bool:

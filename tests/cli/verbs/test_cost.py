@@ -99,7 +99,7 @@ def test_a_call_that_the_budget_does_not_allow_is_never_sent(terp: Terp) -> None
     assert result.notes.startswith(
         "terp: Stopped: $0.00 of $1.00 is spent (max_budget), and the next request would cost about $"
     )
-    assert result.notes.endswith(" or more. Raise --max-budget to go on.\n")
+    assert result.notes.endswith(" or more. Raise --max-budget to continue.\n")
     assert total(terp)["calls"] == 0
 
 

@@ -12,7 +12,7 @@ import terp
 from terp.errors import NoSandbox, SettingsError
 from terp.events import CodeRejected, Event, TurnFinished
 from terp.opening.changing import Change, change_settings, started_anew
-from terp.session.cost.ledger import Account, Ledger
+from terp.session.cost.ledger import Ledger, LedgerAccount
 from terp.session.session import Session
 from terp.settings import Settings
 from tests.core.sessions import of
@@ -77,7 +77,7 @@ async def test_the_prompt_the_limits_and_the_model_change_and_the_conversation_s
 async def test_what_is_spent_counts_for_the_profile_that_is_gone_over_to(tmp_path: Path) -> None:
     with serving() as server:
         async with opened(tmp_path, server) as (session, before, environ):
-            session.resources.account = Account(Ledger(tmp_path / "usage"), "default", "s1")
+            session.resources.account = LedgerAccount(Ledger(tmp_path / "usage"), "default", "s1")
             change = Change(before, replace(before, profile="work"))
             assert (change.names, change.is_any) == ((), True)
             await change_settings(session, change, environ)

@@ -1,4 +1,4 @@
-"""What the calls of a session's model have cost, and whether one more may be made."""
+"""The cost of a session's model calls, and the limits on it."""
 
 import asyncio
 from collections.abc import Iterable, Iterator
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """The sum over `calls`: tokens, seconds of waiting for the model, and what is known of the cost.
+    """The sum over `calls`: tokens, seconds of waiting for the model, and cost.
 
-    `cached_tokens` are part of `input_tokens`. The price of `unpriced` calls is not known, and nothing of
-    them is in `known_usd`.
+    `cached_tokens` are part of `input_tokens`. `unpriced` calls have no known price and are not in
+    `known_usd`.
     """
 
     calls: int = 0
@@ -32,11 +32,11 @@ class Tally:
 
     @property
     def cost_usd(self) -> float | None:
-        """What they have cost; None when the price of one is not known."""
+        """The cost; None if a call has no known price."""
         return None if self.unpriced else self.known_usd
 
     def plus(self, used: UsageReported) -> "Tally":
-        """With one call more."""
+        """Return the sum with one more call."""
         return Tally(
             self.calls + 1,
             self.input_tokens + used.input_tokens,
@@ -49,7 +49,7 @@ class Tally:
 
 
 def tally_of(events: Iterable[Event]) -> Tally:
-    """What the calls among `events` have used."""
+    """Return the sum of the calls among `events`."""
     tally = Tally()
     for event in events:
         if isinstance(event, UsageReported):
@@ -58,7 +58,7 @@ def tally_of(events: Iterable[Event]) -> Tally:
 
 
 def tallies_by_model(events: Iterable[Event]) -> dict[str, Tally]:
-    """The same for each model, in the order in which they were first asked."""
+    """Return the sum of each model's calls, in the order of their first calls."""
     tallies: dict[str, Tally] = {}
     for event in events:
         if isinstance(event, UsageReported):
@@ -67,13 +67,13 @@ def tallies_by_model(events: Iterable[Event]) -> dict[str, Tally]:
 
 
 def money(usd: float) -> str:
-    """An amount as people read it: `$0.0042`, `$1.20`."""
+    """Return an amount for display: `$0.0042`, `$1.20`."""
     return f"${usd:.2f}" if usd >= 1 or usd == 0 else f"${usd:.4f}" if usd >= 0.0001 else "less than $0.0001"
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A limit, by the name of its setting: what may be spent, and what is spent `where`."""
+    """A limit: its setting, the amount that may be spent, and the amount spent `where`."""
 
     setting: str
     most_usd: float
@@ -100,7 +100,7 @@ class Budget:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Calls within the block are those of one turn."""
+        """Count calls within the block as those of one turn."""
         self._turn = Tally()
         try:
             yield
@@ -108,7 +108,7 @@ class Budget:
             self._turn = None
 
     def note(self, used: UsageReported) -> None:
-        """A call was made."""
+        """Add the usage of a call, and write it into the account."""
         self.used, self._last = self.used.plus(used), used
         if self._turn is not None:
             self._turn = self._turn.plus(used)
@@ -120,14 +120,14 @@ class Budget:
             if not self._warned:
                 self._warned = True
                 why = error.strerror or str(error)
-                self._log.append(Noticed(f"What this session uses is not noted for the profile: {why}."))
+                self._log.append(Noticed(f"The cost of this session is not recorded for the profile: {why}."))
 
     async def check(self, model: str, expected_tokens: int) -> None:
-        """Return when a call with so many tokens can be paid for; its reply may still go past a limit.
+        """Return if a call with so many tokens stays within the limits; its reply may still exceed one.
 
         Raises:
-            BudgetSpent: a limit is reached, or would be passed by what is sent alone.
-            PriceUnknown: there is a limit, and the price of an earlier call is not known.
+            BudgetSpent: a limit is reached, or the request without its reply would exceed it.
+            PriceUnknown: there is a limit, and an earlier call has no known price.
         """
         limits = self._resources.limits
         if not (limits.max_turn_usd or limits.max_budget_usd or limits.max_month_usd):
@@ -140,15 +140,15 @@ class Budget:
             _check(bound, model, least_usd)
 
     def _least_usd(self, model: str, expected_tokens: int) -> float:
-        """What a call costs at least: what is sent, with as much of it cached as in the last one."""
+        """Return the least cost of a call: its input, with as many cached tokens as in the last one."""
         last = self._last
         cached = min(last.cached_tokens, expected_tokens) if last and last.model == model else 0
         return self._resources.prices(model).cost_usd(expected_tokens, 0, cached) or 0.0
 
     def _bounds(self, limits: "Limits") -> Iterator[Bound]:
         if limits.max_turn_usd and self._turn is not None:
-            # A request that alone costs more would be refused again.
-            again = ", or say 'go on' at the prompt" if self._turn.calls else ""
+            # A first request that costs more than the limit would be refused again.
+            again = ", or type 'go on' at the prompt" if self._turn.calls else ""
             yield Bound(
                 "max_turn_usd",
                 limits.max_turn_usd,
@@ -164,7 +164,7 @@ class Budget:
                 self.used.known_usd,
                 "",
                 self.used.unpriced,
-                "Raise --max-budget to go on.",
+                "Raise --max-budget to continue.",
             )
         if limits.max_month_usd:
             account = self._resources.account
@@ -175,7 +175,7 @@ class Budget:
                 f" by the profile '{account.profile}' this month" if account else " this month",
                 # Other sessions may have used models without a price, such as local ones.
                 self.used.unpriced,
-                "Raise --max-month-usd to go on; terp cost tells what it was spent on.",
+                "Raise --max-month-usd to continue; terp cost lists the cost by profile.",
             )
 
     def _spent_in_month(self) -> float:
@@ -185,8 +185,8 @@ class Budget:
             return self._resources.account.spent_usd()
         except OSError as error:
             raise PriceUnknown(
-                f"What was spent this month cannot be read ({error}), so max_month_usd cannot be kept.",
-                "Make it readable, or leave --max-month-usd out.",
+                f"The cost of this month cannot be read ({error}), so max_month_usd cannot be kept.",
+                "Make the file readable, or leave --max-month-usd out.",
             ) from error
 
 

@@ -1,7 +1,7 @@
-"""What calls of models have used, over all sessions: files of lines that only grow, one for each month.
+"""The ledger of all model calls of all sessions: one append-only file of JSON lines for each month.
 
-A line is written as soon as the call is over, so `kill -9` costs none, and any number of terps write at once.
-There are numbers and names in it, and nothing that was said.
+A line is written as soon as its call is over, so `kill -9` loses none, and any number of processes may write.
+Lines hold numbers and names, no text of conversations.
 """
 
 import json
@@ -22,8 +22,8 @@ _SUFFIX = ".jsonl"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One call: when, in seconds since the epoch, in which session, for which profile, and what it used."""
+class UsageEntry:
+    """One call: its time in seconds since the epoch, its profile and session, and what it used."""
 
     time: float
     profile: str
@@ -32,12 +32,12 @@ class Entry:
 
     @property
     def day(self) -> str:
-        """The day here on which it was: `2026-11-22`."""
+        """The day of the call in local time: `2026-11-22`."""
         return time.strftime("%Y-%m-%d", time.localtime(self.time))
 
 
 class Ledger:
-    """The files in `folder`. A month is one of the calendar here, by the time of this machine."""
+    """The files in `folder`. Months are those of the local calendar."""
 
     def __init__(self, folder: Path, clock: Callable[[], float] = time.time) -> None:
         self._folder = folder
@@ -48,25 +48,25 @@ class Ledger:
 
     @property
     def month(self) -> str:
-        """The present one: `2026-11`."""
+        """The current month: `2026-11`."""
         return time.strftime(_MONTH, time.localtime(self._clock()))
 
     def months(self) -> list[str]:
-        """Those of which there is anything, the oldest first."""
+        """Return the months with a file, the oldest first."""
         return sorted(path.stem for path in self._folder.glob(f"*{_SUFFIX}"))
 
     def add(self, profile: str, session: str, used: UsageReported) -> None:
-        """Note a call.
+        """Append a call.
 
         Raises:
-            OSError: it cannot be written, or not whole.
+            OSError: the line cannot be written, or only in part.
         """
         now = self._clock()
         line = json.dumps(
             {"time": round(now, 3), "profile": profile, "session": session, **asdict(used)},
             separators=(",", ":"),
         )
-        # The end of a line comes first: one that a full disk has cut off spoils no other.
+        # A newline comes first: a line that a full disk has cut off spoils no other.
         written = f"\n{line}\n".encode()
         make_private(self._folder)
         path = self._folder / f"{time.strftime(_MONTH, time.localtime(now))}{_SUFFIX}"
@@ -78,18 +78,18 @@ class Ledger:
         finally:
             os.close(descriptor)
 
-    def entries(self, month: str) -> Iterator[Entry]:
-        """The calls of a month, without lines that are damaged.
+    def entries(self, month: str) -> Iterator[UsageEntry]:
+        """Yield the calls of a month, without damaged lines.
 
         Raises:
-            OSError: its file cannot be read.
+            OSError: the file of the month cannot be read.
         """
         yield from _entries(self._since(month, 0))
 
     def spent_usd(self, profile: str) -> float:
-        """What the calls of a profile have cost in this month, as far as prices were known.
+        """Return the cost of a profile's calls in this month, without calls of unknown price.
 
-        What was read once is not read again.
+        Each call reads only the lines added since the one before.
 
         Raises:
             OSError: the file cannot be read.
@@ -97,7 +97,7 @@ class Ledger:
         if self.month != self._month:
             self._month, self._read, self._spent = self.month, 0, {}
         new = self._since(self._month, self._read)
-        # What has no end yet is read again with it.
+        # A line without an end is read again once it has one.
         new = new[: new.rfind(b"\n") + 1]
         self._read += len(new)
         for entry in _entries(new):
@@ -114,8 +114,8 @@ class Ledger:
 
 
 @dataclass(slots=True)
-class Account:
-    """What a session notes in the ledger, for the profile that it has at that time."""
+class LedgerAccount:
+    """The account of a session in the ledger, under the profile that it has at that time."""
 
     ledger: Ledger
     profile: str
@@ -123,10 +123,10 @@ class Account:
     _unwritten_usd: float = 0.0
 
     def note(self, used: UsageReported) -> None:
-        """Note a call.
+        """Append a call.
 
         Raises:
-            OSError: it cannot be written; it counts for this session all the same.
+            OSError: the line cannot be written; its cost counts for this session all the same.
         """
         try:
             self.ledger.add(self.profile, self.session, used)
@@ -135,7 +135,7 @@ class Account:
             raise
 
     def spent_usd(self) -> float:
-        """What the profile's calls have cost in this month.
+        """Return the cost of the profile's calls in this month.
 
         Raises:
             OSError: the ledger cannot be read.
@@ -143,28 +143,28 @@ class Account:
         return self.ledger.spent_usd(self.profile) + self._unwritten_usd
 
 
-def tallies(entries: Iterable[Entry], key: Callable[[Entry], Key]) -> dict[Key, Tally]:
-    """What all calls have used for which `key` is the same, in order of the keys."""
+def tallies(entries: Iterable[UsageEntry], key: Callable[[UsageEntry], Key]) -> dict[Key, Tally]:
+    """Return the sums of the calls that share a `key`, in order of the keys."""
     found: dict[Key, Tally] = {}
     for entry in entries:
         found[key(entry)] = found.get(key(entry), Tally()).plus(entry.used)
     return dict(sorted(found.items()))
 
 
-def _entries(lines: bytes) -> Iterator[Entry]:
-    import jiter  # noqa: PLC0415  (to write needs none)
+def _entries(lines: bytes) -> Iterator[UsageEntry]:
+    import jiter  # noqa: PLC0415  (writing needs none)
 
     for line in filter(None, lines.split(b"\n")):
         try:
             entry = _entry(jiter.from_json(line))
         except (LookupError, TypeError, ValueError):
-            # It was cut off, or a newer terp has written it.
+            # The line was cut off, or a newer version has written it.
             continue
         yield entry
 
 
-def _entry(read: Mapping[str, Any]) -> Entry:
-    return Entry(float(read["time"]), str(read["profile"]), str(read["session"]), _used(read))
+def _entry(read: Mapping[str, Any]) -> UsageEntry:
+    return UsageEntry(float(read["time"]), str(read["profile"]), str(read["session"]), _used(read))
 
 
 def _used(read: Mapping[str, Any]) -> UsageReported:

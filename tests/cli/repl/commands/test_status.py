@@ -7,7 +7,7 @@ import pytest
 from terp.events import ModelCalled, TurnStarted, UsageReported
 from terp.models.facts.prices import ModelFacts
 from terp.models.facts.window import Window
-from terp.session.cost.ledger import Account, Ledger
+from terp.session.cost.ledger import Ledger, LedgerAccount
 from terp.session.resources import Limits
 from terp.settings import Settings
 from terp.settings.layers import Given, combine
@@ -211,7 +211,7 @@ async def test_limits_and_the_month_of_the_profile_are_told(tmp_path: Path) -> N
     ledger = Ledger(tmp_path / "usage", lambda: NOON)
     for profile, session in (("work", "earlier"), ("work", "s1"), ("play", "s2")):
         ledger.add(profile, session, CACHED)
-    here.session.resources.account = Account(ledger, "work", "s1")
+    here.session.resources.account = LedgerAccount(ledger, "work", "s1")
     here.session.resources.limits = Limits(max_turn_usd=0.5, max_budget_usd=1, max_month_usd=30)
     _, turn, session, month, _ = await here.does("/cost")
     assert turn.endswith("$0.0213 of $0.5000")

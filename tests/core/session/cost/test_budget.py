@@ -14,7 +14,7 @@ from terp.events.messages import Assistant, Message, User
 from terp.events.model import Chunk, Replied, Retrying, Usage
 from terp.models.facts.prices import UNKNOWN, ModelFacts
 from terp.session.cost.budget import Tally
-from terp.session.cost.ledger import Account, Ledger
+from terp.session.cost.ledger import Ledger, LedgerAccount
 from terp.session.resources import Limits
 from terp.session.session import Session
 from terp.testing import ScriptedModel, call, collect
@@ -59,7 +59,7 @@ async def test_a_call_that_would_go_past_the_budget_is_not_made(tmp_path: Path) 
     assert told(events) == (
         "max_budget",
         "Stopped: $0.00 of $5.00 is spent (max_budget), and the next request would cost about "
-        f"${tokens}.00 or more. Raise --max-budget to go on.",
+        f"${tokens}.00 or more. Raise --max-budget to continue.",
     )
 
 
@@ -81,7 +81,7 @@ async def test_the_budget_that_is_reached_ends_the_turn(tmp_path: Path) -> None:
     assert len(model.requests) == 2
     assert told(events) == (
         "max_budget",
-        "Stopped: $0.5000 of $0.5000 is spent (max_budget). Raise --max-budget to go on.",
+        "Stopped: $0.5000 of $0.5000 is spent (max_budget). Raise --max-budget to continue.",
     )
 
 
@@ -91,7 +91,7 @@ async def test_a_turn_has_a_limit_of_its_own_and_the_next_begins_anew(tmp_path: 
     assert told(await collect(session, "go")) == (
         "max_budget",
         "Stopped: $0.5000 of $0.5000 is spent in this turn (max_turn_usd). "
-        "Raise --max-turn-usd, or say 'go on' at the prompt.",
+        "Raise --max-turn-usd, or type 'go on' at the prompt.",
     )
     assert told(await collect(session, "go on")) == ("done", " ")
     assert session.spent_usd == 0.75
@@ -136,8 +136,8 @@ async def test_a_reply_of_which_no_usage_is_told_was_not_for_nothing(tmp_path: P
     assert (used.input_tokens, used.cost_usd, session.spent_usd) == (0, None, None)
 
 
-def account(tmp_path: Path, profile: str = "work") -> Account:
-    return Account(Ledger(tmp_path / "usage", lambda: NOON), profile, "s1")
+def account(tmp_path: Path, profile: str = "work") -> LedgerAccount:
+    return LedgerAccount(Ledger(tmp_path / "usage", lambda: NOON), profile, "s1")
 
 
 async def test_sessions_of_a_profile_share_what_it_may_spend_in_a_month(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ async def test_sessions_of_a_profile_share_what_it_may_spend_in_a_month(tmp_path
     spent = (
         "max_budget",
         "Stopped: $0.5000 of $0.5000 is spent by the profile 'work' this month (max_month_usd). "
-        "Raise --max-month-usd to go on; terp cost tells what it was spent on.",
+        "Raise --max-month-usd to continue; terp cost lists the cost by profile.",
     )
     assert reasons == [done, spent, done]
 
@@ -164,7 +164,7 @@ async def test_a_month_that_cannot_be_read_is_not_taken_for_one_in_which_nothing
     session.resources.account = account(tmp_path)
     reason, error = told(await collect(session, "go"))
     assert reason == "error"
-    assert error.startswith("What was spent this month cannot be read (")
+    assert error.startswith("The cost of this month cannot be read (")
 
 
 async def test_that_nothing_can_be_noted_is_told_once_and_stops_nothing(tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ async def test_that_nothing_can_be_noted_is_told_once_and_stops_nothing(tmp_path
     events = await collect(session, "go")
     assert told(events)[0] == "done"
     [notice] = of(Noticed, events)
-    assert notice.text.startswith("What this session uses is not noted for the profile: ")
+    assert notice.text.startswith("The cost of this session is not recorded for the profile: ")
 
 
 async def test_what_earlier_turns_said_is_expected_in_the_next_request(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from terp.events import UsageReported
 from terp.session.cost.budget import Tally, tally_of
-from terp.session.cost.ledger import Account, Entry, Ledger, tallies
+from terp.session.cost.ledger import Ledger, LedgerAccount, UsageEntry, tallies
 
 NOON = 1_795_348_800.0  # 22 November 2026
 USED = UsageReported(1_000, 20, 400, 0.5, "openai/a", 1.5)
@@ -41,8 +41,8 @@ def test_a_call_is_noted_and_read_back(tmp_path: Path) -> None:
     ledger(tmp_path).add("work", "s1", USED)
     ledger(tmp_path).add("play", "s2", UsageReported(1, 2, 0, None, "mine/b", 0.5))
     assert list(ledger(tmp_path).entries(MONTH)) == [
-        Entry(NOON, "work", "s1", USED),
-        Entry(NOON, "play", "s2", UsageReported(1, 2, 0, None, "mine/b", 0.5)),
+        UsageEntry(NOON, "work", "s1", USED),
+        UsageEntry(NOON, "play", "s2", UsageReported(1, 2, 0, None, "mine/b", 0.5)),
     ]
 
 
@@ -133,7 +133,7 @@ def test_lines_of_anything_else_are_passed_over(rubbish: list[bytes], at: int) -
 
 def test_an_account_counts_what_could_not_be_written(tmp_path: Path) -> None:
     (tmp_path / "usage").write_text("no folder")
-    account = Account(ledger(tmp_path), "work", "s1")
+    account = LedgerAccount(ledger(tmp_path), "work", "s1")
     with pytest.raises(OSError, match="File exists"):
         account.note(USED)
     (tmp_path / "usage").unlink()
@@ -142,7 +142,7 @@ def test_an_account_counts_what_could_not_be_written(tmp_path: Path) -> None:
 
 
 def test_an_account_goes_on_under_another_profile(tmp_path: Path) -> None:
-    account = Account(ledger(tmp_path), "work", "s1")
+    account = LedgerAccount(ledger(tmp_path), "work", "s1")
     account.note(USED)
     account.profile = "play"
     account.note(USED)
