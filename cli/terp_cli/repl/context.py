@@ -157,10 +157,10 @@ class ReplContext:
     def _brief_on_project(self) -> None:
         """Send the model the project's current instructions, if the session works in the project."""
         resources, project = self.session.resources, self.call.project
-        briefing = resources.briefing
-        if briefing is not None and briefing.project.cwd == project.cwd:
-            briefing = resources.briefing = replace(briefing, project=project)
-            self.session.instruct(briefing.text(self.settings), code=self.settings.code)
+        system_prompt = resources.system_prompt
+        if system_prompt is not None and system_prompt.project.cwd == project.cwd:
+            system_prompt = resources.system_prompt = replace(system_prompt, project=project)
+            self.session.instruct(system_prompt.text(self.settings), code=self.settings.code)
 
     async def use_profile(self, name: str) -> Change | None:
         """Use the settings of another profile; return the change, or None if the user declined it.

@@ -137,8 +137,7 @@ async def conversed(
     if doubtful := doubt(session.model.name, settings.api_base):
         call.note(doubtful)
     resources = session.resources
-    begun_with = [resources.attaching.told] if resources.attaching and resources.attaching.told else []
-    for line in (*begun_with, *resources.toolbox.problems):
+    for line in resources.notices:
         call.note(line)
     if resources.confinement is not None and resources.confinement.warning and not call.stays:
         call.note(resources.confinement.warning)

@@ -146,8 +146,8 @@ class SettingsOpener:
             if place.keeper is not None:
                 place.keeper.close()
             raise
-        for problem in session.resources.toolbox.problems:
-            session.dialog.notify(problem)
+        for line in session.resources.notices:
+            session.dialog.notify(line)
         # Whoever opens a session is about to ask.
         await prefetch_adapters()
         return OpenedSession(session, cwd)

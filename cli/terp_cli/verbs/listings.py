@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from terp.events.kernel import KnownLanguage
 from terp.kernels.jupyter.local import LocalKernels
-from terp.opening.workbench import kernel_options
+from terp.opening.environment import kernel_options
 from terp.settings import Settings
 from terp.store.places import Place
 from terp.tools.files.declared import Tool
@@ -54,14 +54,14 @@ def list_tools(call: Invocation) -> int:
 
 async def _at_gateway(call: Invocation, settings: Settings) -> tuple[Sequence[KnownLanguage], Toolbox]:
     """Return the languages and the tools behind the gateway of this call; start no kernel."""
-    from terp.opening.remote_workbench import open_gateway  # noqa: PLC0415  (most code runs here)
+    from terp.opening.gateway_environment import gateway_environment  # noqa: PLC0415  (most code runs here)
 
     place = Place(call.places.sessions)
-    bench = await open_gateway(settings, project=call.project, environ=call.environ, place=place)
+    environment = await gateway_environment(settings, project=call.project, environ=call.environ, place=place)
     try:
-        return bench.kernels.known(), bench.toolbox
+        return environment.kernels.known(), environment.toolbox
     finally:
-        await bench.kernels.aclose()
+        await environment.kernels.aclose()
 
 
 def _server_tools(call: Invocation, settings: Settings) -> Sequence[Tool]:

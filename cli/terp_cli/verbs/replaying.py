@@ -5,7 +5,6 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from terp.analysis.effects.analysis import effects_of
 from terp.analysis.rules.deciding import Rules
@@ -14,8 +13,8 @@ from terp.events.outputs import Output, Text
 from terp.events.run_log import LoggedRun
 from terp.events.settled import Displays
 from terp.models.recording.file import Recording
+from terp.opening.environment import ExecutionEnvironment, open_environment
 from terp.opening.session import written_rules
-from terp.opening.workbench import Workbench, open_bench
 from terp.person import Nobody
 from terp.session.replay.difference import difference
 from terp.session.replay.source import is_whole, recorded_runs, session_runs
@@ -33,9 +32,6 @@ from terp_cli.repl.commands.rows import counted
 from terp_cli.repl.keeping import folder_of
 from terp_cli.terminal.sanitise import one_line, readable
 from terp_cli.verbs.run_code import SessionlessRunner, equip
-
-if TYPE_CHECKING:
-    from terp.opening.remote_workbench import GatewayBench
 
 _UNFINISHED = {
     "interrupted": "it was interrupted",
@@ -126,21 +122,21 @@ class _Replay:
 
     async def _conversation(self, conversation: Sequence[LoggedRun]) -> int:
         call, project = self._call, self._call.project_around(self._source.cwd)
-        bench = await self._bench(project)
+        environment = await self._environment(project)
         try:
-            equip(call, self._alone, bench)
+            equip(call, self._alone, environment)
             displays = Displays()
             for run in conversation:
                 self._number += 1
-                if code := await self._rerun(run, bench, displays):
+                if code := await self._rerun(run, environment, displays):
                     return code
             return 0
         finally:
-            await bench.kernels.aclose()
+            await environment.kernels.aclose()
 
-    async def _bench(self, project: Project) -> "Workbench | GatewayBench":
+    async def _environment(self, project: Project) -> ExecutionEnvironment:
         # The model has written it, and nobody looks at it now: it is confined as such code is.
-        return await open_bench(
+        return await open_environment(
             self._settings,
             project=project,
             environ=self._call.environ,
@@ -148,8 +144,8 @@ class _Replay:
             unasked=lambda: True,
         )
 
-    async def _rerun(self, run: LoggedRun, bench: "Workbench | GatewayBench", displays: Displays) -> int:
-        kernel = bench.kernels.get(run.language)
+    async def _rerun(self, run: LoggedRun, environment: ExecutionEnvironment, displays: Displays) -> int:
+        kernel = environment.kernels.get(run.language)
         if why := self._why_not(run, kernel.cwd):
             self._left_out += 1
             self._call.note(f"run {self._number} of {self._total} is left out: {why}.")
@@ -158,7 +154,7 @@ class _Replay:
             await kernel.restart()
         heard = CapturedRun(run.answers, displays, self._alone.serve, self._settings.max_output_chars)
         stopping = self._call.stopping
-        with stopping.watching(lambda: self._alone.stop(kernel), bench.kernels.aclose):
+        with stopping.watching(lambda: self._alone.stop(kernel), environment.kernels.aclose):
             ended = await self._alone.run(kernel, run.code, heard, self._settings.run_timeout_s)
         if stopping.code or ended == EXIT_CODES["interrupted"]:
             return stopping.code or ended

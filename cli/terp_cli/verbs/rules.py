@@ -8,8 +8,8 @@ from terp.errors import SettingsError
 from terp.events.effects import Effects
 from terp.events.wire import VERSION
 from terp.kernels.jupyter.local import LocalKernels
+from terp.opening.environment import kernel_options
 from terp.opening.session import written_rules
-from terp.opening.workbench import kernel_options
 from terp.settings import Settings
 from terp.text.languages import means_language
 from terp_cli.fronts.invocation import Invocation

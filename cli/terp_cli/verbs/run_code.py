@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TextIO, assert_never
+from typing import Protocol, TextIO, assert_never
 
 from terp.errors import SettingsError, with_remedy
 from terp.events import Noticed, Progress
@@ -28,7 +28,7 @@ from terp.events.outputs import (
 )
 from terp.kernels.environments.readiness import Readiness
 from terp.models.tool import Call
-from terp.opening.workbench import Workbench, open_bench
+from terp.opening.environment import ExecutionEnvironment, open_environment
 from terp.person import AutoRun, Nobody, Person
 from terp.person.dialog import Questions, UserDialog
 from terp.session.artifacts import Artifacts
@@ -45,9 +45,6 @@ from terp_cli.render.run_text import displayed_file
 from terp_cli.repl.keeping import folder_of
 from terp_cli.repl.terminal_ui import person_beside
 from terp_cli.terminal.sanitise import readable
-
-if TYPE_CHECKING:
-    from terp.opening.remote_workbench import GatewayBench
 
 Shown = Text | Display | DisplayUpdate | Error | Omitted | RunStarted | Clear
 
@@ -199,37 +196,37 @@ def run_script(call: Invocation) -> int:
     async def run() -> int:
         alone = SessionlessRunner(AutoRun(person) if settings.auto_run else person, call.note)
         # The code is the person's own: only where they ask for a sandbox does it run in one.
-        bench = await open_bench(
+        environment = await open_environment(
             settings,
             project=call.project,
             environ=call.environ,
             place=Place(folder),
             unasked=lambda: False,
         )
+        kernels = environment.kernels
         try:
-            equip(call, alone, bench)
-            languages = bench.kernels.languages
-            kernel = bench.kernels.get(language_for(call.line.argument, call.options.language, languages))
-            with call.stopping.watching(lambda: alone.stop(kernel), bench.kernels.aclose):
+            equip(call, alone, environment)
+            language = language_for(call.line.argument, call.options.language, kernels.languages)
+            kernel = kernels.get(language)
+            with call.stopping.watching(lambda: alone.stop(kernel), kernels.aclose):
                 ended = await alone.run(
                     kernel, code, ScriptRun(call.out, call.notes, artifacts, alone), settings.run_timeout_s
                 )
                 return call.stopping.code or ended
         finally:
-            await bench.kernels.aclose()
+            await kernels.aclose()
 
     return asyncio.run(run())
 
 
-def equip(call: Invocation, alone: "SessionlessRunner", bench: "Workbench | GatewayBench") -> None:
+def equip(call: Invocation, alone: "SessionlessRunner", environment: ExecutionEnvironment) -> None:
     """Give code that runs without a session what comes before it, and what it may call."""
-    notices = (bench.told, bench.kernels.confinement.warning) if isinstance(bench, Workbench) else ()
-    for line in (*filter(None, notices), *bench.toolbox.problems):
-        call.note(line)
-    if isinstance(bench, Workbench) and "python" not in bench.kernels.attached:
-        for preparation in bench.pythons(alone.dialog), bench.packages(alone.dialog):
-            alone.readiness.add(preparation)
-    bench.offer(alone.services, alone.dialog)
+    confinement = environment.confinement
+    for line in (*environment.notices, confinement.warning if confinement else ""):
+        if line:
+            call.note(line)
+    environment.prepare(alone.readiness, alone.dialog)
+    environment.offer(alone.services, alone.dialog)
 
 
 class OneRun(Protocol):

@@ -9,8 +9,8 @@ from terp.kernels.sandbox.confinement import options_of
 from terp.models.building import build_model, provider_of, settings_for
 from terp.models.facts.known_prices import known_prices
 from terp.models.facts.windows import windows
+from terp.opening.environment import install_policy
 from terp.opening.session import goal_in, limits_of, written_rules
-from terp.opening.workbench import install_policy
 from terp.secrets.keys import with_keys
 from terp.session.between_runs import restart_kernel
 from terp.session.session import Session
@@ -111,10 +111,10 @@ async def change_settings(
     """
     _check_sandbox(session, change)
     restarted, after = started_anew(session, change), change.after
-    briefing = session.resources.briefing
-    if briefing is not None:
+    system_prompt = session.resources.system_prompt
+    if system_prompt is not None:
         # What cannot be read fails here, where nothing has changed.
-        briefing.text(after)
+        system_prompt.text(after)
     if change.touches(_of_the_model() | {"code"}):
         await _change_model(session, change, environ, api_key)
     _keep_in_mind(session, change)
@@ -130,9 +130,9 @@ async def change_settings(
         session.kernels.options = replace(session.kernels.options, env_pass=after.env_pass)
     for kernel in restarted:
         await restart_kernel(kernel, session.note)
-    if briefing is not None:
+    if system_prompt is not None:
         # By now it is what holds the kernels that is told.
-        session.instruct(briefing.text(after), code=after.code)
+        session.instruct(system_prompt.text(after), code=after.code)
 
 
 async def use_model(

@@ -11,11 +11,10 @@ from terp.errors import SettingsError
 from terp.models.building import build_model
 from terp.models.facts.known_prices import known_prices
 from terp.models.facts.windows import windows
-from terp.opening.workbench import Workbench, open_bench
+from terp.opening.environment import open_environment
 from terp.person import AutoRun, Nobody, Person
 from terp.secrets.known_secrets import Secrets
-from terp.session.attaching import Attaching
-from terp.session.context.briefing import Briefing
+from terp.session.context.system_prompt import SystemPrompt
 from terp.session.cost.ledger import Ledger, LedgerAccount
 from terp.session.resources import Limits, SessionResources
 from terp.session.session import Session
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from terp.analysis.rules.rule import Rule
     from terp.checks.until.goal import Goal
     from terp.opening.chat import Chat
-    from terp.opening.remote_workbench import GatewayBench
     from terp.session.keeping import Keeping
 
 
@@ -132,9 +130,7 @@ class Opening:
         session = await build_session(
             self._settings, decides, place=place, project=self._project, environ=self._environ
         )
-        resources = session.resources
-        begun_with = [resources.attaching.told] if resources.attaching and resources.attaching.told else []
-        for line in (*begun_with, *self._project.notices, *self._notices, *resources.toolbox.problems):
+        for line in (*self._project.notices, *self._notices, *session.resources.notices):
             session.dialog.notify(line)
         return session
 
@@ -175,46 +171,46 @@ async def build_session(
         NoSandbox: a sandbox is required, and none works here.
         KernelStartFailed: no kernel answers that code is to run in, or its gateway lets nobody in.
     """
-    bench = await open_bench(settings, project=project, environ=environ, place=place, prelude=prelude)
-    kernels, toolbox = bench.kernels, bench.toolbox
+    environment = await open_environment(
+        settings, project=project, environ=environ, place=place, prelude=prelude
+    )
+    kernels, toolbox, keyed = environment.kernels, environment.toolbox, environment.keyed
     functions = FunctionNames(toolbox)
     model = await build_model(
         settings,
         kernels.languages,
         cwd=kernels.cwd,
-        environ=bench.keyed,
+        environ=keyed,
         api_key=api_key,
         functions=functions,
     )
     secrets = place.secrets or Secrets(environ, settings, api_key)
     # `place.secrets` may have been built from older settings.
     secrets.use(settings)
-    briefing = Briefing(kernels, toolbox, environ, project)
+    system_prompt = SystemPrompt(kernels, toolbox, environ, project)
     resources = SessionResources(
         limits=limits_of(settings),
-        windows=windows(settings, bench.keyed),
-        prices=known_prices(settings, bench.keyed),
-        account=_account(settings, place, bench.keyed),
-        briefing=briefing,
+        windows=windows(settings, keyed),
+        prices=known_prices(settings, keyed),
+        account=_account(settings, place, keyed),
+        system_prompt=system_prompt,
         toolbox=toolbox,
         functions=functions,
-        confinement=bench.kernels.confinement if isinstance(bench, Workbench) else None,
+        notices=environment.notices,
+        confinement=environment.confinement,
         secrets=secrets,
         rules=Rules(written_rules(settings)),
         goal=goal_in(settings),
         references=settings.references,
         error_values=settings.error_values,
     )
-    session = Session(
-        model,
-        kernels,
-        person,
-        folder=place.folder,
-        resources=resources,
-        keeper=place.keeper,
-    )
-    session.instruct(briefing.text(settings), code=settings.code)
-    _prepare(session, bench, settings, functions)
+    session = Session(model, kernels, person, folder=place.folder, resources=resources, keeper=place.keeper)
+    session.instruct(system_prompt.text(settings), code=settings.code)
+    environment.connect(session)
+    if settings.mcp_servers and "python" in kernels.languages:
+        from terp.opening.mcp import open_servers  # noqa: PLC0415  (few sessions have any)
+
+        open_servers(session, kernels, settings.mcp_servers, functions)
     return session
 
 
@@ -225,38 +221,6 @@ def _account(settings: Settings, place: Place, environ: Mapping[str, str]) -> Le
     if is_replay or not (place.keeper or settings.max_month_usd):
         return None
     return LedgerAccount(Ledger(find_places(environ).usage), settings.profile, place.folder.name)
-
-
-def _prepare(
-    session: Session, bench: "Workbench | GatewayBench", settings: Settings, functions: FunctionNames
-) -> None:
-    """Add the preparations and services that ask the session's user."""
-    if isinstance(bench, Workbench):
-        if bench.kernels.confinement is not None:
-            session.readiness.hand_to(bench.kernels.confinement.let_read)
-        _let_choose(session, bench)
-    else:
-        bench.carry(session.readiness)
-    bench.offer(session, session.dialog)
-    if settings.mcp_servers and "python" in bench.kernels.languages:
-        from terp.opening.mcp import open_servers  # noqa: PLC0415  (few sessions have any)
-
-        open_servers(session, bench.kernels, settings.mcp_servers, functions)
-
-
-def _let_choose(session: Session, bench: Workbench) -> None:
-    """Let the session choose its Python, and install into it, wherever that is not somebody else's."""
-    pythons, packages = bench.pythons(session.dialog), bench.packages(session.dialog)
-
-    def choose(own: bool) -> None:
-        session.resources.pythons, session.resources.packages = (pythons, packages) if own else (None, None)
-        for preparation in pythons, packages:
-            session.readiness.remove(preparation)
-            if own:
-                session.readiness.add(preparation)
-
-    choose("python" not in bench.kernels.attached)
-    session.resources.attaching = Attaching(bench.kernels, session.note, choose, bench.told)
 
 
 def limits_of(settings: Settings) -> Limits:

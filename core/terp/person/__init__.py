@@ -15,8 +15,8 @@ from terp.events import CodeProposed
 class Run:
     """Consent to run exactly this code. Code other than what was shown is proposed again first.
 
-    `by` is who gave it: "person", or the name of the policy that did. `rules` are what the person allows
-    from now on in this session, in the words of `allow` (`shell: git status`).
+    `by` is "person", or the name of the policy that consented. `rules` are added by the user for the rest of
+    this session, in the syntax of the setting `allow` (`shell: git status`).
     """
 
     code: str
@@ -26,9 +26,9 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Decline:
-    """No consent; `reason` is sent to the model. `stop` ends the turn instead of going on.
+    """A refusal; `reason` is sent to the model. `stop` ends the turn.
 
-    `by` is who refused: "person", or the rule that did. It is false, as "no" is.
+    `by` is "person", or the rule that refused. A refusal is false in conditions.
     """
 
     reason: str
@@ -41,9 +41,9 @@ class Decline:
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """A question other than about code: install a package, download a file, write elsewhere.
+    """A yes/no question that is not about code: install a package, download a file, write elsewhere.
 
-    With `as_code` it is about what code could do as well: who runs code unasked is not asked this either.
+    `as_code` marks what code could do as well: with `auto_run` the answer is yes without asking.
     """
 
     what: str
@@ -53,7 +53,7 @@ class Consent:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An answer: the letter it is given with, and what it does."""
+    """An answer: the letter to type, and its effect."""
 
     letter: str
     does: str
@@ -63,8 +63,8 @@ class Option:
 class Choice:
     """A question with more answers than yes and no.
 
-    `as_code` is the letter of who runs code unasked, where it is about what code could do as well.
-    `otherwise` is what Enter alone answers, if it does.
+    `as_code` is the answer with `auto_run`, for what code could do as well; "" asks. `otherwise` is the
+    answer of an empty line, or "".
     """
 
     what: str
@@ -75,19 +75,19 @@ class Choice:
 
 
 class Person(Protocol):
-    """Who decides. Methods may take as long as a person needs; cancelling one takes the question back."""
+    """The user, or a policy, who decides. Methods may take any time; cancelling withdraws the question."""
 
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
-        """The decision on one proposal."""
+        """Return the decision on one proposal."""
 
     async def allow(self, request: Consent) -> bool | Decline:
-        """Whether something other than code may be done; the model reads the reason of a `Decline`."""
+        """Return True to consent; the model reads the reason of a `Decline`."""
 
     async def choose(self, choice: Choice) -> str | Decline:
-        """The letter of the answer; "" when none is wanted, or nobody answers; `Decline` as for `allow`."""
+        """Return the letter of the answer; "" if there is no answer; `Decline` as for `allow`."""
 
     async def type_in(self, prompt: str, *, secret: bool) -> str:
-        """A line for code that waits in `input()`.
+        """Return a line for code that waits in `input()`.
 
         Raises:
             NobodyThere: no line will ever come.
@@ -95,39 +95,38 @@ class Person(Protocol):
 
 
 class AutoRun:
-    """Runs every proposal unasked, as the person configured with `auto_run`; consents to nothing more.
+    """Runs every proposal without asking, as configured with `auto_run`; consents to nothing more.
 
-    Code that a rule asks about, and questions that are not about code, go to `behind`, the person who may
-    still be there.
+    Code that a rule asks about, and questions that are not about code, go to `behind`, if somebody is there.
     """
 
     def __init__(self, behind: Person | None = None) -> None:
         self._behind = behind or Nobody()
 
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
-        """`Run`, unless a rule wants the person behind to be asked."""
+        """Return `Run`; if a rule asks about the code, ask the person behind."""
         if proposed.asks:
             return await self._behind.approve(proposed)
         return Run(proposed.code, by="auto_run")
 
     async def allow(self, request: Consent) -> bool | Decline:
-        """What the person behind says; no, when there is none. Yes to what code can do as well."""
+        """Consent to what code could do as well; else ask the person behind."""
         return request.as_code or await self._behind.allow(request)
 
     async def choose(self, choice: Choice) -> str | Decline:
-        """What the person behind answers, if there is one. Yes to what code can do as well."""
+        """Return the answer for what code could do as well; else ask the person behind."""
         return choice.as_code or await self._behind.choose(choice)
 
     async def type_in(self, prompt: str, *, secret: bool) -> str:
-        """What the person behind types."""
+        """Return a line from the person behind."""
         return await self._behind.type_in(prompt, secret=secret)
 
 
 class Nobody:
-    """A headless run without `auto_run`: what no rule allows is declined and the turn stops there."""
+    """A session without a user: declines code that no rule allows, which ends the turn."""
 
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
-        """`Decline`, ending the turn.
+        """Decline, and end the turn.
 
         Raises:
             NobodyThere: always, so that the turn ends as `approval_needed`.
@@ -143,15 +142,15 @@ class Nobody:
         )
 
     async def allow(self, request: Consent) -> bool:
-        """No."""
+        """Refuse."""
         return False
 
     async def choose(self, choice: Choice) -> str:
-        """Nothing."""
+        """Return "", no answer."""
         return ""
 
     async def type_in(self, prompt: str, *, secret: bool) -> str:
-        """Nothing.
+        """Raise.
 
         Raises:
             NobodyThere: always.

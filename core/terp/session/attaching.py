@@ -1,4 +1,4 @@
-"""Kernels of somebody else in a session: taken by name, told to person and model, and given back."""
+"""Kernels of other programs in a session: attached by name, announced to user and model, and detached."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from terp.kernels.attached.finding import FoundKernel
 
 
-def told(found: "FoundKernel", language: str) -> str:
-    """What a person must know of a kernel that was taken for `language`."""
+def notice_for_user(found: "FoundKernel", language: str) -> str:
+    """Return the notice for the user on a kernel that was attached for `language`."""
     attachment, others = found.attachment, found.others
     named = language.capitalize()
     unsure = "" if attachment.heeds_interrupts else " It may not be possible to interrupt it from here."
@@ -25,8 +25,8 @@ def told(found: "FoundKernel", language: str) -> str:
     )
 
 
-def taught(attachment: KernelAttachment, language: str) -> str:
-    """What the model must know of it."""
+def note_for_model(attachment: KernelAttachment, language: str) -> str:
+    """Return the note for the model on an attached kernel."""
     where = f" It works in {attachment.cwd}." if attachment.cwd else ""
     return (
         f"The {language} kernel is one that somebody else uses at the same time.{where} What is in it and "
@@ -36,10 +36,10 @@ def taught(attachment: KernelAttachment, language: str) -> str:
 
 
 async def found_for(settings: Settings, environ: Mapping[str, str], cwd: str) -> "FoundKernel | None":
-    """The kernel that the settings say to attach to; None when they say nothing.
+    """Return the kernel that the settings name; None if they name none.
 
     Raises:
-        SettingsError: nothing is called so, or a file is no connection file.
+        SettingsError: no kernel has this name, or a file is no connection file.
         KernelStartFailed: no kernel answers there.
     """
     return await _found(settings.attach, environ, cwd) if settings.attach else None
@@ -52,35 +52,29 @@ async def _found(target: str, environ: Mapping[str, str], cwd: str) -> "FoundKer
 
 
 class Attaching:
-    """Which languages of a session run in kernels of somebody else.
+    """Attaches a session to kernels of other programs, and detaches it.
 
-    `note` lets the model read a text with the next message; `choose` is called with whether the Python of
-    the session is terp's to be chosen and to be given packages. `told` is what the person must know of the
-    kernel that the session began with.
+    `note` lets the model read a text with the next message. `choose` is called with False while an attached
+    kernel runs Python: terp then neither chooses the Python nor installs packages.
     """
 
     def __init__(
-        self,
-        kernels: LocalKernels,
-        note: Callable[[str], None],
-        choose: Callable[[bool], None],
-        told: str = "",
+        self, kernels: LocalKernels, note: Callable[[str], None], choose: Callable[[bool], None]
     ) -> None:
-        self.told = told
         self._kernels = kernels
         self._note = note
         self._choose = choose
 
     @property
     def current(self) -> Mapping[str, KernelAttachment]:
-        """The kernels that were taken, by language."""
+        """The attached kernels, by language."""
         return self._kernels.attached
 
     async def attach(self, target: str) -> str:
-        """Take another kernel for its language from the next code on; what the person must know.
+        """Run a language in another kernel from the next code on; return the notice for the user.
 
         Raises:
-            SettingsError: nothing is called so, or a file is no connection file.
+            SettingsError: no kernel has this name, or a file is no connection file.
             KernelError: no kernel answers there, or it cannot run code of this session.
         """
         before = dict(self.current)
@@ -93,12 +87,12 @@ class Attaching:
             raise
         finally:
             self._settled(language)
-        lesson = taught(found.attachment, language)
-        self._note(f"[{lesson} Variables of the kernel before it are not there.]")
-        return told(found, language)
+        note = note_for_model(found.attachment, language)
+        self._note(f"[{note} Variables of the kernel before it are not there.]")
+        return notice_for_user(found, language)
 
     async def detach(self) -> None:
-        """Take kernels of terp's own again.
+        """Return to kernels that terp starts.
 
         Raises:
             UnknownLanguage: terp has none for a language.
@@ -109,7 +103,7 @@ class Attaching:
             self._note(f"[The {language} kernel is a new one of the session's own, without variables.]")
 
     async def _back(self, language: str, before: KernelAttachment | None) -> None:
-        """Take what ran a language before; its variables are lost if it was terp's own."""
+        """Return to the kernel before; variables of one that terp had started are lost."""
         if before is not None:
             await self._kernels.attach(before)
         else:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from terp.secrets.known_secrets import Secrets
     from terp.secrets.scrubbing import Scrubber
     from terp.session.attaching import Attaching
-    from terp.session.context.briefing import Briefing
+    from terp.session.context.system_prompt import SystemPrompt
     from terp.session.cost.ledger import LedgerAccount
     from terp.tools.mcp.servers import Servers
 
@@ -62,8 +62,9 @@ class SessionResources:
     `windows` and `prices` take a model's name. `account` is where the cost of calls is written down.
     `pythons` chooses the Python that runs the code, `packages` installs into it, and `confinement` is its
     sandbox; they are None where kernels run elsewhere. `attaching` exchanges kernels for those of other
-    programs. `briefing` makes the system prompt of
-    settings, and `prompt_parts` follow it. `secrets` are redacted from all that is stored.
+    programs. `system_prompt` makes the system prompt of
+    settings, and `prompt_parts` follow it. `notices` are lines for the user, to be shown when the session
+    opens. `secrets` are redacted from all that is stored.
     The functions of `toolbox` and `servers` are in the Python kernel; calls of them as tools, by one of the
     names in `functions`, run as code there. `rules` decide about code before the person is asked. `goal` is
     read by `terp.checks.until` only: turns that its `ask` starts continue until that check has passed.
@@ -81,8 +82,9 @@ class SessionResources:
     account: "LedgerAccount | None" = None
     pythons: "PythonChoice | None" = None
     packages: "MissingPackages | None" = None
-    briefing: "Briefing | None" = None
+    system_prompt: "SystemPrompt | None" = None
     prompt_parts: Sequence[PromptPart] = ()
+    notices: tuple[str, ...] = ()
     toolbox: Toolbox = field(default_factory=Toolbox)
     servers: "Servers | None" = None
     confinement: "Confinement | None" = None

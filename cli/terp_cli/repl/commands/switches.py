@@ -105,9 +105,9 @@ async def _offer_restart(context: ReplContext, languages: Sequence[str]) -> bool
         return False
     for language in languages:
         await restart_kernel(context.session.kernels.get(language), context.session.note)
-    if (briefing := context.session.resources.briefing) is not None:
+    if (system_prompt := context.session.resources.system_prompt) is not None:
         # The system prompt names the sandbox.
-        context.session.instruct(briefing.text(context.settings), code=context.settings.code)
+        context.session.instruct(system_prompt.text(context.settings), code=context.settings.code)
     context.say(f"Started anew: {names}.")
     return True
 

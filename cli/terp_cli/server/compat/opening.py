@@ -144,10 +144,10 @@ class SharedSession:
         if wanted.system_message:
             return wanted.system_message
         session = (await self.opened()).served.session
-        briefing = session.resources.briefing
-        if briefing is None:
+        system_prompt = session.resources.system_prompt
+        if system_prompt is None:
             return getattr(session.request[0][0], "text", "")
-        return await asyncio.to_thread(briefing.text, replace(wanted, instructions=""))
+        return await asyncio.to_thread(system_prompt.text, replace(wanted, instructions=""))
 
     async def adapt(self, listening: LogFollower) -> None:
         """Let the session take the settings that are wanted by now.

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from terp.errors import SettingsError
-from terp.session.context.prompt import Facts, system_prompt
+from terp.session.context.system_prompt import PromptFacts, prompt_text
 from terp.settings.places import Places
 from terp.settings.project.files import Project, ProjectFile
 from terp.settings.project.instructions import Instructions, written_instructions
@@ -41,8 +41,8 @@ def test_a_file_of_the_person_that_cannot_be_read_is_told(tmp_path: Path) -> Non
 
 
 def test_the_prompt_says_whose_instructions_they_are_and_ends_with_those_for_this_work() -> None:
-    prompt = system_prompt(
-        Facts("Linux", "/work", ["python"]),
+    prompt = prompt_text(
+        PromptFacts("Linux", "/work", ["python"]),
         instructions="In French.",
         replacement="You help.",
         written=[Instructions("the project at /shop, from AGENTS.md", "Use pytest.")],

@@ -1,4 +1,4 @@
-"""Where a session's code runs when that is behind a gateway: kernels, and the tools in them."""
+"""The execution environment behind a gateway: its kernels, and the tools in them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -23,40 +23,50 @@ from terp.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:
     from terp.person.dialog import UserDialog
+    from terp.session.session import Session
 
 
 @dataclass(frozen=True, slots=True)
-class GatewayBench:
-    """What a session's code has behind a gateway. No environment is chosen and no package installed there."""
+class GatewayEnvironment:
+    """Kernels behind a gateway and their tools. No Python is chosen and no package installed there.
+
+    `notices` are lines for the user. `keyed` is the environment with the stored keys.
+    """
 
     kernels: GatewayKernels
     toolbox: Toolbox
+    notices: tuple[str, ...]
     settings: Settings
     keyed: Mapping[str, str]
+    confinement: None = None
 
-    def carry(self, readiness: Readiness) -> None:
-        """Have what is attached brought to the kernels."""
-        readiness.carry(FileCarrier(self.kernels))
+    def connect(self, session: "Session") -> None:
+        """Have the attachments of a session copied to the kernels, and offer the services of its tools."""
+        session.readiness.carry(FileCarrier(self.kernels))
+        self.offer(session, session.dialog)
+
+    def prepare(self, readiness: Readiness, dialog: "UserDialog") -> None:
+        """No-op: code behind a gateway needs no preparation."""
 
     def offer(self, to: OffersServices, dialog: "UserDialog") -> None:
-        """Offer what the tools call from a kernel."""
-        # Another machine's network says nothing about that of this one, from which the tools work.
+        """Offer the services that the tools call from a kernel."""
+        # Tools work from this machine, whatever network the other machine has.
         offer_tools(to, dialog, self.settings, self.keyed, lambda: self.settings.network)
 
 
-async def open_gateway(
+async def gateway_environment(
     settings: Settings, *, project: Project, environ: Mapping[str, str], place: Place, prelude: str = ""
-) -> GatewayBench:
-    """The kernels behind `gateway_url`, and the tools; `project` is that of the person's directory.
+) -> GatewayEnvironment:
+    """Connect to the kernels behind `gateway_url`; `project` is that of the user's directory.
 
-    A session that is kept finds those kernels again that it had there.
+    A stored session that is resumed gets its kernels back, if they still run.
 
     Raises:
-        SettingsError: the address or the token is wrong, or a language that was chosen is not there.
-        GatewayRefused: the gateway does not let us in.
-        GatewayUnavailable: it does not answer.
-        NoSandbox: a sandbox is required; terp cannot put one around another machine.
-        KeyringFailed: the key is in the system's keyring, which does not give it.
+        SettingsError: the address or the token is wrong, or the gateway lacks a chosen language.
+        GatewayRefused: the gateway refused access.
+        GatewayUnavailable: the gateway does not answer.
+        NoSandbox: a sandbox is required, which another machine cannot be given.
+        KeyringFailed: the key is in the system's keyring, which did not return it.
     """
     cwd = str(project.cwd)
     confinement_of(settings, project.cwd, environ, None).check_elsewhere("a kernel behind a gateway")
@@ -70,9 +80,7 @@ async def open_gateway(
     keyed = with_keys(environ, settings.model, *settings.fallback_models)
     toolbox = read_toolbox(settings, keyed, find_places(environ), kernels, project.tools)
     kernels.options = replace(options, prelude=f"{prelude}\n{toolbox.prelude()}")
+    notices = toolbox.problems
     if settings.packages:
-        told = (
-            f"packages: nothing is installed at {gateway.host}. Code can do that itself, with %pip install."
-        )
-        toolbox = replace(toolbox, problems=(*toolbox.problems, told))
-    return GatewayBench(kernels, toolbox, settings, keyed)
+        notices += (f"packages: none is installed at {gateway.host}. Code can run %pip install instead.",)
+    return GatewayEnvironment(kernels, toolbox, notices, settings, keyed)
