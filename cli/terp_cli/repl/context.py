@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from terp.errors import SessionError
 from terp.events.messages import Attachment
 from terp.models.building import settings_for
-from terp.opening.changing import Change, change_settings, started_anew, use_model
+from terp.opening.changing import Change, change_settings, restarted_kernels, use_model
 from terp.person import Consent, Decline, Person
 from terp.session.between_runs import objection
 from terp.session.explaining import asked_about
@@ -177,7 +177,7 @@ class ReplContext:
         """Load the settings again, with this profile, and apply them."""
         loaded = self.call.loaded(self.call.line.given, profile, self.call.project)
         change = Change(self.settings, loaded.settings)
-        if kernels := started_anew(self.session, change):
+        if kernels := restarted_kernels(self.session, change):
             which = ", ".join(kernel.language for kernel in kernels)
             if not await self.ask(f"Restart the kernel ({which})? Its variables will be gone."):
                 return None

@@ -1,4 +1,4 @@
-"""From settings to a session: the one place that puts its parts together.
+"""From settings to a session.
 
-`session.build_session` takes settings and returns a session: model, kernels, keeper, limits.
+`session.build_session` builds model, kernels and keeper, and the session from them; nothing else does.
 """

@@ -1,4 +1,4 @@
-"""Other settings for a session that goes on: what they change at once, and what only the next one takes."""
+"""Other settings for an open session: most take effect at once, some only for the next session."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -67,31 +67,31 @@ class Change:
 
     @property
     def later(self) -> tuple[str, ...]:
-        """Those of them that are looked at only when a session begins."""
+        """The differing settings that are only read when a session opens."""
         at_once = _AT_ONCE | _of_the_model()
-        # Without a Python of one's own the surroundings are asked, and perhaps the person.
+        # If no Python is named, it is looked for, and the user may be asked.
         waiting = {"python"} if not self.after.python else set()
         return tuple(name for name in self.names if name not in at_once or name in waiting)
 
     @property
     def is_any(self) -> bool:
-        """Whether anything differs, if only the profile for which money is spent."""
+        """True if anything differs, even if it is only the profile whose cost is recorded."""
         return bool(self.names) or self.before.profile != self.after.profile
 
     def touches(self, names: Iterable[str]) -> bool:
-        """Whether one of these settings differs, and counts at once."""
+        """Return True if one of these settings differs, and takes effect at once."""
         return any(name in self.names and name not in self.later for name in names)
 
 
-def started_anew(session: Session, change: Change) -> tuple[Kernel, ...]:
-    """The kernels that run and have to start anew for the change to reach them; their variables are lost."""
+def restarted_kernels(session: Session, change: Change) -> tuple[Kernel, ...]:
+    """Return the running kernels that the change restarts; their variables are lost."""
     kernels = [session.kernels.get(language) for language in session.kernels.languages]
-    # One kernel may serve several languages, and need not be hashable; that of SQL lives in Python's. Those
-    # of somebody else stay as they are.
+    # One kernel may run several languages, and need not be hashable; SQL runs in Python's kernel. Kernels of
+    # other programs are never restarted.
     running = [one for one in {id(one): one for one in kernels}.values() if one.generation and not one.place]
     if any(kernel.language == "python" for kernel in running):
         running = [kernel for kernel in running if kernel.language != "sql"]
-    if change.touches({"env_pass"}) or _is_held_otherwise(session, change):
+    if change.touches({"env_pass"}) or _sandbox_differs(session, change):
         return tuple(running)
     return tuple(kernel for kernel in running if kernel.language == "python" and change.touches({"python"}))
 
@@ -99,49 +99,51 @@ def started_anew(session: Session, change: Change) -> tuple[Kernel, ...]:
 async def change_settings(
     session: Session, change: Change, environ: Mapping[str, str], *, api_key: str = ""
 ) -> None:
-    """Let the session go on with other settings, but for those that come `later`.
+    """Apply other settings to the session, except those that come `later`.
 
-    Whether code runs unasked is decided by the session's person, and changed there. `api_key` is one that was
-    given for the provider of the model that answers now.
+    Approval is decided by the session's person, and changed there. `api_key` is a key for the provider of the
+    model in use.
 
     Raises:
-        SettingsError: the model's name says no provider, or a file of instructions cannot be read.
-        KernelError: there is no such Python, or a kernel does not start again.
+        SettingsError: the model's name has no known provider, or a file of instructions cannot be read.
+        KernelError: the Python does not exist, or a kernel did not restart.
         NoSandbox: a sandbox is required now, and none works here; nothing has changed.
     """
     _check_sandbox(session, change)
-    restarted, after = started_anew(session, change), change.after
+    restarted, after = restarted_kernels(session, change), change.after
     system_prompt = session.resources.system_prompt
     if system_prompt is not None:
-        # What cannot be read fails here, where nothing has changed.
+        # An unreadable file is reported here, before anything has changed.
         system_prompt.text(after)
     if change.touches(_of_the_model() | {"code"}):
         await _change_model(session, change, environ, api_key)
-    _keep_in_mind(session, change)
+    _update_resources(session, change)
     if change.touches({"python"}) and session.resources.pythons is not None:
         await session.resources.pythons.use(after.python)
     if change.touches(_PACKAGES) and session.resources.packages is not None:
         session.resources.packages.want(install_policy(after), after.packages)
     if change.touches(_SEARCH):
-        held = session.resources.confinement
+        confinement = session.resources.confinement
         environ = with_keys(environ, after.model, *after.fallback_models)
-        offer_tools(session, session.dialog, after, environ, lambda: held is None or held.network)
+        offer_tools(
+            session, session.dialog, after, environ, lambda: confinement is None or confinement.network
+        )
     if isinstance(session.kernels, LocalKernels):
         session.kernels.options = replace(session.kernels.options, env_pass=after.env_pass)
     for kernel in restarted:
         await restart_kernel(kernel, session.note)
     if system_prompt is not None:
-        # By now it is what holds the kernels that is told.
+        # The prompt names the sandbox, which has changed by now.
         session.instruct(system_prompt.text(after), code=after.code)
 
 
 async def use_model(
     session: Session, settings: Settings, environ: Mapping[str, str], *, api_key: str = ""
 ) -> None:
-    """Let the model of `settings` answer from now on, and close the one before.
+    """Use the model of `settings` from the next request on, and close the one before.
 
     Raises:
-        SettingsError: its name says no provider.
+        SettingsError: its name has no known provider.
     """
     if session.resources.secrets is not None:
         session.resources.secrets.use(settings)
@@ -162,7 +164,7 @@ async def use_model(
 async def _change_model(session: Session, change: Change, environ: Mapping[str, str], api_key: str) -> None:
     present, wanted = session.model.name, change.after.model
     if wanted == change.before.model:
-        # The person may have picked another one since.
+        # The user may have switched to another model since.
         settings, key = settings_for(present, present, change.after, api_key)
     else:
         settings, key = change.after, api_key if provider_of(wanted) == provider_of(present) else ""
@@ -170,35 +172,36 @@ async def _change_model(session: Session, change: Change, environ: Mapping[str, 
 
 
 def _check_sandbox(session: Session, change: Change) -> None:
-    held = session.resources.confinement
-    if held is not None and change.touches(_SANDBOX):
-        held.with_options(options_of(change.after)).check()
+    confinement = session.resources.confinement
+    if confinement is not None and change.touches(_SANDBOX):
+        confinement.with_options(options_of(change.after)).check()
 
 
-def _keep_in_mind(session: Session, change: Change) -> None:
-    """Take what counts from the next line that is written, the next code and the next kernel that starts."""
+def _update_resources(session: Session, change: Change) -> None:
+    """Set what the next request, the next code and the next kernel start read."""
+    resources = session.resources
     if change.touches(_LIMITS):
-        session.resources.limits = limits_of(change.after)
-    if session.resources.account is not None:
-        session.resources.account.profile = change.after.profile
+        resources.limits = limits_of(change.after)
+    if resources.account is not None:
+        resources.account.profile = change.after.profile
     if change.touches(_GOAL):
-        session.resources.goal = goal_in(change.after)
-    session.resources.references = change.after.references
-    session.resources.error_values = change.after.error_values
+        resources.goal = goal_in(change.after)
+    resources.references = change.after.references
+    resources.error_values = change.after.error_values
     if change.touches(_RULES):
-        session.resources.rules.written = tuple(written_rules(change.after))
-    if session.resources.secrets is not None:
-        session.resources.secrets.use(change.after)
-    if session.resources.confinement is not None and change.touches(_SANDBOX):
-        session.resources.confinement.options = options_of(change.after)
+        resources.rules.written = tuple(written_rules(change.after))
+    if resources.secrets is not None:
+        resources.secrets.use(change.after)
+    if resources.confinement is not None and change.touches(_SANDBOX):
+        resources.confinement.options = options_of(change.after)
 
 
-def _is_held_otherwise(session: Session, change: Change) -> bool:
-    held = session.resources.confinement
+def _sandbox_differs(session: Session, change: Change) -> bool:
+    confinement = session.resources.confinement
     return (
-        held is not None
+        confinement is not None
         and change.touches(_SANDBOX)
-        and held.differs(held.with_options(options_of(change.after)))
+        and confinement.differs(confinement.with_options(options_of(change.after)))
     )
 
 

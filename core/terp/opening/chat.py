@@ -1,4 +1,4 @@
-"""A session without `async`: a thread runs its loop."""
+"""A session for code without `async`: a thread runs its event loop."""
 
 import asyncio
 import os
@@ -29,10 +29,10 @@ _FAILURES = frozenset(
 
 
 class Chat:
-    """A session to call: `chat("…")` returns what the turn came to.
+    """A session to call: `chat("…")` returns the reply of one turn.
 
-    `make` builds the session inside the loop. The loop's thread, the kernels and the model's
-    connections end with `close`, or with the `with` block.
+    `make` builds the session inside the loop. `close`, or the end of the `with` block, closes the kernels,
+    the model's connections and the loop's thread.
     """
 
     def __init__(self, make: Callable[[], Coroutine[Any, Any, Session]]) -> None:
@@ -52,25 +52,25 @@ class Chat:
         *,
         on_event: Callable[[Event], None] | None = None,
     ) -> Reply:
-        """One turn, to its end; `on_event` is called with each event, in the loop's thread.
+        """Run one turn to its end; `on_event` is called with each event, in the loop's thread.
 
-        `attachments` are files by their paths, or their bytes, which the session then keeps.
-        Ctrl-C interrupts the turn and is raised again; the kernel and its variables stay. Code that does not
-        answer for 2 s is waited for; one more Ctrl-C then ends its kernel.
+        `attachments` are paths of files, or bytes, which are written to the session's folder.
+        Ctrl-C interrupts the turn and is raised again; the kernel and its variables stay. Code that has not
+        stopped after 2 s is waited for; another Ctrl-C ends its kernel.
 
         Raises:
             SessionError: the chat is closed.
             AttachmentError: there is no such file.
-            TurnFailed: there is no answer. A turn that stopped at a limit, or that the person ended,
-                returns what it came to.
+            TurnFailed: there is no answer. A turn that stopped at a limit, or that the user ended, returns
+                its reply.
         """
         if not self._thread.is_alive():
-            raise SessionError("This chat is closed.", "terp.open(…) opens another one.")
+            raise SessionError("This chat is closed.", "Open another one with terp.open(…).")
         attached = [one for given in attachments for one in _attached(self.session, given)]
         try:
             reply = self._wait(_gathered(ask(self.session, prompt, attached), on_event))
         except KeyboardInterrupt:
-            # Wherever it fell, the loop takes this after the turn; until that is over there can be no other.
+            # No other turn can begin until this one has ended.
             self._stop_turn()
             raise
         if reply.stop_reason in _FAILURES:
@@ -78,7 +78,7 @@ class Chat:
         return reply
 
     def close(self) -> None:
-        """End the kernels, the connections and the thread. Harmless when called twice."""
+        """Close the kernels, the connections and the thread. Harmless when called twice."""
         if self._thread.is_alive():
             try:
                 self._wait(self.session.aclose())
@@ -120,7 +120,7 @@ def _attached(session: Session, given: Given) -> Sequence[Attachment]:
     from terp.session.attachments import attach, attach_elsewhere  # noqa: PLC0415  (most prompts have none)
 
     if isinstance(given, bytes):
-        # Code in a sandbox can read what is there.
+        # Code in a sandbox can read this folder.
         path = unused(make_private(session.folder / OUTPUTS) / "attachment")
         path.write_bytes(given)
         given = path

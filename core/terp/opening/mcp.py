@@ -1,4 +1,4 @@
-"""Servers put into a session: into its kernel, its system prompt, and among what its code can call."""
+"""MCP servers in a session: their functions in its kernel and its system prompt, their services for code."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from terp.session.session import Session
 
 LOGS = "mcp"
-"""The folder of what servers write to stderr, in the folder of a session."""
-PATIENCE_S = 10.0
-"""How long the first request waits for servers to come up."""
+"""The folder for the stderr of servers, in the folder of a session."""
+START_TIMEOUT_S = 10.0
+"""The time that the first request waits for servers to start."""
 
 
 class TakesFunctions(Protocol):
-    """Kernels, of whose Python servers become a part."""
+    """Kernels whose Python is given the functions of servers."""
 
     cwd: str
     environ: Mapping[str, str]
@@ -43,9 +43,11 @@ class ServersPrompt:
         if self._servers.starting and not self._waited:
             self._waited = True
             async with self._dialog.working(f"Starting MCP servers: {', '.join(self._servers.starting)}"):
-                await self._servers.settled(PATIENCE_S)
+                await self._servers.settled(START_TIMEOUT_S)
             for name in self._servers.starting:
-                self._dialog.notify(f"MCP server {name} is not up after {PATIENCE_S:g} s; it may still come.")
+                self._dialog.notify(
+                    f"MCP server {name} has not started after {START_TIMEOUT_S:g} s; it may still come."
+                )
         for failure in self._servers.news():
             self._dialog.notify(failure.message, failure.remedy)
         return self._servers.for_model()
@@ -57,7 +59,7 @@ def open_servers(
     declared: Mapping[str, McpServer],
     functions: FunctionNames,
 ) -> None:
-    """Begin to connect to the servers, which end with the session. Nobody waits for them before a request."""
+    """Begin to connect to the servers, which end with the session; only the first request waits for them."""
     redacted = session.resources.redacted
     programs = Programs(kernels.environ, kernels.cwd, session.folder / LOGS, redacted)
     servers = Servers(declared, programs, ServerQuestions(session.dialog).elicit)

@@ -1,4 +1,4 @@
-"""The short way to a session, and the one place where its parts are put together from settings."""
+"""`open`, the short way to a session, and `build_session`, the one place that builds it from settings."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from terp.errors import SettingsError
 from terp.models.building import build_model
 from terp.models.facts.known_prices import known_prices
 from terp.models.facts.windows import windows
-from terp.opening.environment import open_environment
+from terp.opening.environment import ExecutionEnvironment, open_environment
 from terp.person import AutoRun, Nobody, Person
 from terp.secrets.known_secrets import Secrets
 from terp.session.context.system_prompt import SystemPrompt
@@ -49,26 +49,27 @@ def open(  # noqa: A001  # reads as `terp.open(…)`
     trusted: Trust | None = None,
     **settings: Any,
 ) -> "Opening":
-    """A conversation, for a `with` block (`Chat`) or an `async with` block (`Session`).
+    """Open a conversation, for a `with` block (`Chat`) or an `async with` block (`Session`).
 
         with terp.open(model="openai/gpt-4o", auto_run=True) as chat:
             print(chat("How many primes are there below a million?").text)
 
-    `settings` are those of `terp.settings.Settings`; what is not given comes from `TERP_…` variables,
-    `profile` and the person's configuration. Without `auto_run` and without a `person` every piece of
-    code ends the turn: nobody is there to approve it.
+    `settings` are fields of `terp.settings.Settings`; others come from `TERP_…` variables, `profile` and the
+    user's configuration. Without `auto_run` and without a `person`, any code ends the turn: nobody is there
+    to approve it.
 
-    Nothing is kept unless `keep` is given: True keeps the session among those that `terp sessions` lists, a
-    path keeps it in that folder. A folder that holds a session already is gone on with, in a new kernel. What
-    implements `terp.session.keeping.Keeping` keeps it in a store of its own, such as a database; pictures and
-    full outputs are then still files of a new folder. `terp.store.lines.keep_lines` makes one of little.
+    Nothing is stored unless `keep` is given. True stores the session among those that `terp sessions` lists,
+    a path stores it in that folder; if the folder holds a session already, that one is resumed, in a new
+    kernel. Any implementation of `terp.session.keeping.Keeping` stores it elsewhere, such as in a database;
+    pictures and full outputs are then still files in a new folder. `terp.store.lines.keep_lines` builds one
+    from a function that appends lines.
 
-    The project around `cwd` is left alone unless there is somebody to ask: `trusted` says about each of its
-    files of settings and instructions, by path and content, whether it counts.
+    Settings and instructions of the project around `cwd` are ignored unless `trusted` returns True for the
+    file, by path and content.
 
     Raises:
-        SettingsError: a setting is unknown or wrong, or `person` cannot be asked.
-        SessionError: on entering the block: the folder holds a session that cannot be gone on with.
+        SettingsError: a setting is unknown or wrong, or `person` lacks a method.
+        SessionError: on entering the block: the folder holds a session that cannot be resumed.
     """
     if missing := [name for name in _ASKED if person is not None and not hasattr(person, name)]:
         raise SettingsError([f"terp.open: person has no method {missing[0]}; see terp.person.Person."])
@@ -82,7 +83,7 @@ def open(  # noqa: A001  # reads as `terp.open(…)`
 
 
 class Opening:
-    """What `open` returns: settings that become a conversation when a block is entered."""
+    """Settings from which entering a block opens a conversation: a `Chat`, or with `async` a `Session`."""
 
     def __init__(
         self,
@@ -103,7 +104,7 @@ class Opening:
         self._session: Session | None = None
 
     def __enter__(self) -> "Chat":
-        from terp.opening.chat import Chat  # noqa: PLC0415  (who awaits does without)
+        from terp.opening.chat import Chat  # noqa: PLC0415  (`async with` does not need it)
 
         self._chat = Chat(self._build)
         return self._chat
@@ -156,66 +157,72 @@ async def build_session(
     api_key: str = "",
     prelude: str = "",
 ) -> Session:
-    """A session as `settings` say; `person` decides about code, also as `auto_run` says.
+    """Build a session from settings; `person` decides about code, and implements `auto_run`.
 
-    No kernel is started. Without a model in the settings one is looked for: by the keys in `environ`,
-    then among the servers of this machine, with consent. `prelude` is code that the Python kernel runs
-    at every start, in the directory of `project`, whose instructions the model is told. `place` is where
-    the session's files go, and with its `keeper` what keeps the session: any implementation of
-    `terp.session.keeping.Keeping`, whose `stored` is what it goes on with.
+    No kernel is started. If the settings name no model, one is looked for: by the keys in `environ`, then
+    among the servers of this machine, with consent. The model reads the instructions of `project`, and
+    `prelude` is code that the Python kernel runs in its directory at every start. `place` has the folder for
+    the session's files, and a `keeper` if the session is stored; the keeper's `stored` session is resumed.
 
     Raises:
-        SettingsError: the model's name says no provider, or a language is one that terp does not know.
-        NoModel: there is no model to be found.
-        KeyringFailed: the key is in the system's keyring, which does not give it.
+        SettingsError: the model's name has no known provider, or a language is unknown.
+        NoModel: no model was found.
+        KeyringFailed: the key is in the system's keyring, which did not return it.
         NoSandbox: a sandbox is required, and none works here.
-        KernelStartFailed: no kernel answers that code is to run in, or its gateway lets nobody in.
+        KernelStartFailed: the kernel to attach to does not answer, or the gateway refuses access.
     """
     environment = await open_environment(
         settings, project=project, environ=environ, place=place, prelude=prelude
     )
-    kernels, toolbox, keyed = environment.kernels, environment.toolbox, environment.keyed
-    functions = FunctionNames(toolbox)
+    kernels, functions = environment.kernels, FunctionNames(environment.toolbox)
     model = await build_model(
         settings,
         kernels.languages,
         cwd=kernels.cwd,
-        environ=keyed,
+        environ=environment.keyed,
         api_key=api_key,
         functions=functions,
     )
-    secrets = place.secrets or Secrets(environ, settings, api_key)
+    resources = _resources(settings, environment, place)
+    resources.secrets = place.secrets or Secrets(environ, settings, api_key)
     # `place.secrets` may have been built from older settings.
-    secrets.use(settings)
-    system_prompt = SystemPrompt(kernels, toolbox, environ, project)
-    resources = SessionResources(
+    resources.secrets.use(settings)
+    resources.functions = functions
+    resources.system_prompt = SystemPrompt(kernels, environment.toolbox, environ, project)
+    session = Session(model, kernels, person, folder=place.folder, resources=resources, keeper=place.keeper)
+    session.instruct(resources.system_prompt.text(settings), code=settings.code)
+    environment.connect(session)
+    if settings.mcp_servers and "python" in kernels.languages:
+        _open_servers(session, settings, environment, functions)
+    return session
+
+
+def _open_servers(
+    session: Session, settings: Settings, environment: ExecutionEnvironment, functions: FunctionNames
+) -> None:
+    from terp.opening.mcp import open_servers  # noqa: PLC0415  (few sessions have any)
+
+    open_servers(session, environment.kernels, settings.mcp_servers, functions)
+
+
+def _resources(settings: Settings, environment: ExecutionEnvironment, place: Place) -> SessionResources:
+    return SessionResources(
         limits=limits_of(settings),
-        windows=windows(settings, keyed),
-        prices=known_prices(settings, keyed),
-        account=_account(settings, place, keyed),
-        system_prompt=system_prompt,
-        toolbox=toolbox,
-        functions=functions,
+        windows=windows(settings, environment.keyed),
+        prices=known_prices(settings, environment.keyed),
+        account=_account(settings, place, environment.keyed),
         notices=environment.notices,
+        toolbox=environment.toolbox,
         confinement=environment.confinement,
-        secrets=secrets,
         rules=Rules(written_rules(settings)),
         goal=goal_in(settings),
         references=settings.references,
         error_values=settings.error_values,
     )
-    session = Session(model, kernels, person, folder=place.folder, resources=resources, keeper=place.keeper)
-    session.instruct(system_prompt.text(settings), code=settings.code)
-    environment.connect(session)
-    if settings.mcp_servers and "python" in kernels.languages:
-        from terp.opening.mcp import open_servers  # noqa: PLC0415  (few sessions have any)
-
-        open_servers(session, kernels, settings.mcp_servers, functions)
-    return session
 
 
 def _account(settings: Settings, place: Place, environ: Mapping[str, str]) -> LedgerAccount | None:
-    """Return where the cost of calls is written down: only if it is kept or a limit needs it."""
+    """Return the account in the ledger, for sessions that are stored or have a monthly limit."""
     # Replies of a recording cost nothing.
     is_replay = bool(settings.replay) and settings.replay_mode != "new"
     if is_replay or not (place.keeper or settings.max_month_usd):
@@ -224,7 +231,7 @@ def _account(settings: Settings, place: Place, environ: Mapping[str, str]) -> Le
 
 
 def limits_of(settings: Settings) -> Limits:
-    """What `settings` say about turns."""
+    """Return the limits in the settings."""
     return Limits(
         max_steps=settings.max_steps,
         max_budget_usd=settings.max_budget_usd,
@@ -237,23 +244,23 @@ def limits_of(settings: Settings) -> Limits:
 
 
 def written_rules(settings: Settings) -> Sequence["Rule"]:
-    """The rules of `settings`; most have none."""
+    """Return the rules in the settings."""
     if not (settings.allow or settings.ask or settings.deny):
         return ()
-    from terp.settings.rules import rules_of  # noqa: PLC0415  (see above)
+    from terp.settings.rules import rules_of  # noqa: PLC0415  (few settings have rules)
 
     return rules_of(settings)
 
 
 def goal_in(settings: Settings) -> "Goal | None":
-    """The check of `settings`; most have none.
+    """Return the check in the settings, if there is one.
 
     Raises:
-        SettingsError: it is none.
+        SettingsError: the check is malformed.
     """
     if not settings.until:
         return None
-    from terp.checks.until.goal import goal_of  # noqa: PLC0415  (see above)
+    from terp.checks.until.goal import goal_of  # noqa: PLC0415  (few settings have a check)
 
     return goal_of(settings)
 

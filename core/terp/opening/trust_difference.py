@@ -1,4 +1,4 @@
-"""What trust in a project would change, in words, found without running or importing anything of it."""
+"""The changes that trust in a project would make, in words; none of its code is run or imported."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,15 +15,15 @@ from terp.settings.setting import table
 from terp.tools.files.reading import functions_in
 
 Load = Callable[[Project | None], Loaded]
-"""The settings of the call, with what a project says or without any."""
+"""Loads the settings of this invocation, with those of a project or without any."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What would be another way than now, in lines that have a short word before them.
+    """The changes that trust would make.
 
-    `changed` are words and lines about what would count, `refused` lines about what never does, and
-    `problems` what is wrong with the files. `files` holds each that would be used, by its name.
+    `changed` are pairs of a short heading and a line, `refused` are lines on settings that a project never
+    has, and `problems` are errors in its files. `files` are the files that would be used, by name.
     """
 
     changed: tuple[tuple[str, str], ...] = ()
@@ -33,9 +33,9 @@ class Difference:
 
 
 def difference_of(standing: Standing, environ: Mapping[str, str], load: Load) -> Difference:
-    """What a project would change that is as `standing` has seen it."""
+    """Return the changes by a project with the files that `standing` has seen."""
     survey = standing.survey
-    # As if it were trusted: just what was seen, so that nothing else can come in with it.
+    # Read as if it were trusted, but only the files that were seen.
     project = read_project(survey.folders.cwd, environ, survey.holds)
     problems = list(project.problems)
     refused: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ def _instructions(project: Project) -> Iterator[tuple[str, str]]:
     for file in project.instructions:
         number = len(file.content.splitlines())
         lines = "1 line" if number == 1 else f"{number} lines"
-        yield "instructions", f"{lines} of {_name(project, file)}, told to the model"
+        yield "instructions", f"{lines} of {_name(project, file)}, sent to the model"
 
 
 def _name(project: Project, file: ProjectFile) -> str:
@@ -91,7 +91,7 @@ def _python(standing: Standing) -> Iterator[tuple[str, str]]:
 
 
 def shown(value: object) -> str:
-    """A value of a setting, on one line, as a person writes it."""
+    """Return the value of a setting on one line, as users write it."""
     if value is None or value in ("", ()):
         return "none"
     if isinstance(value, bool):

@@ -23,7 +23,7 @@ def shown(terp: Terp) -> str:
     return f"""\
 This project brings its own settings: {terp.cwd}
   settings      max_steps: 50 → 7 (.terp/profile.yaml:1)
-  instructions  1 line of AGENTS.md, told to the model
+  instructions  1 line of AGENTS.md, sent to the model
 Never taken from a project:
   .terp/profile.yaml:2: 'auto_run' is not taken from a project; only you can set it, with --auto-run \
 or in a file of your own.

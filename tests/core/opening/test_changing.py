@@ -11,7 +11,7 @@ import pytest
 import terp
 from terp.errors import NoSandbox, SettingsError
 from terp.events import CodeRejected, Event, TurnFinished
-from terp.opening.changing import Change, change_settings, started_anew
+from terp.opening.changing import Change, change_settings, restarted_kernels
 from terp.session.cost.ledger import Ledger, LedgerAccount
 from terp.session.session import Session
 from terp.settings import Settings
@@ -110,11 +110,11 @@ async def test_a_kernel_that_runs_starts_anew_only_for_what_reaches_it_at_the_st
     with serving(*script) as server:
         async with opened(tmp_path, server) as (session, before, environ):
             passes = Change(before, replace(before, env_pass=("SHOWN",)))
-            assert started_anew(session, passes) == ()
+            assert restarted_kernels(session, passes) == ()
             await answers(session, "first")
             kernel = session.kernels.get("python")
-            assert started_anew(session, Change(before, replace(before, max_steps=1))) == ()
-            assert started_anew(session, passes) == (kernel,)
+            assert restarted_kernels(session, Change(before, replace(before, max_steps=1))) == ()
+            assert restarted_kernels(session, passes) == (kernel,)
             generation = kernel.generation
             await change_settings(session, passes, environ)
             await answers(session, "second")
@@ -131,7 +131,7 @@ async def test_a_kernel_that_runs_starts_anew_to_be_held_otherwise(tmp_path: Pat
             await answers(session, "first")
             kernel = session.kernels.get("python")
             limited = Change(free, replace(free, max_file_mb=7))
-            assert (started_anew(session, limited), limited.later) == ((kernel,), ())
+            assert (restarted_kernels(session, limited), limited.later) == ((kernel,), ())
             await change_settings(session, limited, environ)
             await answers(session, "second")
     told = [server.requests[at]["messages"][-1]["content"] for at in (1, 3)]

@@ -66,7 +66,7 @@ def test_instructions_and_the_environment_are_told(root: Path) -> None:
     (root / ".venv/bin/python").symlink_to("/bin/true")
     program = Path("/bin/true").resolve()
     assert difference(root).changed == (
-        ("instructions", "2 lines of AGENTS.md, told to the model"),
+        ("instructions", "2 lines of AGENTS.md, sent to the model"),
         ("Python", f".venv (Python 3.12) runs the code, by {program}"),
     )
 

@@ -45,7 +45,7 @@ async def variables(context: ReplContext, name: str) -> None:
         if name in one.name and language in [kernel.language for kernel in started]:
             tables.setdefault(language, []).append(one)
     _show_tables(context, tables, titled=len(started) > 1)
-    silent = [kernel.language for kernel in started if not namespaces.tells(kernel)]
+    silent = [kernel.language for kernel in started if not namespaces.can_list(kernel)]
     if silent:
         context.say(f"The variables of {' and '.join(silent)} cannot be listed.")
     elif not tables:

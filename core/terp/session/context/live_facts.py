@@ -1,6 +1,6 @@
-"""What terp itself knows of the work so far: the files that runs have left, and the variables there are.
+"""Facts that terp adds to a summary: the files that runs have left, and the variables in kernels.
 
-A model that sums a conversation up may be wrong about both.
+A model that writes a summary may be wrong about both.
 """
 
 from collections.abc import Sequence
@@ -16,16 +16,16 @@ from terp.session.context.summary import Listing
 
 
 class LiveFacts:
-    """Asks the log for files, and the kernels for what they hold at this moment."""
+    """Reads the files from the log, and the variables from the kernels."""
 
     def __init__(self, kernels: Kernels, log: EventLog) -> None:
         self._kernels = kernels
         self._runs = RunLog(log)
 
     async def listed(self) -> Sequence[Listing]:
-        """The files that runs have left, if any, and the variables of each kernel that was started."""
+        """Return the files that runs have left, if any, and the variables of each kernel that was started."""
         namespaces = Namespaces(self._kernels)
-        held = [await _held(kernel, tells=namespaces.tells(kernel)) for kernel in namespaces.started]
+        held = [await _held(kernel, listable=namespaces.can_list(kernel)) for kernel in namespaces.started]
         none = [Listing("No kernel runs at this point, so there are no variables.")]
         return [*self._files(), *(held or none)]
 
@@ -39,17 +39,17 @@ class LiveFacts:
         return f"{file_name(change.path, self._kernels.cwd)} ({change.action})"
 
 
-async def _held(kernel: Kernel, *, tells: bool) -> Listing:
+async def _held(kernel: Kernel, *, listable: bool) -> Listing:
     language = kernel.language
-    if not tells:
+    if not listable:
         return Listing(f"The variables of {language} cannot be listed.")
     try:
         variables = await kernel.variables()
     except KernelBusy:
         return Listing(f"The variables of {language} cannot be listed while its kernel is busy.")
     if not variables:
-        anew = ": its kernel was started anew" if kernel.generation > 1 else ""
-        return Listing(f"There are no variables in {language} at this point{anew}.")
+        restarted = ": its kernel was restarted" if kernel.generation > 1 else ""
+        return Listing(f"There are no variables in {language} at this point{restarted}.")
     heading = f"Variables in {language} at this point, whatever the notes say:"
     return Listing(heading, [_shown(variable) for variable in variables])
 

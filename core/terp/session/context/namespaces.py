@@ -1,4 +1,4 @@
-"""What the kernels of a session hold: the variables of all that run, those of the default language first."""
+"""The variables in all running kernels of a session, those of the default language first."""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from terp.events.kernel import Kernel, Kernels, Variable
 
 
 class Namespaces:
-    """Asks those of `kernels` that were started and can tell."""
+    """Lists variables of the `kernels` that were started and whose language allows it."""
 
     def __init__(self, kernels: Kernels) -> None:
         self.kernels = kernels
@@ -19,22 +19,22 @@ class Namespaces:
         kernels = [self.kernels.get(language) for language in self._stateful]
         return [kernel for kernel in dict.fromkeys(kernels) if kernel.generation]
 
-    def tells(self, kernel: Kernel) -> bool:
-        """Whether a kernel can tell its variables."""
-        return kernel.language in self._telling
+    def can_list(self, kernel: Kernel) -> bool:
+        """Return True if a kernel can list its variables."""
+        return kernel.language in self._listing
 
     async def variables(self) -> Sequence[tuple[str, Variable]]:
-        """All variables, each with the language of its kernel.
+        """Return all variables, each with the language of its kernel.
 
         Raises:
-            KernelBusy: a kernel runs code, and lets nothing else run.
+            KernelBusy: a kernel runs code, and cannot list them meanwhile.
         """
-        kernels = [kernel for kernel in self.started if self.tells(kernel)]
+        kernels = [kernel for kernel in self.started if self.can_list(kernel)]
         return [(kernel.language, one) for kernel in kernels for one in await kernel.variables()]
 
     async def names(self) -> Sequence[tuple[str, str]]:
-        """All names with their types, and of other languages than the default one with that."""
-        kernels = [kernel for kernel in self.started if self.tells(kernel)]
+        """Return all names with their types, and with their language if it is not the default one."""
+        kernels = [kernel for kernel in self.started if self.can_list(kernel)]
         found = await asyncio.gather(*(kernel.names() for kernel in kernels))
         default = self.kernels.languages[0]
         return [
@@ -51,5 +51,5 @@ class Namespaces:
         return tuple(language for language in self.kernels.languages if language in kept - within)
 
     @cached_property
-    def _telling(self) -> frozenset[str]:
+    def _listing(self) -> frozenset[str]:
         return frozenset(known.names[0] for known in self.kernels.known() if known.tells_variables)

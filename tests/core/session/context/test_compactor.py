@@ -279,4 +279,4 @@ async def test_a_kernel_that_was_started_anew_has_no_variables(tmp_path: Path) -
         await kernels.get("python").restart()
         await session.compact()
         summary = session.history[0].text
-    assert summary.endswith("There are no variables in python at this point: its kernel was started anew.]")
+    assert summary.endswith("There are no variables in python at this point: its kernel was restarted.]")
