@@ -4,6 +4,7 @@ from typing import assert_never
 
 from terp.events import error_text
 from terp.events import outputs as out
+from terp.session.observation import plain_of
 from terp.text.plain import Lines, without_escapes
 from terp_cli.terminal.sanitise import one_line
 
@@ -36,7 +37,7 @@ class RunText:
     ) -> str:
         match output:
             case out.Display(data=data, path=path) | out.DisplayUpdate(data=data, path=path):
-                shown = displayed_file(path) if path else str(data.get("text/plain", ""))
+                shown = displayed_file(path) if path else plain_of(data) if data else ""
                 return f"{without_escapes(shown)}\n"
             case out.Error():
                 return f"{self._traceback(output)}\n"

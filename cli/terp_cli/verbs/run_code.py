@@ -33,6 +33,7 @@ from terp.person import AutoRun, Nobody, Person
 from terp.person.dialog import Questions, UserDialog
 from terp.session.artifacts import Artifacts
 from terp.session.foreground import Foreground, Interrupted, Interrupts
+from terp.session.observation import plain_of
 from terp.session.runs import Interleaver
 from terp.session.services import Services
 from terp.store.places import Place
@@ -159,8 +160,8 @@ class ScriptRun:
         saved = self._artifacts.save("run", display)
         if saved.path:
             self._write(self._notes, f"{displayed_file(saved.path)}\n")
-        elif plain := saved.data.get("text/plain"):
-            self._write(self._out, f"{plain}\n")
+        elif saved.data:
+            self._write(self._out, f"{plain_of(saved.data)}\n")
 
     def _write(self, stream: TextIO, text: str) -> None:
         # What the code prints goes on as it is, unless a terminal would obey it.

@@ -17,6 +17,7 @@ from terp.events import (
 from terp.events.outputs import Display, Error, Output, RunStatus, StoppedAt, Text, VariableChange
 from terp.events.run_log import LoggedRun, RunLog
 from terp.session.cost.budget import Tally
+from terp.session.observation import plain_of
 from terp.text.plain import without_escapes
 
 
@@ -149,7 +150,7 @@ def _text(output: Output) -> str:
         case Text(text=text):
             return without_escapes(text)
         case Display(data=data, path=path):
-            shown = path or data.get("text/plain", "")
+            shown = path or (plain_of(data) if data else "")
             return f"{shown}\n"
         case Error(name=name, value=value):
             return f"{name}: {value}\n"

@@ -127,6 +127,11 @@ def test_a_chart_that_was_saved_as_a_page_is_named_as_one() -> None:
     assert "[page] /s/c1-1.html\n" in shown(run_of(chart))[1]
 
 
+def test_a_display_of_markdown_is_written_as_its_text() -> None:
+    text = out.Display({"text/plain": "<IPython.core.display.Markdown object>", "text/markdown": "**b**"})
+    assert "[output]\n**b**\n" in shown(run_of(text))[1]
+
+
 def test_pictures_errors_and_files_are_named() -> None:
     events: list[on.Event] = [
         PROPOSED,

@@ -123,6 +123,11 @@ def test_code_that_exits_ends_as_a_script_does(terp: Terp, language: str, code: 
     assert terp("run", "-l", language, "-", data=code) == Result(status, "1\n", "")
 
 
+def test_a_display_of_markdown_is_written_as_its_text(terp: Terp) -> None:
+    code = "from IPython.display import Markdown\nMarkdown('**b**')"
+    assert terp("run", "-", data=code) == Result(0, "**b**\n", "")
+
+
 def test_a_password_is_not_shown(terp: Terp) -> None:
     (terp.cwd / "a.py").write_text("import getpass\nprint(len(getpass.getpass('Secret? ')))")
     with teletype(terp, "run", "a.py") as terminal:
