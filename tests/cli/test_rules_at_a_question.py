@@ -84,7 +84,7 @@ async def test_a_question_about_folded_code_offers_the_key_that_shows_all_of_it(
         "effects: computes only",
         "",
         "v shows all of the code.",
-        "Run this in /tmp? Nothing confines it.",
+        "Run this in /tmp? No sandbox.",
     ]
 
 

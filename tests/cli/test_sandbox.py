@@ -117,7 +117,7 @@ def test_code_is_confined_as_said_where_auto_run_comes_on_while_a_kernel_starts(
         with Teletype(command, terp.cwd, terp.environ) as terminal:
             terminal.until("starting")
             terminal.types("/auto_run on\r")
-            terminal.until("It is confined by")
+            terminal.until("Sandbox: ")
             terminal.types("go\r")
             terminal.until("Tried.")
     assert list(outside.iterdir()) == []

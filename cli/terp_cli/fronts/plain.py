@@ -201,7 +201,7 @@ class PlainFront:
             case on.HistoryRewound() | on.SessionForked() | on.SessionResumed() | on.CodeCompared():
                 self._of_past(event)
             case on.Answered(by=by, answer=answer) if by.startswith(on.RULE):
-                self._note(f"[rule] {one_line(by.removeprefix(on.RULE))}: {one_line(answer)}")
+                self._note(f"[rule] {one_line(sentences.answered(by, answer))}")
             case on.CheckStarted() | on.CheckFinished():
                 self._of_check(event)
             case on.TurnStarted() | on.Asked() | on.Answered():

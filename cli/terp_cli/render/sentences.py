@@ -1,4 +1,4 @@
-"""Sentences on the past of a session (resumed, rewound, compacted, forked, run again) and on checks."""
+"""Sentences on answers, on checks, and on the past of a session: resumed, rewound, compacted, forked."""
 
 from collections.abc import Callable
 from typing import assert_never
@@ -7,6 +7,13 @@ from terp import events as on
 from terp.checks.until.checking import changed_files
 
 _NAMED = 12
+
+
+def answered(by: str, answer: str) -> str:
+    """Return the sentence on a question that the user did not answer: who decided, and how."""
+    if answer == "run" and by == "auto_run":
+        return "runs without asking (auto_run)"
+    return f"runs by {by}" if answer == "run" and by.startswith(on.RULE) else f"{by}: {answer}"
 
 
 def resumed(event: on.SessionResumed) -> str:

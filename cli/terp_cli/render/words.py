@@ -110,7 +110,7 @@ def sentence(event: OneSentence) -> list[Text]:
         case on.TurnStarted(attachments=names):
             return _said(f"attached: {', '.join(names)}", look.DIM) if names else []
         case on.Answered(by=by, answer=answer):
-            return [] if by == "person" else _said(f"{by}: {answer}", look.DIM)
+            return [] if by == "person" else _said(sentences.answered(by, answer), look.DIM)
         case on.CodeDeclined(reason=reason):
             return _said(f"Not run: {reason}" if reason else "Not run.", look.DIM)
         case on.CodeRejected(reason=reason):

@@ -42,9 +42,9 @@ _LETTERS = "[y]es · [n]o · [e]dit · [a]lways · [r]ule · e[x]plain · [?] or
 _ROOM = 30
 # Code may ask with a megabyte, which would be painted again at each key.
 _LONGEST_PROMPT = 2_000
-_UNASKED = "Code runs unasked from now on. /auto_run off: you are asked again."
-_FREE = "Nothing confines it; /auto_run on offers a sandbox."
-_UNASKED_ONCE = "Code runs unasked until this call ends. Ctrl-C stops it."
+_UNASKED = "Code runs without asking from now on. /auto_run off: you are asked again."
+_FREE = "There is no sandbox; /auto_run on offers one."
+_UNASKED_ONCE = "Code runs without asking until this call ends. Ctrl-C stops it."
 _RULED = "It runs now, and from now on in this session without asking:"
 _PASTED = "A paste cannot approve. Type the letter."
 _MEANT = {**dict.fromkeys(("yes", "ok", "okay", "sure", "run", "yep", "yeah"), "y"), "no": "n", "nope": "n"}
@@ -281,14 +281,14 @@ class TerminalPerson:
         return Run(code)
 
     def _question(self, proposed: CodeProposed) -> str:
-        tier = "nothing confines it" if proposed.tier == "none" else f"confined by {one_line(proposed.tier)}"
+        tier = "No sandbox" if proposed.tier == "none" else f"Sandbox: {one_line(proposed.tier)}"
         where = ", in ".join(one_line(part) for part in (proposed.cwd, proposed.place) if part)
         warnings = "".join(f"! {line}.\n" for line in lookalikes(proposed.code))
         if proposed.asks:
             warnings += f"You are asked all the same: {one_line(proposed.asks)}.\n"
         if self._front.folds_code:
             warnings += "v shows all of the code.\n"
-        asked = f"{warnings}Run this in {where}? {tier[0].upper()}{tier[1:]}."
+        asked = f"{warnings}Run this in {where}? {tier}."
         letters = f"{self._broken(numbered(CHOICES, free=_LONGER))} " if self._spoken else self._letters()
         return f"\n{self._broken(asked)}\n{letters}"
 

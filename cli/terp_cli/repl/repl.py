@@ -76,8 +76,8 @@ def _banner(context: ReplContext) -> Sequence[str]:
     if not settings.code:
         return first, "No code is run (code: false)."
     held = session.resources.confinement
-    asks = "Code runs without being asked about." if settings.auto_run else "You are asked before code runs."
-    confined = held.description if held is not None and is_confined(held.what) else "Nothing confines it."
+    asks = "Code runs without asking." if settings.auto_run else "You are asked before code runs."
+    confined = held.description if held is not None and is_confined(held.what) else "No sandbox."
     warning = [held.warning] if held is not None and held.warning else []
     return (first, f"{asks} {confined}", *warning)
 

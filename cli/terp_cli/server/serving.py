@@ -234,17 +234,17 @@ def sandbox_line(settings: Settings, cwd: Path, environ: Mapping[str, str]) -> s
     Raises:
         NoSandbox: a sandbox is required, and there is none where code runs.
     """
-    unasked = ", and it runs without being asked about (auto_run)" if settings.auto_run else ""
+    unasked = "; code runs without asking (auto_run)" if settings.auto_run else ""
     confinement = confinement_of(settings, cwd, environ)
     if elsewhere := _elsewhere(settings):
         confinement.check_elsewhere(elsewhere)
-        return f"none; code runs in {elsewhere}, where nothing of terp's confines it{unasked}"
+        return f"none; code runs in {elsewhere}{unasked}"
     confinement.check()
     tier = confinement.what
     if is_confined(tier):
-        return f"{tier}; it confines code{unasked}"
+        return f"{tier}{unasked}"
     why = f" ({confinement.missing})" if confinement.missing else ""
-    return f"none; nothing confines code{why}{unasked}"
+    return f"none{why}{unasked}"
 
 
 def _elsewhere(settings: Settings) -> str:

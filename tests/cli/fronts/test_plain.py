@@ -48,7 +48,7 @@ def test_an_error_and_its_remedy_are_two_sentences(error: str) -> None:
 def test_the_rule_by_which_code_runs_or_does_not_is_told() -> None:
     rule = "rule shell: ls ** (~/.config/terp/config.yaml:3)"
     answered = [on.Answered("q1", "run", rule), on.Answered("q2", "run", "auto_run")]
-    assert shown(answered) == ("", "[rule] shell: ls ** (~/.config/terp/config.yaml:3): run\n")
+    assert shown(answered) == ("", "[rule] runs by rule shell: ls ** (~/.config/terp/config.yaml:3)\n")
 
 
 def test_text_beside_code_is_a_remark() -> None:

@@ -121,6 +121,8 @@ def test_a_block_is_heard_as_soon_as_the_next_begins() -> None:
         (on.CodeDeclined("c1", "too slow"), ["Not run: too slow"]),
         (on.CodeRejected("c1", "no such language"), ["Cannot run: no such language"]),
         (on.Answered("q1", "run", "the server"), ["the server: run"]),
+        (on.Answered("q1", "run", "auto_run"), ["runs without asking (auto_run)"]),
+        (on.Answered("q1", "run", "rule effects: none"), ["runs by rule effects: none"]),
         (on.Noticed("No sandbox.", "Install bubblewrap."), ["Note: No sandbox.", "Install bubblewrap."]),
         (on.KernelChanged("python", "died", "Killed."), ["The python kernel died. Killed."]),
         (on.LateOutput("c0", out.Text("stdout", "late")), ["Output of an earlier run:", "Output: late"]),

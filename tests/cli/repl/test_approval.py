@@ -167,8 +167,8 @@ async def test_always_does_not_ask_again(desk: Callable[..., Seat]) -> None:
 @pytest.mark.parametrize(
     ("once", "said"),
     [
-        (False, "Code runs unasked from now on. /auto_run off: you are asked again."),
-        (True, "Code runs unasked until this call ends. Ctrl-C stops it."),
+        (False, "Code runs without asking from now on. /auto_run off: you are asked again."),
+        (True, "Code runs without asking until this call ends. Ctrl-C stops it."),
     ],
 )
 async def test_always_says_what_it_means_and_how_it_ends(
@@ -190,7 +190,7 @@ async def test_code_that_nobody_else_draws_is_drawn_before_it_is_asked_about(
         "  1 │ print(1)",
         "effects: computes only",
         "",
-        "Run this in /tmp? Nothing confines it.",
+        "Run this in /tmp? No sandbox.",
     ]
 
 
@@ -231,7 +231,7 @@ async def test_ctrl_d_declines_and_ends_the_turn(desk: Callable[..., Seat]) -> N
 async def test_the_question_names_the_folder_and_what_confines_it(desk: Callable[..., Seat]) -> None:
     seat = desk()
     await seat.decide("n\r")
-    assert "Run this in /tmp? Nothing confines it." in seat.terminal.shown()
+    assert "Run this in /tmp? No sandbox." in seat.terminal.shown()
 
 
 @pytest.mark.parametrize(("columns", "room"), [(40, 30), (80, 78), (120, 42)])

@@ -78,7 +78,7 @@ def test_it_says_where_it_is_and_what_it_opens(terp: Terp) -> None:
         "terp: serving http://127.0.0.1:N\n",
         "terp: token: in HOME/servers/server-N.token\n",
         "terp: model: openai/gpt-5.6 (OPENAI_API_KEY is set)\n",
-        "terp: sandbox: none; nothing confines code\n",
+        "terp: sandbox: none\n",
         "terp: open: /v1, the native interface and OpenAI's; no compatibility mode\n",
     ]
     assert (mode, alive.status_code, process.returncode, out) == (0o600, 200, 0, "")

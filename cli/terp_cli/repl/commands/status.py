@@ -67,7 +67,7 @@ async def info(context: ReplContext, _: str) -> None:
         ("session", session.folder.name),
         ("files", str(session.folder)),
         ("turns", str(len(session.turns))),
-        ("code runs", "without being asked about" if context.auto_run else "after you have approved it"),
+        ("code runs", "without asking" if context.auto_run else "after you have approved it"),
     ]
     resting: list[str] = []
     for language in session.kernels.languages:
@@ -76,9 +76,9 @@ async def info(context: ReplContext, _: str) -> None:
             resting.append(language)
             continue
         state = f"start {kernel.generation}"
-        confined = "not confined" if kernel.tier == "none" else f"confined by {kernel.tier}"
+        sandbox = "no sandbox" if kernel.tier == "none" else f"sandbox: {kernel.tier}"
         place = f"{kernel.place}, " if kernel.place else ""
-        lines.append((language, f"{state}, {place}{confined}, in {kernel.cwd}"))
+        lines.append((language, f"{state}, {place}{sandbox}, in {kernel.cwd}"))
     if resting:
         lines.append(("not started", ", ".join(resting)))
     context.show(columns(lines, context.width, ("dim", "")))

@@ -164,7 +164,7 @@ def _on(command: str, word: str) -> bool:
 
 
 def _state(context: ReplContext) -> str:
-    return "Code runs without being asked about." if context.auto_run else "You are asked before code runs."
+    return "Code runs without asking." if context.auto_run else "You are asked before code runs."
 
 
 def _means(context: ReplContext) -> str:
@@ -173,7 +173,7 @@ def _means(context: ReplContext) -> str:
     if confinement is None or free or not is_confined(confinement.what):
         if confinement is not None:
             confinement.shown = NONE
-        return "Nothing confines it: it can do whatever you can do on this machine and over the network."
+        return "No sandbox: it can do whatever you can do on this machine and over the network."
     confinement.shown = confinement.what
     return confinement.description
 

@@ -77,7 +77,7 @@ class GroupProvisioner(LocalProvisioner):
         tier, policy = confined.tier, confined.policy
         if why := tier.refuses(command, policy):
             raise KernelStartFailed(
-                f"This kernel cannot run confined by {confined.what}. {why}",
+                f"This kernel cannot run in the sandbox ({confined.what}). {why}",
                 "Use another language, or /allow network.",
             )
         return tier.wrap(command, policy)

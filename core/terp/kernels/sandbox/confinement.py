@@ -86,9 +86,9 @@ class Confinement:
         """The tier in a sentence for the model, with its limits."""
         confined = self._confined(())
         if confined.what == NONE:
-            return "Nothing confines it: it can do whatever you can do on this machine and over the network."
+            return "No sandbox: it can do whatever you can do on this machine and over the network."
         cannot = "; nor ".join(confined.tier.cannot)
-        return f"It is confined by {confined.what}{', which cannot ' if cannot else ''}{cannot}."
+        return f"Sandbox: {confined.what}{', which cannot ' if cannot else ''}{cannot}."
 
     @property
     def policy(self) -> Policy:

@@ -55,7 +55,7 @@ _SHELL = """
 - Shell code runs in one bash: what it sets and its directory stay; `exit` ends it. A command that needs a \
 terminal gets one as `pty COMMAND`."""
 
-_CONFINED = {"": "", "none": " Nothing confines the code: it can do what the user can."}
+_CONFINED = {"": "", "none": " There is no sandbox: the code can do what the user can."}
 
 _PYTHON = """
 - A Python cell shows what it prints and the value of its last expression, and of no other. out[N] has all \

@@ -118,7 +118,7 @@ async def test_the_doctor_reports_inside_a_running_loop(tmp_path: Path) -> None:
         (
             "/auto_run on",
             True,
-            "Code runs without being asked about. Nothing confines it: it can do whatever you can do on this "
+            "Code runs without asking. No sandbox: it can do whatever you can do on this "
             "machine and over the network.",
         ),
         ("%auto_run true", True, None),

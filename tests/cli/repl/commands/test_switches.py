@@ -82,7 +82,7 @@ async def test_a_kernel_that_runs_unconfined_is_offered_a_new_start(tmp_path: Pa
     here.user.yes = True
     did = await here.does("/auto_run on")
     assert did == [
-        "Code runs without being asked about. Nothing confines it: it can do whatever you can do on this "
+        "Code runs without asking. No sandbox: it can do whatever you can do on this "
         "machine and over the network.",
         "The sandbox (docker) holds kernels from their start; these run without it.",
         "? Start python anew now? Variables there are lost; files stay.",
@@ -153,7 +153,7 @@ async def test_what_counts_only_from_the_next_start_on_is_told(tmp_path: Path) -
 
 async def test_what_it_means_that_code_runs_unasked_is_told(tmp_path: Path) -> None:
     *_, last = await changed(tmp_path, "auto_run: true").does("/profile work")
-    assert last.startswith("Code runs without being asked about. Nothing confines it")
+    assert last.startswith("Code runs without asking. No sandbox")
 
 
 async def test_a_profile_that_changes_nothing_says_so(tmp_path: Path) -> None:

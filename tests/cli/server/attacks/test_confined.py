@@ -62,9 +62,7 @@ def test_code_sent_to_a_server_that_asks_nobody_reaches_neither_keys_nor_other_f
     printed = "".join(event["output"]["text"] for event in seen if event["event"] == "printed")
     tier = proposed["tier"]
     assert tier in TIERS
-    assert lines[3] == (
-        f"terp: sandbox: {tier}; it confines code, and it runs without being asked about (auto_run)\n"
-    )
+    assert lines[3] == (f"terp: sandbox: {tier}; code runs without asking (auto_run)\n")
     assert told["tier"] == tier
     found = json.loads(printed)
     assert found.pop("own") == 1

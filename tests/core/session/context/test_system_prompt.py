@@ -47,7 +47,7 @@ def test_packages_are_found_by_what_is_imported(python: str) -> None:
 
 
 def test_what_confines_the_code_is_told(system_prompt: SystemPrompt) -> None:
-    assert "Nothing confines the code: it can do what the user can." in system_prompt.text(Settings())
+    assert "There is no sandbox: the code can do what the user can." in system_prompt.text(Settings())
 
 
 def test_equal_settings_give_equal_bytes_so_that_providers_can_cache(system_prompt: SystemPrompt) -> None:

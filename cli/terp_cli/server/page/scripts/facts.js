@@ -33,7 +33,7 @@ export function showFacts({ id, model, cwd, tier }, { dollars: spent, known, inp
     Model: model,
     Cost: inWords(spent, known),
     Tokens: `${input.toLocaleString()} in, ${output.toLocaleString()} out`,
-    Sandbox: tier === "none" ? "none; nothing confines code" : tier,
+    Sandbox: tier,
     Directory: cwd,
     Session: id,
   };
