@@ -1,16 +1,35 @@
-"""A kernel that somebody else has started: a process of its own, and a client of theirs."""
+"""A kernel of another program: its process, and a client of that program."""
 
+import asyncio
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from jupyter_client.blocking.client import BlockingKernelClient
+from jupyter_core.utils import ensure_event_loop
 
 PATIENCE_S = 30.0
+
+
+@contextmanager
+def closing_loop() -> Iterator[None]:
+    """Close the event loop that a blocking client makes in a thread without one.
+
+    Nothing else closes it, and the warning about that would fail any later test.
+    """
+    try:
+        yield
+    finally:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            ensure_event_loop().close()
+            asyncio.set_event_loop(None)
 
 
 class ForeignKernel:
@@ -48,9 +67,10 @@ class ForeignKernel:
 
     def run(self, code: str) -> Mapping[str, Any]:
         """Run code as its owner does; the reply."""
-        reply: Mapping[str, Any] = self.client.execute_interactive(
-            code, timeout=PATIENCE_S, allow_stdin=False, output_hook=self.seen.append
-        )["content"]
+        with closing_loop():
+            reply: Mapping[str, Any] = self.client.execute_interactive(
+                code, timeout=PATIENCE_S, allow_stdin=False, output_hook=self.seen.append
+            )["content"]
         return reply
 
     def printed(self, code: str) -> str:
@@ -69,5 +89,6 @@ class ForeignKernel:
         client.load_connection_file(str(self.file))
         # Its heart may not beat yet.
         client.start_channels(hb=False)
-        client.wait_for_ready(timeout=PATIENCE_S)
+        with closing_loop():
+            client.wait_for_ready(timeout=PATIENCE_S)
         return client

@@ -8,6 +8,7 @@ from jupyter_client.blocking.client import BlockingKernelClient
 
 from terp.kernels.attached.finding import find_attachment
 from terp.kernels.jupyter.local import LocalKernels
+from tests.core.kernels.attached.foreign import closing_loop
 from tests.core.kernels.running import PATIENCE_S, Listener, ran
 
 
@@ -30,7 +31,11 @@ async def test_another_client_uses_our_kernel_and_disturbs_no_run_of_ours(tmp_pa
         )
         client.stop_channels()
 
-    await asyncio.to_thread(use)
+    def use_in_thread() -> None:
+        with closing_loop():
+            use()
+
+    await asyncio.to_thread(use_in_thread)
     run = await ran(kernel, "print(theirs)")
     await kernels.aclose()
     assert seen == ["status", "execute_input", "stream", "status"]
