@@ -114,7 +114,8 @@ def test_the_check_of_a_trusted_project_is_asked_about(terp: Terp, flags: tuple[
     result = terp.asked(["Yes."], *flags, "go")
     assert (result.code, result.out, result.requests) == (3, "", [])
     assert (
-        "terp: The check of .terp/profile.yaml:1 may not run, so nothing was asked: touch ran" in result.notes
+        "terp: The check of .terp/profile.yaml:1 may not run, so the model was not asked: touch ran"
+        in result.notes
     )
     assert not (terp.cwd / "ran").exists()
 

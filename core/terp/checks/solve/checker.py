@@ -114,7 +114,7 @@ def _of_assertion(process: ProcessResult, facts: Mapping[str, Any] | None) -> st
         output = f"\n{process.output.strip()}" if process.output.strip() else ""
         return f"Its process ended before the test did, with exit status {process.status}.{output}"
     held = facts.get("held") is True and not process.status
-    return "" if held else str(facts.get("error") or "It has not come to its end.")[-_LONGEST_ERROR:]
+    return "" if held else str(facts.get("error") or "It has not finished.")[-_LONGEST_ERROR:]
 
 
 def _of_program(process: ProcessResult, output: bytes | None, expected: str) -> str:

@@ -47,7 +47,7 @@ class Preparing(Task):
 
     async def _allowed(self) -> bool:
         goal = self.goal
-        why = f"{goal.origin} wants it to be run after each answer, until it passes."
+        why = f"{goal.origin} asks to run it after each answer, until it passes."
         # A user who lets all code run unasked has configured this check too; one of a project is asked about.
         return await self.dialog.allow(Consent(f"Check with: {goal.check.text}", why, as_code=goal.by_person))
 
@@ -154,9 +154,7 @@ def why_not(check: Check, result: CheckResult, originals: Originals, root: Path,
     if status is None:
         return "It took too long and was ended."
     if result.lost:
-        return (
-            f"It is made of files that were changed and are too large to be put back: {_listed(result.lost)}."
-        )
+        return f"Files of the check were changed and are too large to be restored: {_listed(result.lost)}."
     if check.expression:
         return _of_expression(result) or _of_touched(result)
     if status or result.touched:
@@ -221,7 +219,7 @@ def _of_tests(tests: PytestReport, originals: Originals, root: Path, before: int
     if not tests.passed:
         return "No test has passed: none ran, or all were skipped."
     if tests.ended < tests.collected:
-        return f"Only {tests.ended} of {tests.collected} tests have come to their end."
+        return f"Only {tests.ended} of {tests.collected} tests have finished."
     if tests.collected < before:
         return f"Only {tests.collected} tests were found; before there were {before}."
     return _of_judges(tests, originals, root)
@@ -232,7 +230,7 @@ def _of_judges(tests: PytestReport, originals: Originals, root: Path) -> str:
     if skipping:
         return f"Tests were skipped by the code that they test: {_listed(skipping)}."
     if tests.broken:
-        return f"What judges the tests was replaced while they ran: {_listed(tests.broken)}."
+        return f"Code that judges the tests was replaced while they ran: {_listed(tests.broken)}."
     judges = [path for path in tests.by if _is_no_judge(path, originals, root)]
     return f"The tests were judged by code that is no part of the check: {_listed(judges)}." if judges else ""
 

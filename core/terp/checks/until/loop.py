@@ -125,7 +125,7 @@ def _not_prepared(session: Session, preparing: Preparing) -> TurnFinished:
     return TurnFinished(
         "declined",
         "",
-        f"The check of {goal.origin} may not run, so nothing was asked: {goal.check.text}",
+        f"The check of {goal.origin} may not run, so the model was not asked: {goal.check.text}",
         "In this session there is no check now; --until '' leaves it out from the start.",
     )
 

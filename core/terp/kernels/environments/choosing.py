@@ -235,7 +235,7 @@ class PythonChoice:
         return settled
 
     def _asks(self, wanted: WantedPython) -> bool:
-        """Return True if a question is needed: if code may run in it, or where to install ipykernel."""
+        """Return True if the user must be asked: if code may run in it, or where to install ipykernel."""
         return not self._knows(wanted) or version_of(wanted.path) != version_of(own_interpreter().path)
 
     def _knows(self, wanted: WantedPython) -> bool:

@@ -136,7 +136,7 @@ def values(frame: Any, line: int, home: Home, kinds: Kinds) -> Iterator[tuple[st
 
 
 def value_texts(value: Any, text: str, home: Home, kinds: Kinds) -> tuple[str, ...]:
-    """Return the value's text, for str its type and length too; only these if it was typed unseen."""
+    """Return the text of a value; for str also type and length, and only these for a typed password."""
     kind = type(value)
     if kind is not str and kind is not bytes:
         return (text,)

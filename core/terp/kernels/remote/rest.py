@@ -129,7 +129,7 @@ class GatewayApi:
         return GatewaySpecs(default, tuple(specs))
 
     async def start(self, name: str, environment: Mapping[str, str]) -> str:
-        """Start a kernel of the kernelspec `name`; its id.
+        """Start a kernel of the kernelspec `name`; return its id.
 
         `environment` are variables for the gateway that begin with KERNEL_.
         """

@@ -171,7 +171,7 @@ async def test_tests_that_the_code_ends_are_no_pass(tmp_path: Path) -> None:
     judge = Judge(project(tmp_path), PYTEST)
     ending = "    return pytest.exit('enough', 0) if prices else 0\n"
     write(tmp_path, {"shop.py": f"import pytest\n\ndef total(prices):\n{ending}"})
-    assert await judge.why() == "Only 1 of 2 tests have come to their end."
+    assert await judge.why() == "Only 1 of 2 tests have finished."
 
 
 async def test_tests_that_expect_to_fail_themselves_do_no_harm(tmp_path: Path) -> None:
@@ -255,7 +255,7 @@ async def test_tests_that_patch_for_a_while_and_plug_ins_do_no_harm(tmp_path: Pa
 async def test_names_that_are_replaced_are_told_from_other_processes(tmp_path: Path) -> None:
     judge = Judge(project(tmp_path), f"{PYTEST} -n 1")
     write(tmp_path, {"shop.py": f"import builtins\nbuiltins.input = print\n{RIGHT}"})
-    assert await judge.why() == "What judges the tests was replaced while they ran: builtins.input."
+    assert await judge.why() == "Code that judges the tests was replaced while they ran: builtins.input."
 
 
 async def test_tests_that_write_files_of_the_check_are_no_pass_unless_that_is_allowed(tmp_path: Path) -> None:

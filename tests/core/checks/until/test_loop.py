@@ -182,7 +182,7 @@ async def test_a_check_that_may_not_run_leaves_nothing_asked(tmp_path: Path) -> 
     assert events[-1] == TurnFinished(
         "declined",
         "",
-        "The check of work.yaml:3 may not run, so nothing was asked: true",
+        "The check of work.yaml:3 may not run, so the model was not asked: true",
         "In this session there is no check now; --until '' leaves it out from the start.",
     )
 
