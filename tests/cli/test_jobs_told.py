@@ -14,7 +14,7 @@ from terp.testing import EchoKernel, Scripted, ScriptedModel, call, collect
 from terp_cli.fronts.plain import PlainFront
 from terp_cli.fronts.spoken import SpokenFront
 from terp_cli.fronts.terminal import TerminalFront
-from terp_cli.prompt.toolbar import Toolbar
+from terp_cli.repl.repl import Toolbar
 from terp_cli.terminal.window import TerminalWindow, WindowFeatures
 from tests.cli.drawing import Clock, proposed
 from tests.cli.repl.commands.here import Training

@@ -236,6 +236,13 @@ class Invocation:
         with guarding(terminal, self.environ) as self.guard, tty.as_before(terminal), self.typed_ahead:
             yield
 
+    def terminal_beside(self, *, unasked: bool) -> int | None:
+        """Return the terminal where a user can be asked while the turn is written elsewhere, or None.
+
+        With `unasked` (-y) in a pipe no user is expected there.
+        """
+        return None if unasked and self.source != "terminal" else tty.controlling()
+
     @property
     def out_folder(self) -> Path | None:
         """The directory of `--out`, created now rather than after all the work; None without one."""

@@ -44,6 +44,7 @@ from terp_cli.terminal.keys import FocusInput, TerminalKeys
 from terp_cli.terminal.painter import Painter
 from terp_cli.terminal.rows import Row
 from terp_cli.terminal.sanitise import one_line, readable
+from terp_cli.terminal.terminal_facts import query
 
 T = TypeVar("T")
 
@@ -136,7 +137,7 @@ class PromptApp:
             descriptor=descriptor,
             colours=colours,
             opened=(reads,),
-            query=_query,
+            query=lambda: query(os.environ),
             listener=listener,
         )
 
@@ -391,10 +392,3 @@ class PromptApp:
             shown = part.expandtabs(_TAB)
             rows.append(((_MARK if number == 0 else margin(line, _MARK), self._bold), (shown, "")))
         self._painter.update(rows)
-
-
-def _query() -> str:
-    # The prompt is shown before the queries are sent.
-    from terp_cli.terminal.terminal_query import query  # noqa: PLC0415
-
-    return query(os.environ)

@@ -26,8 +26,7 @@ from terp.store.catalogue import Entry
 from terp_cli.fronts.interactive import InteractiveFront
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.prompt.interface import PromptReader
-from terp_cli.repl.keeping import SessionOpener
-from terp_cli.repl.prefetch import prefetch_adapters
+from terp_cli.repl.keeping import SessionOpener, prefetch_adapters
 from terp_cli.repl.resuming import saved, stored
 from terp_cli.repl.trusting import asked_again
 from terp_cli.terminal.sanitise import readable

@@ -202,10 +202,11 @@ def _of_files(
 def _person_beside(call: Invocation, settings: Settings, *, drawn: bool) -> Person:
     """Return the person who decides when the terminal that is drawn on has no keyboard."""
     person: Person | None = None
-    if not drawn:
-        from terp_cli.repl.terminal_ui import person_beside  # noqa: PLC0415  (see `converse`)
+    descriptor = None if drawn else call.terminal_beside(unasked=settings.auto_run)
+    if descriptor is not None:
+        from terp_cli.repl.terminal_ui import person_at  # noqa: PLC0415  (see `converse`)
 
-        person = person_beside(call, settings)
+        person = person_at(descriptor, call, settings)
     return AutoRun(person or Nobody()) if settings.auto_run else person or Nobody()
 
 

@@ -1,8 +1,13 @@
 """The session that a call resumes or creates, its folder, and the quota of all sessions."""
 
 import asyncio
+import sys
 import tempfile
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +18,7 @@ from terp.person import Person
 from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.places import make_private
+from terp.store.catalogue import Catalogue
 from terp.store.folders import is_due, new_folder
 from terp.store.places import Place, new_place, stored_place
 from terp_cli.fronts.invocation import Invocation
@@ -93,8 +99,6 @@ def prune_soon(call: Invocation, settings: Settings, session: Session) -> None:
         return
 
     def pruned() -> int:
-        from terp.store.catalogue import Catalogue  # noqa: PLC0415  (once a day)
-
         return len(Catalogue(call.places.sessions, call.places.work).prune(quota * 1_000_000).removed)
 
     def report(future: asyncio.Future[int]) -> None:
@@ -128,3 +132,22 @@ def _elsewhere(why: str) -> Path:
             f"{why}, and neither can temporary files.",
             "Make room, or set TMPDIR to a folder that can be written.",
         ) from error
+
+
+# Each has a `preload`, for the libraries that its first request needs.
+_ADAPTERS = ("terp.models.adapters.openai_compatible", "terp.models.adapters.litellm_adapter")
+
+
+async def prefetch_adapters() -> None:
+    """Begin to import what the model in use needs; the first message would wait for it, up to seconds."""
+    # An adapter's module is imported with the first model that is reached through it, and by nothing else.
+    used = [name for name in _ADAPTERS if name in sys.modules]
+    # Not through asyncio, which would wait for the thread when the person leaves.
+    threading.Thread(target=_preload, args=(used,), name="preload", daemon=True).start()
+
+
+def _preload(adapters: Sequence[str]) -> None:
+    for name in adapters:
+        # The first message meets and reports a failure.
+        with suppress(Exception):
+            import_module(name).preload()

@@ -21,23 +21,23 @@ from terp import __version__
 from terp import events as on
 from terp.checks.until.loop import ask
 from terp.errors import TerpError
+from terp.events import Event, JobChanged, KernelChanged, UsageReported
 from terp.events.kernel import Kernel
 from terp.events.messages import Assistant, Attachment
 from terp.kernels.sandbox.tier import is_confined
 from terp.session.context.namespaces import Namespaces
 from terp.session.session import Session
+from terp.settings.interpreter import environment_name
 from terp_cli.fronts.oneshot import OneShotPrompt, one_turn
 from terp_cli.fronts.titles import Titles
 from terp_cli.prompt.interface import CtrlCDebounce, PromptHost, Word, typed_code, unclear
-from terp_cli.prompt.toolbar import Toolbar
 from terp_cli.repl.commands.every import all_commands
 from terp_cli.repl.commands.table import UnknownCommand
 from terp_cli.repl.context import ReplContext
-from terp_cli.repl.keeping import SessionOpener
+from terp_cli.repl.keeping import SessionOpener, prefetch_adapters
 from terp_cli.repl.missed_mentions import attached
-from terp_cli.repl.prefetch import prefetch_adapters
 from terp_cli.repl.resuming import way_back
-from terp_cli.terminal.sanitise import readable
+from terp_cli.terminal.sanitise import one_line, readable
 
 if TYPE_CHECKING:
     from terp_cli.repl.terminal_ui import TerminalUI
@@ -407,3 +407,55 @@ def _is_last(event: on.Event, typed: str) -> bool:
     if isinstance(event, on.CheckFinished):
         return event.passed
     return isinstance(event, on.CodeFinished | on.CodeRejected | on.JobChanged) and event.call_id == typed
+
+
+_STATES = {"starting": "starting", "busy": "busy", "died": "died"}
+
+
+class Toolbar:
+    """A toolbar; it stores facts from events and formats them as one line."""
+
+    def __init__(self) -> None:
+        self._kernels: dict[str, str] = {}
+
+    def note(self, event: Event) -> bool:
+        """Store the facts of `event`; return True if the line may have changed."""
+        match event:
+            case UsageReported():
+                # The session counts the usage.
+                return True
+            case KernelChanged(language=language, state=state):
+                self._kernels[language] = _STATES.get(state, "")
+            case JobChanged():
+                return True
+            case _:
+                return False
+        return True
+
+    def text(self, session: Session, profile: str = "default", *, unasked: bool = False) -> str:
+        """Return the line; `unasked` is True if code runs without approval."""
+        kernel = session.kernels.get(session.kernels.languages[0])
+        parts = [one_line(part) for part in (session.model.name, profile) if part and part != "default"]
+        used = session.budget.used
+        if tokens := used.input_tokens + used.output_tokens:
+            parts.append(f"{tokens:,} tokens")
+        if cost := used.cost_usd:
+            parts.append(f"${cost:.2f}" if cost >= 0.01 else "<$0.01")
+        if environment := _environment(session, kernel.place):
+            parts.append(one_line(environment))
+        parts += [f"{one_line(language)} {state}" for language, state in self._kernels.items() if state]
+        if jobs := len(session.jobs.running):
+            parts.append("1 job" if jobs == 1 else f"{jobs} jobs")
+        parts.append("no sandbox" if kernel.tier == "none" else one_line(kernel.tier))
+        if unasked:
+            parts.append("runs unasked")
+        return " · ".join([*parts, "/help"])
+
+
+def _environment(session: Session, place: str) -> str:
+    """Return the name of the environment of the code; "" for terp's own."""
+    if place:
+        # What stands in brackets would take the room of what follows it.
+        return place.partition(" (")[0]
+    pythons = session.resources.pythons
+    return environment_name(pythons.current if pythons else None)

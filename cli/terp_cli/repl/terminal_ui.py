@@ -39,12 +39,12 @@ def terminal_ui_of(call: Invocation, settings: Settings, *, once: bool) -> Termi
 
 def person_beside(call: Invocation, settings: Settings) -> Person | None:
     """Return a person who can be asked while the turn is written elsewhere; None without a terminal."""
-    # With -y in a pipe nobody is expected to sit there.
-    if settings.auto_run and call.source != "terminal":
-        return None
-    descriptor = tty.controlling()
-    if descriptor is None:
-        return None
+    descriptor = call.terminal_beside(unasked=settings.auto_run)
+    return None if descriptor is None else person_at(descriptor, call, settings)
+
+
+def person_at(descriptor: int, call: Invocation, settings: Settings) -> Person:
+    """Return the person at a terminal where only questions are drawn."""
     encoding = call.notes.encoding
     out = open(descriptor, "w", encoding=encoding, errors=call.notes.errors, closefd=False)  # noqa: SIM115
     painter = tty.painter_on(out, call.terminal_environ)

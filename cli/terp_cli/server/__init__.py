@@ -1,9 +1,8 @@
 """`terp serve`: sessions over HTTP and WebSocket. A front end like the prompt: same session, same events.
 
-    serving.py      one server process: settings, token, socket, signals
-    application.py  builds the FastAPI application; `application(…)` accepts further routers
+    serving.py      one server process; `application(…)` builds the FastAPI application
     access.py       checks `Host`, `Origin` and the token around every route, WebSockets too
-    sessions.py     the sessions of the server; served.py is an open one, with its queue and its subscribers
+    sessions.py     the sessions of the server, each with its queue and its subscribers
     native/         the routes of terp's own interface
     openai/         OpenAI's interface
     compat/         Open Interpreter's protocol; interpreter/ is its Python interface

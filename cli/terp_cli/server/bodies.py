@@ -7,8 +7,8 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from terp_cli.server.access import answer, values
+from terp_cli.server.connections import ServerLimits
 from terp_cli.server.failures import RequestRefused
-from terp_cli.server.limits import ServerLimits
 
 JSON, BYTES = "application/json", "application/octet-stream"
 

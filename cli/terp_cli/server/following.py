@@ -10,8 +10,8 @@ from contextlib import aclosing
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from terp_cli.server.limits import ServerLimits
-from terp_cli.server.served import Served
+from terp_cli.server.connections import ServerLimits
+from terp_cli.server.sessions import Served
 from terp_cli.server.transcript import WireEvent
 from terp_cli.server.turns import ServedTurn
 

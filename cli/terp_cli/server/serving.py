@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import uvicorn
+from fastapi import FastAPI
 
+from terp import __version__
 from terp.errors import SettingsError
 from terp.kernels.sandbox.confinement import confinement_of
 from terp.kernels.sandbox.tier import is_confined
@@ -20,23 +22,36 @@ from terp.models.adapters.discovery import keyed_models
 from terp.secrets.known_secrets import Secrets
 from terp.settings import Settings
 from terp_cli.fronts.invocation import Invocation
-from terp_cli.server.access import OwnNames, is_loopback
-from terp_cli.server.application import application
+from terp_cli.server import failures
+from terp_cli.server.access import (
+    TOKEN_VARIABLE,
+    Access,
+    HostNames,
+    OwnNames,
+    ServerToken,
+    is_loopback,
+    nowhere,
+    token_of,
+    written,
+)
+from terp_cli.server.bodies import Bodies, type_of
 from terp_cli.server.compat.compat import address_of, compat_of, opened_by, stateful_of
-from terp_cli.server.connections import BoundedWebSocket, Http, allow_descriptors
-from terp_cli.server.limits import ServerLimits
+from terp_cli.server.compat.entrance import KeyNeeded
+from terp_cli.server.connections import BoundedWebSocket, Http, ServerLimits, allow_descriptors
+from terp_cli.server.native.files import files_router, results_router
+from terp_cli.server.native.sessions import answers_router, server_router, sessions_router, turns_router
+from terp_cli.server.native.socket import socket_router
 from terp_cli.server.openai import routes as openai
 from terp_cli.server.openai.routes import Embedder
 from terp_cli.server.opening import SettingsOpener
-from terp_cli.server.request_log import JsonLines, lines_to
+from terp_cli.server.page.document import PUBLIC, page_router
+from terp_cli.server.request_log import JsonLines, Line, RequestLog, lines_to
 from terp_cli.server.sessions import Sessions
-from terp_cli.server.token import TOKEN_VARIABLE, ServerToken, token_of, written
 from terp_cli.server.workspaces import Workspaces
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
-
     from terp.secrets.scrubbing import Scrubber
+    from terp_cli.server.compat.compat import Compat
 
 _BACKLOG = 512
 # Files and sockets that a session with its kernels takes, and some to spare.
@@ -101,7 +116,7 @@ async def _served(
 class HttpServer(uvicorn.Server):
     """uvicorn with the limits of this server, whose signals are terp's own."""
 
-    def __init__(self, app: "FastAPI", limits: ServerLimits) -> None:
+    def __init__(self, app: FastAPI, limits: ServerLimits) -> None:
         config = uvicorn.Config(
             app,
             # Which parser takes a request is part of what was tested, so not whatever is installed.
@@ -251,3 +266,52 @@ def _elsewhere(settings: Settings) -> str:
     if settings.gateway_url:
         return "kernels behind a gateway"
     return "a kernel of somebody else" if settings.attach else ""
+
+
+def application(
+    sessions: Sessions,
+    token: ServerToken,
+    names: HostNames,
+    limits: ServerLimits,
+    *,
+    log: Line | None = None,
+    compat: "Compat | None" = None,
+) -> FastAPI:
+    """The native interface over `sessions`.
+
+    Routers can be added with `include_router`: the layers around the routes hold for theirs as well.
+    With `compat` clients of another protocol are served as well, at their own paths.
+    """
+    app = FastAPI(
+        title="terp",
+        version=__version__,
+        description="Sessions of terp over HTTP and WebSocket. docs/server.md describes events and sockets.",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        responses={500: {"model": failures.ErrorBody, "description": "A mistake of the server."}},
+    )
+    failures.install(app)
+    if compat is not None:
+        # Its heartbeat goes before the one that needs the token.
+        compat.add_routes(app)
+    for router in (
+        sessions_router,
+        turns_router,
+        answers_router,
+        files_router,
+        results_router,
+        socket_router,
+        server_router,
+    ):
+        app.include_router(router(sessions))
+    app.include_router(page_router())
+    elsewhere = compat.entrance.owns if compat else nowhere
+    # The last that is added comes first.
+    app.add_middleware(Bodies, limits=limits, type_of=compat.type_of if compat else type_of)
+    if compat is not None:
+        app.add_middleware(KeyNeeded, entrance=compat.entrance, public=PUBLIC)
+    app.add_middleware(Access, names=names, token=token, limits=limits, public=PUBLIC, elsewhere=elsewhere)
+    if log is not None:
+        app.add_middleware(RequestLog, line=log)
+    return app

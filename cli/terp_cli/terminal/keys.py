@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from functools import cached_property
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from prompt_toolkit.input import Input
 from prompt_toolkit.input.posix_utils import PosixStdinReader
@@ -11,10 +10,7 @@ from prompt_toolkit.input.vt100 import Vt100Input
 from prompt_toolkit.key_binding import KeyPress
 from prompt_toolkit.keys import Keys
 
-from terp_cli.terminal.terminal_facts import TerminalFacts
-
-if TYPE_CHECKING:
-    from terp_cli.terminal.terminal_query import Replies
+from terp_cli.terminal.terminal_facts import Replies, TerminalFacts
 
 Learned = Callable[[TerminalFacts], None]
 
@@ -37,13 +33,8 @@ class _KeysOnly(PosixStdinReader):
     def __init__(self, terminal: TextIO, learned: Learned) -> None:
         super().__init__(terminal.fileno(), encoding=terminal.encoding)
         self._learned = learned
-
-    @cached_property
-    def replies(self) -> "Replies":
-        """The filter that separates answers from keys; imported after the first prompt is shown."""
-        from terp_cli.terminal.terminal_query import Replies  # noqa: PLC0415
-
-        return Replies()
+        self.replies = Replies()
+        """Filter that separates answers from keys."""
 
     def read(self, count: int = 1024) -> str:
         """Return typed text."""

@@ -1,8 +1,7 @@
 """What is seen of the model's reasoning."""
 
 from terp.events import ReasoningDelta, TextDelta
-from terp_cli.render.reasoning import Detail
-from terp_cli.render.transcript import DrawnTranscript
+from terp_cli.render.transcript import Detail, DrawnTranscript
 from tests.cli.drawing import Clock
 
 

@@ -10,7 +10,7 @@ CODE = """
 import asyncio, sys, threading
 from terp.settings.model_options import ModelOptions
 from terp.models.adapters.adapters import open_model
-from terp_cli.repl.prefetch import prefetch_adapters
+from terp_cli.repl.keeping import prefetch_adapters
 
 open_model(ModelOptions(model="openai/scripted", adapter=sys.argv[1], api_key="k"), environ={})
 asyncio.run(prefetch_adapters())

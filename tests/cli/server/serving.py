@@ -23,17 +23,14 @@ from terp.store.folders import new_folder
 from terp.store.places import Place, is_session, new_place, stored_place
 from terp.store.reading import read_header
 from terp.testing import EchoKernel, Scripted, ScriptedModel
-from terp_cli.server.access import OwnNames
-from terp_cli.server.application import application
+from terp_cli.server.access import TOKEN_VARIABLE, OwnNames, ServerToken
 from terp_cli.server.compat.compat import Compat, stateful_of
+from terp_cli.server.connections import ServerLimits
 from terp_cli.server.failures import RequestRefused
-from terp_cli.server.limits import ServerLimits
 from terp_cli.server.openai import routes as openai
-from terp_cli.server.opening import OpenedSession, ProfileOffered, SessionOffer
-from terp_cli.server.serving import HttpServer
-from terp_cli.server.session_request import SessionRequest, settings_for
+from terp_cli.server.opening import OpenedSession, ProfileOffered, SessionOffer, SessionRequest, settings_for
+from terp_cli.server.serving import HttpServer, application
 from terp_cli.server.sessions import Sessions
-from terp_cli.server.token import TOKEN_VARIABLE, ServerToken
 from terp_cli.server.workspaces import Workspaces
 
 TOKEN = "a-token-of-tests-0123456789"

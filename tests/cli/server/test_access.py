@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from terp_cli.server.token import ServerToken
+from terp_cli.server.access import ServerToken
 from tests.cli.server.attacks.raw import Request, exchanged
 from tests.cli.server.serving import BYTES, TOKEN, Running, serving
 

@@ -11,7 +11,7 @@ import pytest
 from terp.events.outputs import InputRequest
 from terp.session.proposals import digest_of
 from terp.testing import EchoKernel, call
-from terp_cli.server.limits import ServerLimits
+from terp_cli.server.connections import ServerLimits
 from tests.cli.server.serving import Running, decision, events_of, names, serving, until
 
 Events = AsyncGenerator[dict[str, Any], None]

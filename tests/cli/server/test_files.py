@@ -10,8 +10,8 @@ from urllib.parse import quote
 import pytest
 
 from terp.testing import call
+from terp_cli.server.connections import ServerLimits
 from terp_cli.server.failures import RequestRefused
-from terp_cli.server.limits import ServerLimits
 from terp_cli.server.tree import Tree
 from tests.cli.server.serving import BYTES, Running, decision, events_of, serving, until
 

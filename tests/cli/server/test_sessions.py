@@ -10,8 +10,8 @@ import pytest
 from terp.errors import SettingsError
 from terp.settings import Settings
 from terp.testing import EchoKernel, ScriptedModel, call
-from terp_cli.server.limits import ServerLimits
-from terp_cli.server.session_request import OF_CLIENTS, SessionRequest, checked_settings, settings_for
+from terp_cli.server.connections import ServerLimits
+from terp_cli.server.opening import OF_CLIENTS, SessionRequest, checked_settings, settings_for
 from tests.cli.server.serving import BYTES, SECRET, TOKEN, serving
 
 

@@ -8,8 +8,8 @@ from starlette.types import Message
 from terp.checks.until.goal import Goal, check_of
 from terp.kernels.jupyter.local import LocalKernels
 from terp.testing import EchoKernel, call
+from terp_cli.server.connections import ServerLimits
 from terp_cli.server.following import EventStream
-from terp_cli.server.limits import ServerLimits
 from tests.cli.server.serving import SECRET, decision, events_of, names, serving, until
 
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from terp_cli.terminal.terminal_facts import TerminalFacts
-from terp_cli.terminal.terminal_query import Replies, is_multiplexed, query
+from terp_cli.terminal.terminal_facts import Replies, TerminalFacts, is_multiplexed, query
 from tests.cli.screens import cut
 
 KITTY = "\x1b_Gi=31;OK\x1b\\"

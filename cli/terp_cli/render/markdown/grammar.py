@@ -15,9 +15,13 @@ from markdown_it.ruler import RuleOptionsType
 from markdown_it.rules_block import StateBlock, reference
 from markdown_it.rules_inline import StateInline
 from markdown_it.tree import SyntaxTreeNode
+from rich.style import Style
+from rich.text import Text
 
+from terp.events import TextDelta
+from terp_cli.render import look
 from terp_cli.render.markdown import formulas
-from terp_cli.render.markdown.computed import bracketed
+from terp_cli.terminal.sanitise import readable
 
 _NOTE = re.compile(r"\[\^([^\]\s]{1,60})\]:[ \t]*")
 _NOTE_MARK = re.compile(r"\[\^([^\]\s]{1,60})\]")
@@ -210,3 +214,28 @@ def _line_break(state: StateInline, silent: bool) -> bool:
         state.push("hardbreak", "br", 0)
     state.pos = found.end()
     return True
+
+
+_BEGIN, _END = chr(0xFDD0), chr(0xFDD1)
+_BRACKETS = str.maketrans({_BEGIN: "‹", _END: "›"})
+_MARKS = re.compile(f"([{_BEGIN}{_END}])")
+
+
+def fed(delta: TextDelta) -> str:
+    """Return the text of a piece of an answer; a computed value is enclosed in marks."""
+    text = _MARKS.sub("\ufffd", delta.text)
+    return f"{_BEGIN}{text}{_END}" if delta.reference else text
+
+
+def bracketed(text: str) -> str:
+    """Return a text with brackets for the marks."""
+    return text.translate(_BRACKETS)
+
+
+def words(text: str, style: Style = look.PLAIN) -> Text:
+    """Return text of the model; the brackets around a value are faint."""
+    shown = Text()
+    for part in _MARKS.split(text):
+        is_mark = _MARKS.match(part) is not None
+        shown.append(bracketed(part) if is_mark else readable(part), style + look.DIM if is_mark else style)
+    return shown

@@ -5,8 +5,7 @@ from rich.style import Style
 from rich.text import Text
 
 from terp_cli.render import look
-from terp_cli.render.markdown.computed import words
-from terp_cli.render.markdown.grammar import is_ascii
+from terp_cli.render.markdown.grammar import is_ascii, words
 from terp_cli.render.math.latex import formula
 from terp_cli.terminal.sanitise import readable, visible
 

@@ -9,10 +9,9 @@ from rich.text import Text
 
 from terp_cli.render.fold import wrapped
 from terp_cli.render.markdown import blocks
-from terp_cli.render.markdown.computed import words
 from terp_cli.render.markdown.early import Margin, cut_list, cut_paragraph, item_margins
 from terp_cli.render.markdown.formulas import block_opening, may_be_open
-from terp_cli.render.markdown.grammar import parse
+from terp_cli.render.markdown.grammar import parse, words
 from terp_cli.render.markdown.inline import inline
 from terp_cli.render.markdown.tables import GrowingTable
 

@@ -6,7 +6,7 @@ from typing import assert_never
 
 from rich.text import Text as Styled
 
-from terp.events import error_text
+from terp.events import CodeFinished, error_text
 from terp.events.changes import grouped
 from terp.events.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
 from terp.text.pictures import saved_to
@@ -193,3 +193,22 @@ class OutputStream:
             last.stylize(look.BAD)
         self.cut = self.cut or "library frame" in traceback or len(rows) > _LONGEST_TRACEBACK
         return folded(rows, _LONGEST_TRACEBACK)
+
+
+class Interruption:
+    """Holder of a `KeyboardInterrupt` until the end of its run shows its cause."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Error] = {}
+
+    def keeps(self, call_id: str, output: Output) -> bool:
+        """Return True if an output is hidden, or held back."""
+        if not isinstance(output, Error) or output.name != "KeyboardInterrupt":
+            return False
+        self._kept[call_id] = output
+        return True
+
+    def released(self, finished: CodeFinished) -> list[Error]:
+        """Return the held error, if the code raised it itself."""
+        kept = self._kept.pop(finished.call_id, None)
+        return [] if kept is None or finished.status == "interrupted" else [kept]

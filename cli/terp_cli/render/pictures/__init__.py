@@ -4,5 +4,5 @@
     rows = draw(display.data)                                    # rows of text, or a `Graphic`
 
 The protocol comes from the setting, else from the environment, else from the terminal's answers
-(`terp_cli.terminal.terminal_query`). Pillow is imported when a picture needs it, and not before.
+(`terp_cli.terminal.terminal_facts`). Pillow is imported when a picture needs it, and not before.
 """

@@ -12,7 +12,7 @@ from terp.events.changes import delta_words
 from terp.events.outputs import Output
 from terp_cli.render import words
 from terp_cli.render.effects_line import effects_line, notable
-from terp_cli.render.output.interruption import Interruption
+from terp_cli.render.output.output import Interruption
 from terp_cli.render.pieces import Pieces
 from terp_cli.render.spoken.output import SpokenOutput
 from terp_cli.render.spoken.prose import SpokenProse, code_lines, counted

@@ -10,20 +10,17 @@ from terp.opening.changing import Change, change_settings
 from terp.session.session import Session
 from terp.settings import Settings
 from terp_cli.fronts.invocation import Invocation
-from terp_cli.server.access import is_loopback
+from terp_cli.server.access import ServerToken, is_loopback
 from terp_cli.server.bodies import type_of
-from terp_cli.server.compat.client_settings import ClientSettings
+from terp_cli.server.compat.client_settings import PORT, ClientSettings, Variables
 from terp_cli.server.compat.conversation import SharedConversation
 from terp_cli.server.compat.entrance import Entrance
 from terp_cli.server.compat.feed import Feed
 from terp_cli.server.compat.opening import Changing, SharedSession
 from terp_cli.server.compat.routes import Reachable, files_router, run_router, settings_router, talk_router
 from terp_cli.server.compat.socket import CompatConnection, Strangers
-from terp_cli.server.compat.variables import PORT, Variables
 from terp_cli.server.openai.threads import Stateful
-from terp_cli.server.served import Served
-from terp_cli.server.sessions import Sessions
-from terp_cli.server.token import ServerToken
+from terp_cli.server.sessions import Served, Sessions
 
 
 class Compat:

@@ -5,9 +5,8 @@ from collections.abc import Callable, Collection
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from terp_cli.server.access import values
-from terp_cli.server.compat.variables import Variables
-from terp_cli.server.token import ServerToken
+from terp_cli.server.access import ServerToken, values
+from terp_cli.server.compat.client_settings import Variables
 
 _NATIVE = ("/v1", "/metrics", "/openapi.json")
 _REFUSED = b'{"detail":"Authentication failed"}'

@@ -13,7 +13,7 @@ from terp.secrets.stream_redactor import StreamRedactor
 from terp.session.observation import plain_of
 from terp.text.plain import without_escapes
 from terp_cli.server.compat.accumulating import Frame
-from terp_cli.server.served import Served
+from terp_cli.server.sessions import Served
 
 _PICTURES = {"image/png": "base64.png", "image/jpeg": "base64.jpeg"}
 _CODE = {"text/html": "html", "application/javascript": "javascript"}

@@ -14,10 +14,9 @@ from terp_cli.server.compat.accumulating import Frame
 from terp_cli.server.compat.client_settings import ClientSettings
 from terp_cli.server.compat.frames import LogFollower
 from terp_cli.server.failures import RequestRefused
+from terp_cli.server.opening import OF_CLIENTS, SessionRequest
 from terp_cli.server.person import RemotePerson, Subscribers
-from terp_cli.server.served import Served
-from terp_cli.server.session_request import OF_CLIENTS, SessionRequest
-from terp_cli.server.sessions import Sessions
+from terp_cli.server.sessions import Served, Sessions
 
 
 class WirePerson(RemotePerson):

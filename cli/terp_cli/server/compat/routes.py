@@ -19,7 +19,7 @@ from terp_cli.server.compat.conversation import SharedConversation
 from terp_cli.server.compat.frames import Piece, pieces_of, printed
 from terp_cli.server.content import served_file
 from terp_cli.server.failures import RequestRefused
-from terp_cli.server.served import Served
+from terp_cli.server.sessions import Served
 from terp_cli.server.tree import Tree
 from terp_cli.server.workspaces import Workspaces
 

@@ -15,10 +15,9 @@ from terp_cli.server.compat.conversation import SharedConversation
 from terp_cli.server.compat.entrance import Entrance
 from terp_cli.server.compat.feed import FeedReader
 from terp_cli.server.compat.frames import COMPLETE, error_frame
-from terp_cli.server.connections import known
+from terp_cli.server.connections import ServerLimits, known
 from terp_cli.server.failures import RequestRefused
 from terp_cli.server.following import Outgoing, until_one_ends
-from terp_cli.server.limits import ServerLimits
 
 _WRONG_KEYS = 10
 # A frame that is not acknowledged is sent again after so long, and then after twice as long each time.

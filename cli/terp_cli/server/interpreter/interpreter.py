@@ -14,18 +14,17 @@ from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.loading import load_settings
 from terp.settings.places import find_places
+from terp_cli.server.access import token_of
 from terp_cli.server.compat.accumulating import Frame, Misplaced, accumulate
-from terp_cli.server.compat.client_settings import ClientSettings, with_value
+from terp_cli.server.compat.client_settings import ClientSettings, Variables, with_value
 from terp_cli.server.compat.compat import Compat
 from terp_cli.server.compat.conversation import SharedConversation
 from terp_cli.server.compat.feed import FeedReader
 from terp_cli.server.compat.frames import COMPLETE, error_frame
-from terp_cli.server.compat.variables import Variables
+from terp_cli.server.connections import ServerLimits
 from terp_cli.server.failures import RequestRefused
 from terp_cli.server.interpreter.server import InterpreterServer, LateNames, LateOpener
-from terp_cli.server.limits import ServerLimits
 from terp_cli.server.sessions import Sessions
-from terp_cli.server.token import token_of
 from terp_cli.server.workspaces import Workspaces
 
 

@@ -13,17 +13,14 @@ from typing import TYPE_CHECKING
 from terp.errors import SettingsError
 from terp.person import Person
 from terp.settings import Settings
-from terp_cli.server.access import OwnNames, is_loopback
-from terp_cli.server.application import application
+from terp_cli.server.access import OwnNames, ServerToken, is_loopback
+from terp_cli.server.compat.client_settings import Variables
 from terp_cli.server.compat.compat import Compat, stateful_of
-from terp_cli.server.compat.variables import Variables
-from terp_cli.server.limits import ServerLimits
+from terp_cli.server.connections import ServerLimits
 from terp_cli.server.openai import routes as openai
-from terp_cli.server.opening import OpenedSession, SessionOffer, SettingsOpener
-from terp_cli.server.serving import HttpServer, listening
-from terp_cli.server.session_request import SessionRequest
+from terp_cli.server.opening import OpenedSession, SessionOffer, SessionRequest, SettingsOpener
+from terp_cli.server.serving import HttpServer, application, listening
 from terp_cli.server.sessions import Sessions
-from terp_cli.server.token import ServerToken
 from terp_cli.server.workspaces import Workspaces
 
 if TYPE_CHECKING:

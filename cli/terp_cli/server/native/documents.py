@@ -10,14 +10,12 @@ from typing import Any
 from terp.events import wire
 from terp.settings import Settings
 from terp.settings.places import find_places
-from terp_cli.server.access import OwnNames
-from terp_cli.server.application import application
-from terp_cli.server.limits import ServerLimits
+from terp_cli.server.access import OwnNames, ServerToken
+from terp_cli.server.connections import ServerLimits
 from terp_cli.server.openai import routes as openai
-from terp_cli.server.opening import SettingsOpener
-from terp_cli.server.session_request import OF_CLIENTS
+from terp_cli.server.opening import OF_CLIENTS, SettingsOpener
+from terp_cli.server.serving import application
 from terp_cli.server.sessions import Sessions
-from terp_cli.server.token import ServerToken
 from terp_cli.server.workspaces import Workspaces
 
 _PART = re.compile(r"(<!-- made: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)

@@ -20,8 +20,7 @@ from terp_cli.server.bodies import BYTES
 from terp_cli.server.content import SAFE, served_archive, served_file
 from terp_cli.server.failures import RequestRefused, documented
 from terp_cli.server.native import forms
-from terp_cli.server.served import Served
-from terp_cli.server.sessions import Sessions
+from terp_cli.server.sessions import Served, Sessions
 from terp_cli.server.tree import Tree
 
 _BYTES: dict[str, Any] = {"content": {BYTES: {"schema": {"type": "string", "format": "binary"}}}}

@@ -6,8 +6,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchem
 
 from terp.store.catalogue import Entry
 from terp_cli.fronts.json import usage_json
-from terp_cli.server.served import Served
-from terp_cli.server.session_request import OF_CLIENTS, checked_settings, schema_of_settings
+from terp_cli.server.opening import OF_CLIENTS, checked_settings, schema_of_settings
+from terp_cli.server.sessions import Served
 
 Value = str | bool | int | float | None
 Name = Annotated[str, Field(max_length=4_096)]

@@ -1,17 +1,28 @@
 """The routes of sessions (create, list, resume, fork, remove) and of the server itself."""
 
-from collections.abc import Iterator
-from typing import Any
+import os
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Response
+import anyio.to_thread
+from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import JSONResponse
 
 from terp import __version__
+from terp.checks.until import loop as until
+from terp.events import Event
+from terp.events.messages import Attachment
 from terp.events.wire import schema
-from terp_cli.server.failures import documented
+from terp.person import Decline, Run
+from terp.session.attachments import attach, with_attachments
+from terp.session.session import Session
+from terp_cli.server.failures import RequestRefused, documented
+from terp_cli.server.following import EventStream
 from terp_cli.server.native import forms
-from terp_cli.server.session_request import SessionRequest
-from terp_cli.server.sessions import Sessions, memory_of_this_process
+from terp_cli.server.opening import SessionRequest
+from terp_cli.server.person import BY
+from terp_cli.server.sessions import Served, Sessions, memory_of_this_process
+from terp_cli.server.turns import Asking, ServedTurn
 
 
 def sessions_router(sessions: Sessions) -> APIRouter:
@@ -116,3 +127,116 @@ def _metrics(sessions: Sessions) -> Iterator[str]:
     )
     for name, kind, about, value in rows:
         yield f"# HELP terp_{name} {about}\n# TYPE terp_{name} {kind}\nterp_{name} {value:.16g}\n"
+
+
+async def begin_turn(served: Served, prompt: str, files: Sequence[str]) -> ServedTurn:
+    """Have a prompt answered, with files of the session.
+
+    Raises:
+        Refused: there is nothing to ask, a file is not there, or too many turns wait.
+        AttachmentError: a file cannot be attached.
+    """
+    if not (prompt.strip() or files):
+        raise RequestRefused(409, "The prompt is empty.", code="nothing_asked")
+    attachments = await anyio.to_thread.run_sync(_attached, served, files) if files else ()
+    return served.ask(_asking(with_attachments(prompt, attachments), attachments))
+
+
+def resume_turn(served: Served) -> ServedTurn:
+    """Continue the turn that was waiting when the session ended.
+
+    Raises:
+        Refused: none did, or its code was answered since.
+    """
+    if not served.session.pending:
+        raise RequestRefused(409, "No code of this session waits for an answer.", code="not_waiting")
+    return served.ask(Session.continue_turn)
+
+
+def _asking(prompt: str, attachments: Sequence[Attachment]) -> Asking:
+    def asking(session: Session) -> AsyncGenerator[Event, None]:
+        return until.ask(session, prompt, attachments)
+
+    return asking
+
+
+def _attached(served: Served, files: Sequence[str]) -> tuple[Attachment, ...]:
+    for path in files:
+        # Reached without a link, so that no file of another place is described to the model.
+        os.close(served.files.read(path))
+    return attach([str(served.cwd / path) for path in files], served.cwd)
+
+
+_EVENTS: dict[str, Any] = {
+    "description": "The events, each in the wire form of docs/server.md, with its number as its id.",
+    "content": {"text/event-stream": {"schema": {"type": "string"}}},
+}
+_LONGEST_ID = 15
+
+
+def turns_router(sessions: Sessions) -> APIRouter:
+    """The routes."""
+    routes = APIRouter(prefix="/v1/sessions/{session}", tags=["turns"])
+    answers = {200: _EVENTS, 202: {"model": forms.TurnTaken}, **documented(404, 409)}
+
+    def begun(served: Served, turn: ServedTurn, *, stream: bool) -> Response:
+        if stream:
+            return EventStream(served, 0, sessions.limits, turn)
+        return JSONResponse({"after": served.transcript.last, "waiting": turn.ahead}, status_code=202)
+
+    @routes.post("/turns", response_class=Response, responses=answers)
+    async def ask(session: str, wanted: forms.TurnBody) -> Response:
+        """Send a prompt. The turn continues without the client, except for code that waits for approval."""
+        served = sessions.get(session)
+        turn = await begin_turn(served, wanted.prompt, wanted.attachments)
+        return begun(served, turn, stream=wanted.stream)
+
+    @routes.post("/go_on", response_class=Response, responses=answers)
+    async def go_on(session: str, wanted: forms.ResumeTurnBody) -> Response:
+        """Ask again about the code that waited for an answer when the session ended."""
+        served = sessions.get(session)
+        return begun(served, resume_turn(served), stream=wanted.stream)
+
+    @routes.get("/events", response_class=Response, responses={200: _EVENTS, **documented(404, 409)})
+    async def events(
+        session: str,
+        after: Annotated[int, Query(ge=0, le=10**_LONGEST_ID)] = 0,
+        last_event_id: Annotated[str, Header(pattern=r"^\d{0,15}$")] = "",
+    ) -> Response:
+        """Send all events of the session, then new ones. `Last-Event-ID` goes before `after`."""
+        served = sessions.get(session)
+        return EventStream(served, int(last_event_id or after), sessions.limits)
+
+    @routes.post("/interrupt", responses=documented(404, 409))
+    async def interrupt(session: str) -> forms.TurnsDropped:
+        """Stop the model or the code, and drop waiting turns. Kernels keep their variables."""
+        return forms.TurnsDropped(dropped=await sessions.get(session).stop())
+
+    return routes
+
+
+def answers_router(sessions: Sessions) -> APIRouter:
+    """The routes."""
+    routes = APIRouter(prefix="/v1/sessions/{session}", tags=["answers"])
+
+    @routes.post("/approvals/{call_id}", responses=documented(404, 409))
+    async def decide(session: str, call_id: str, decision: forms.CodeDecision) -> forms.Taken:
+        """Run the code of a call, run other code in its place, or decline it. The first answer counts."""
+        served = sessions.get(session)
+        served.questions.decide(call_id, decision.digest, decided(decision))
+        return forms.Taken()
+
+    @routes.post("/answers/{question_id}", responses=documented(404, 409))
+    async def answer(session: str, question_id: str, given: forms.AnswerBody) -> forms.Taken:
+        """Type a line for code that waits for one, consent or not, or choose. The first answer counts."""
+        sessions.get(session).questions.answer(question_id, given.answer)
+        return forms.Taken()
+
+    return routes
+
+
+def decided(decision: forms.CodeDecision) -> Run | Decline:
+    """Return the decision of a client."""
+    if decision.decision == "run":
+        return Run(decision.code, by=BY)
+    return Decline(decision.reason, stop=decision.stop)

@@ -10,13 +10,12 @@ from pydantic import ValidationError
 from starlette.types import Message
 
 from terp.errors import TerpError
+from terp_cli.server.connections import ServerLimits
 from terp_cli.server.failures import ErrorDetail, RequestRefused
 from terp_cli.server.following import Outgoing, batches, until_one_ends
-from terp_cli.server.limits import ServerLimits
 from terp_cli.server.native import forms
-from terp_cli.server.native.turns import begin_turn, decided, resume_turn
-from terp_cli.server.served import Served
-from terp_cli.server.sessions import Sessions
+from terp_cli.server.native.sessions import begin_turn, decided, resume_turn
+from terp_cli.server.sessions import Served, Sessions
 
 _ENDED, _REFUSED, _WRONG = 1001, 1008, 1007
 Form = TypeVar("Form", bound=forms.Sent)

@@ -25,8 +25,8 @@ from terp_cli.server.openai.forms import ChatMessage
 from terp_cli.server.openai.markdown import Markdown
 from terp_cli.server.openai.requests import ChatRequest, history, with_results
 from terp_cli.server.openai.threads import Began, Paused, Thread
-from terp_cli.server.questions import BY, Open
-from terp_cli.server.served import Served
+from terp_cli.server.person import BY, Open
+from terp_cli.server.sessions import Served
 from terp_cli.server.turns import ServedTurn
 
 FinishReason = Literal["stop", "length", "tool_calls"]

@@ -13,9 +13,9 @@ from starlette.types import Receive, Scope, Send
 
 from terp.events.messages import ToolCall
 from terp_cli.server import failures
+from terp_cli.server.connections import ServerLimits
 from terp_cli.server.failures import RequestRefused
 from terp_cli.server.following import Outgoing, gone, until_one_ends
-from terp_cli.server.limits import ServerLimits
 from terp_cli.server.openai.answering import AnswerDelta, AnswerEnded, ChatAnswer, Piece, TokensUsed
 from terp_cli.server.transcript import encoded
 

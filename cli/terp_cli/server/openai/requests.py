@@ -13,7 +13,7 @@ from terp.events.messages import Assistant, Image, Message, Result, ToolCall, Us
 from terp.models import tool
 from terp_cli.server.failures import RequestRefused
 from terp_cli.server.openai.forms import ChatBody, ChatMessage
-from terp_cli.server.session_request import SessionRequest, checked_settings
+from terp_cli.server.opening import SessionRequest, checked_settings
 
 OWN_MODEL = "terp"
 """The name under which clients ask for the model that the server was started with."""

@@ -20,7 +20,7 @@ from terp_cli.server.openai.replies import SESSION, ChunkFields, JsonReply, Sent
 from terp_cli.server.openai.requests import OWN_MODEL, ChatRequest, fingerprint, read_request
 from terp_cli.server.openai.responses import Form, ResponseBody, ResponseReply, ResponseStream, as_chat
 from terp_cli.server.openai.threads import Stateful, Thread, Threads
-from terp_cli.server.session_request import SessionRequest
+from terp_cli.server.opening import SessionRequest
 from terp_cli.server.sessions import Sessions
 
 Embedding = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]

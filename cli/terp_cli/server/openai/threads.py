@@ -18,10 +18,9 @@ from terp.models import tool
 from terp_cli.server.failures import RequestRefused
 from terp_cli.server.openai.forms import ChatBody, ChatMessage
 from terp_cli.server.openai.requests import ChatRequest, NewMessages, fingerprint, new_messages
-from terp_cli.server.questions import Open
-from terp_cli.server.served import Served
-from terp_cli.server.session_request import SessionRequest
-from terp_cli.server.sessions import Sessions
+from terp_cli.server.opening import SessionRequest
+from terp_cli.server.person import Open
+from terp_cli.server.sessions import Served, Sessions
 from terp_cli.server.turns import ServedTurn
 
 _MOST = 2_000

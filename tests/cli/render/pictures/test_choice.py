@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from terp_cli.render.pictures.choice import PictureChoice, Tmux, ask_tmux, choose
+from terp_cli.render.pictures.drawer import PictureChoice, Tmux, ask_tmux, choose
 from terp_cli.terminal.terminal_facts import TerminalFacts
 
 XTERM = {"TERM": "xterm-256color"}

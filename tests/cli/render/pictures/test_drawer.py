@@ -9,8 +9,7 @@ import pytest
 from PIL import Image
 from rich.text import Text
 
-from terp_cli.render.pictures.choice import PictureChoice, Way
-from terp_cli.render.pictures.drawer import Drawer, drawer_on
+from terp_cli.render.pictures.drawer import Drawer, PictureChoice, Way, drawer_on
 from terp_cli.render.pictures.raster import CellSize
 from terp_cli.terminal.rows import Graphic
 from terp_cli.terminal.terminal_facts import TerminalFacts

@@ -16,10 +16,10 @@ from fastapi.routing import iter_route_contexts
 
 from terp.session.session import Session
 from terp.settings import Settings
+from terp_cli.server.access import ServerToken
+from terp_cli.server.compat.client_settings import Variables
 from terp_cli.server.compat.compat import Compat
-from terp_cli.server.compat.variables import Variables
 from terp_cli.server.sessions import Sessions
-from terp_cli.server.token import ServerToken
 from tests.cli.server.serving import BYTES, TOKEN, Running, serving
 
 """Paths of pages that hold nothing of a session: to GET them takes no token."""

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from terp_cli.server.access import ServerToken
 from terp_cli.server.page.document import PUBLIC
-from terp_cli.server.token import ServerToken
 from tests.cli.server.attacks.raw import Request, exchanged, upgrade
 from tests.cli.server.attacks.target import BOTH, OWN, SOCKET, Attacked, Route, attacked, routes
 from tests.cli.server.serving import TOKEN

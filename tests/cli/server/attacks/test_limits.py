@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from terp.testing import EchoKernel, call
-from terp_cli.server.limits import ServerLimits
+from terp_cli.server.connections import ServerLimits
 from tests.cli.server.attacks.raw import CHUNKED, GOOD, Request, exchanged, json_request, raw_socket
 from tests.cli.server.attacks.target import BOTH, attacked, http_routes
 

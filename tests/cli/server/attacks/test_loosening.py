@@ -10,7 +10,7 @@ from terp.session.proposals import digest_of
 from terp.settings import Settings
 from terp.settings.setting import table
 from terp.testing import EchoKernel, call
-from terp_cli.server.session_request import OF_CLIENTS
+from terp_cli.server.opening import OF_CLIENTS
 from tests.cli.server.attacks.raw import RawSocket, Request, exchanged, json_request, raw_socket
 from tests.cli.server.attacks.target import Attacked, attacked, http_routes
 

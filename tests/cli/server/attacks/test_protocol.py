@@ -8,7 +8,7 @@ import pytest
 
 from terp.settings import Settings
 from terp.settings.setting import table
-from terp_cli.server.limits import ServerLimits
+from terp_cli.server.connections import ServerLimits
 from tests.cli.server.attacks.raw import (
     RawSocket,
     Request,

@@ -4,7 +4,7 @@ import json
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
-from terp_cli.server.limits import ServerLimits
+from terp_cli.server.connections import ServerLimits
 from tests.cli.server.attacks.raw import (
     MASK,
     RawSocket,

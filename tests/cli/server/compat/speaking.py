@@ -16,15 +16,13 @@ from terp.events.kernel import Kernels
 from terp.session.session import Session
 from terp.settings import Settings
 from terp.testing import EchoKernel, Scripted, ScriptedModel
-from terp_cli.server.access import OwnNames
-from terp_cli.server.application import application
+from terp_cli.server.access import OwnNames, ServerToken
+from terp_cli.server.compat.client_settings import Variables
 from terp_cli.server.compat.compat import Compat, stateful_of
-from terp_cli.server.compat.variables import Variables
-from terp_cli.server.limits import ServerLimits
+from terp_cli.server.connections import ServerLimits
 from terp_cli.server.openai import routes as openai
-from terp_cli.server.serving import HttpServer
+from terp_cli.server.serving import HttpServer, application
 from terp_cli.server.sessions import Sessions
-from terp_cli.server.token import ServerToken
 from tests.cli.server.serving import TOKEN, FakeOpener, plain_client, workspaces
 
 Frame = dict[str, Any]

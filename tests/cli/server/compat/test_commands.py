@@ -10,7 +10,7 @@ from terp.events.kernel import Kernel
 from terp.events.messages import Assistant, Result, User
 from terp.testing import EchoKernel, call
 from terp_cli.server.compat.accumulating import Misplaced
-from terp_cli.server.limits import ServerLimits
+from terp_cli.server.connections import ServerLimits
 from tests.cli.server.compat.speaking import (
     COMPLETE,
     Frame,

@@ -9,7 +9,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from terp.testing import EchoKernel, call
-from terp_cli.server.limits import ServerLimits
+from terp_cli.server.connections import ServerLimits
 from tests.cli.server.compat.speaking import (
     COMPLETE,
     KEY,

@@ -15,7 +15,7 @@ from terp.events.messages import Assistant, ToolCall
 from terp.events.model import Chunk, Reasoning, Replied, Usage
 from terp.events.outputs import Display, Error, RunEnded, Text
 from terp.testing import EchoKernel, Part, ScriptedModel, call
-from terp_cli.server.limits import ServerLimits
+from terp_cli.server.connections import ServerLimits
 from tests.cli.server.openai.asking import (
     ASKS,
     answered,

@@ -12,9 +12,8 @@ from fastapi import APIRouter
 from terp.testing import EchoKernel, Scripted, ScriptedModel, call
 from terp_cli.server.openai import routes
 from terp_cli.server.openai.threads import Stateful
-from terp_cli.server.served import Served
-from terp_cli.server.session_request import SessionRequest
-from terp_cli.server.sessions import Sessions
+from terp_cli.server.opening import SessionRequest
+from terp_cli.server.sessions import Served, Sessions
 from tests.cli.server.openai.asking import ASKS, assistant, openai_client, said, user
 from tests.cli.server.serving import Running, serving
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from terp.testing import EchoKernel, ScriptedModel, call
 from terp_cli.server.openai.forms import ChatMessage
 from terp_cli.server.openai.requests import fingerprint
-from terp_cli.server.session_request import SessionRequest
+from terp_cli.server.opening import SessionRequest
 from tests.cli.server.openai.asking import ASKS, assistant, openai_client, said, user
 from tests.cli.server.serving import serving
 

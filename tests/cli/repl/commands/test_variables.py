@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from terp.events.kernel import Variable
-from terp_cli.render.output.variables import variables_table
+from terp_cli.repl.commands.code import variables_table
 
 SOME = [
     Variable("df", "DataFrame", (10_000, 12), 960_132, "columns: sepal_length, sepal_width, petal_length"),

@@ -8,7 +8,7 @@ import pytest
 
 from terp.events import UsageReported
 from terp.testing import ScriptedModel
-from terp_cli.prompt.toolbar import Toolbar
+from terp_cli.repl.repl import Toolbar
 from tests.cli.running import Terp
 from tests.cli.teletype import Teletype
 from tests.core.sessions import open_session
