@@ -65,6 +65,13 @@ def test_a_picture_that_only_the_answer_names_is_drawn_below_it(saved: Path) -> 
     assert Pictures().shown(TextDelta(f"Here: ![plot]({saved})"))[-1] == "(a picture)"
 
 
+def test_a_relative_path_is_found_before_any_code_has_run(
+    saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(saved.parent)
+    assert Pictures().shown(TextDelta("Here: ![plot](plot.png)"))[-1] == "(a picture)"
+
+
 def test_an_image_of_a_file_that_was_not_drawn_stays_in_the_answer(saved: Path) -> None:
     answer = TextDelta(f"![plot]({saved})")
     shown = drawn([CodeStarted("c1", 1), finished(saved), answer], columns=200)

@@ -113,8 +113,14 @@ class AnswerStream:
 
 
 def same_file(address: str, cwd: str) -> str:
-    """Return the absolute path of a local image's address; "" for any other address."""
+    """Return the absolute path of a local image's address; "" for any other address.
+
+    Before the first code of a session `cwd` is "": the path is then relative to terp's own directory.
+    """
     address = unquote(address.removeprefix("file://"))
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", address):
         return ""
-    return os.path.normpath(os.path.join(cwd or "/", address))  # noqa: PTH118 - nothing here is looked up
+    try:
+        return os.path.abspath(os.path.join(cwd, address))  # noqa: PTH100, PTH118 - links are not followed
+    except OSError:
+        return ""  # That directory is gone.
