@@ -4,10 +4,15 @@ import os
 import re
 import subprocess
 import sys
+from operator import attrgetter
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
+from terp.person import AutoRun
+from terp.session.session import Session
+from terp.testing import EchoKernel, ScriptedModel
 from terp_cli.line.flags import all_flags
 from terp_cli.line.stopping import EXIT_CODES
 from tests.loopback import Call, Loopback
@@ -74,6 +79,18 @@ def commands_of_terp(path: Path) -> list[str]:
     text = path.read_text(encoding="utf-8")
     calls = re.findall(r"(?:^|[$`|] *)(terp(?: [^`|;\n]*)?|(?<=`)--[a-z][^`]*)", text, re.MULTILINE)
     return [re.sub(r"'[^']*'|\"[^\"]*\"|#.*| -- .*", "", call) for call in calls]
+
+
+def test_every_name_of_the_library_on_a_page_exists(tmp_path: Path) -> None:
+    text = "\n".join(path.read_text(encoding="utf-8") for path in PAGES)
+    session = Session(ScriptedModel([]), EchoKernel(), AutoRun(), folder=tmp_path)
+    of_session = set(re.findall(r"`session\.([a-z_.]+)", text))
+    of_modules = set(re.findall(r"`(terp\.[A-Za-z_.]+)", text))
+    assert min(len(of_session), len(of_modules)) >= 5
+    for name in of_session:
+        attrgetter(name)(session)
+    for name in of_modules:
+        resolve_name(name)
 
 
 def test_every_file_that_a_document_links_to_exists() -> None:
