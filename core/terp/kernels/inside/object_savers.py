@@ -271,11 +271,6 @@ def both(saver: Saver) -> Saver:
     return both
 
 
-def of_counter(value: Any, scan: Any) -> Iterable[Any]:
-    """Save a Counter, which is a dict with attributes."""
-    return both(of_dict)(value, scan)
-
-
 def of_cell(value: Any, scan: Any) -> Iterable[Any]:
     """Save the content of a cell, a variable shared by nested functions."""
     held = content_of(value)

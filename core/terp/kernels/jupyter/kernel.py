@@ -184,13 +184,13 @@ class JupyterKernel(Asides):
         place: str = "",
         max_output_chars: int = 64_000_000,
     ) -> None:
-        self._language = language
+        self.language = language
         self._listener = listener
         self._max_output_chars = max_output_chars
         self._token = secrets.token_hex(16)
         self._translator = Translator()
         self._files = files
-        self._place = place
+        self.place = place
         self._turn = asyncio.Lock()
         self._lives = Lives(
             language,
@@ -204,16 +204,11 @@ class JupyterKernel(Asides):
         self._run: KernelRun | None = None
         self._settling: asyncio.Task[None] | None = None
         self._stopping = RunStopper(
-            self._running, lambda state, why: self._listener.changed(self._language, state, why)
+            self._running, lambda state, why: self._listener.changed(self.language, state, why)
         )
         self._tasks: set[asyncio.Task[None]] = set()
         # Ids of requests to ids of runs, for output that comes after the end.
         self._past: OrderedDict[str, str] = OrderedDict()
-
-    @property
-    def language(self) -> str:
-        """The language."""
-        return self._language
 
     @property
     def generation(self) -> int:
@@ -238,11 +233,6 @@ class JupyterKernel(Asides):
     @next_tier.setter
     def next_tier(self, next_tier: Callable[[], str]) -> None:
         self._lives.next_tier = next_tier
-
-    @property
-    def place(self) -> str:
-        """The place of a kernel that is not on this machine; "" for this one."""
-        return self._place
 
     @property
     def connection_file(self) -> str:

@@ -68,7 +68,7 @@ class GatewayKernel:
             gateway.channels(self._id, self._claims.session_id),
             self._api.tls,
             route=self._received,
-            back=self._came_back,
+            back=self._unanswered.ask,
             lost=self._lost,
         )
         await self._wire.open()
@@ -207,9 +207,6 @@ class GatewayKernel:
         self._life = self._life or life
         if life != self._life:
             self._end(f"The kernel at {self._api.gateway.host} was restarted by somebody else.")
-
-    def _came_back(self, seconds: float) -> None:
-        self._unanswered.ask(seconds)
 
     def _lost(self, error: KernelStartFailed) -> None:
         self.may_live = True
