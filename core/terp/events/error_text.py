@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import Path
 
 from terp.events.outputs import Error
-from terp.events.run_log import Names
+from terp.events.run_log import KernelNames
 from terp.text.plain import without_escapes
 
 _CONTEXT = 2
@@ -126,7 +126,7 @@ def hint(error: Error, cwd: str) -> str:
     return ""
 
 
-def lost_name(names: Names, error: Error | None) -> str:
+def lost_name(names: KernelNames, error: Error | None) -> str:
     """Return a sentence if a name is missing because its kernel has restarted; else ""."""
     found = _UNDEFINED.match(error.value) if error is not None and error.name == "NameError" else None
     if found is None or not names.have_ended:

@@ -139,7 +139,7 @@ class RunLog:
         self._questions: dict[str, str] = {}
         self._files: dict[str, FileChange] = {}
         self._newest: dict[str, str] = {}
-        self._names = Names()
+        self._names = KernelNames()
         self._new_kernels: set[str] = set()
 
     @classmethod
@@ -171,7 +171,7 @@ class RunLog:
         return self._files
 
     @property
-    def names(self) -> "Names":
+    def names(self) -> "KernelNames":
         """The variables that runs have left in the kernels."""
         self._read_on()
         return self._names
@@ -337,7 +337,7 @@ class RunLog:
             self._names.end("", number)
 
 
-class Names:
+class KernelNames:
     """The variables that runs have left in kernels, and those that ended with a kernel."""
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from terp.events import CodeFinished, Event, KernelChanged, SessionResumed
 from terp.events.error_text import lost_name, normal, signature
 from terp.events.outputs import Error, VariableChange
-from terp.events.run_log import Names, RunLog
+from terp.events.run_log import KernelNames, RunLog
 
 MISSED = Error("NameError", "name 'd' is not defined")
 SET = CodeFinished("c1", "ok", 0.1, changes=(VariableChange("d", "new", "DataFrame"),))
@@ -49,7 +49,7 @@ def test_an_error_is_told_by_type_message_and_line() -> None:
     assert signature(Error("KeyError", "'x'", trace)) == ("KeyError", "'x'", "d['x']")
 
 
-def names(*events: Event) -> Names:
+def names(*events: Event) -> KernelNames:
     return RunLog.of(events).names
 
 
