@@ -1,4 +1,4 @@
-"""Fakes that ship beside the seams: a scripted model, an echoing kernel, a scripted person.
+"""Fakes for tests: a scripted model, a kernel that echoes code, a scripted person.
 
 They are real implementations of the protocols without a network, a process or a human, for tests of
 terp and of what is built on it.
@@ -25,12 +25,12 @@ Scripted = Part | Sequence[Part | Chunk] | Exception
 
 
 def call(code: str, language: str = "python", *, id: str = "") -> ToolCall:  # noqa: A002  # the wire's word
-    """A tool call of `execute`, as a model would write it."""
+    """Return a tool call of `execute`, as a model would write it."""
     return ToolCall(id, "execute", json.dumps({"language": language, "code": code}))
 
 
 class ScriptedModel:
-    """Gives its replies in order: text, calls, lists of both, chunks, or an exception to raise.
+    """A model that gives its replies in order: text, calls, lists of both, chunks, or an exception to raise.
 
     `requests` keeps the messages of every request, `tools` its tools with
     what they demand. A script that is at its end says "done".
@@ -48,7 +48,7 @@ class ScriptedModel:
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
     ) -> AsyncGenerator[Chunk, None]:
-        """The next reply, in pieces."""
+        """Yield the next reply in pieces."""
         self.requests.append(list(messages))
         self.tools.append(tools)
         reply = self._replies.pop(0) if self._replies else "done"
@@ -123,11 +123,11 @@ class EchoKernel:
         self._listeners: list[KernelListener] = []
 
     def known(self) -> Sequence[KnownLanguage]:
-        """Python."""
+        """Return Python."""
         return (KnownLanguage(("python",), "an echo"),)
 
     def get(self, language: str) -> Kernel:
-        """This kernel.
+        """Return this kernel.
 
         Raises:
             UnknownLanguage: it is not Python.
@@ -137,17 +137,17 @@ class EchoKernel:
         return self
 
     def listen(self, listener: KernelListener) -> Callable[[], None]:
-        """Tell `listener` of starts, and of late output made with `put_out_late`."""
+        """Call `listener` at starts, and for output of `put_out_late`."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
     def put_out_late(self, run_id: str, output: Output) -> None:
-        """Act as if `output` came after its run had ended."""
+        """Report `output` as if it came after its run had ended."""
         for listener in self._listeners:
             listener.late_output(run_id, output)
 
     async def rest(self) -> Sequence[str]:
-        """Tell that it ended, if it was started."""
+        """Report that it stopped, if it was started."""
         started, self.generation = self.generation, 0
         for listener in self._listeners if started else ():
             listener.changed(self.language, "stopped", "")
@@ -160,7 +160,7 @@ class EchoKernel:
     async def execute(
         self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0, moment: int = 0
     ) -> AsyncGenerator[RunItem, None]:
-        """The scripted items for `code`, or its echo."""
+        """Yield the scripted items for `code`, or its echo."""
         self.running = run_id
         try:
             async with aclosing(self._items(code)) as items:
@@ -215,27 +215,27 @@ class EchoKernel:
         self.generation += 1
 
     async def complete(self, code: str, cursor: int) -> Sequence[str]:
-        """Nothing."""
+        """Return an empty sequence."""
         return ()
 
     async def inspect(self, code: str, cursor: int) -> str:
-        """Nothing."""
+        """Return an empty sequence."""
         return ""
 
     async def variables(self) -> Sequence[Variable]:
-        """None."""
+        """Return None."""
         return ()
 
     async def names(self) -> Mapping[str, str]:
-        """None."""
+        """Return None."""
         return {}
 
     async def missing(self, modules: Sequence[str]) -> Sequence[str]:
-        """None."""
+        """Return None."""
         return ()
 
     async def value(self, name: str, keys: Sequence[Any], spec: str) -> WrittenValue:
-        """What `values` has for the name."""
+        """Return the value of the name in `values`."""
         return self.values.get(name, WrittenValue(why="there is no variable of that name"))
 
     def _answered(self) -> None:
@@ -248,7 +248,7 @@ class EchoKernel:
 
 
 class ScriptedPerson:
-    """Gives its decisions in order: `Run`, `Decline`, a line to type, True or False, or an exception.
+    """A person that gives decisions in order: `Run`, `Decline`, a line, True or False, or an exception.
 
     "run" stands for consent to whatever is proposed. At its end it declines everything, and nobody
     is there to type. `shown` keeps every proposal.
@@ -259,7 +259,7 @@ class ScriptedPerson:
         self._decisions = list(decisions)
 
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
-        """The next decision."""
+        """Return the next decision."""
         self.shown.append(proposed)
         decision = self._next(Decline("the script is at its end"))
         if decision == "run":
@@ -268,17 +268,17 @@ class ScriptedPerson:
         return decision
 
     async def allow(self, request: Consent) -> bool | Decline:
-        """The next decision."""
+        """Return the next decision."""
         decision = self._next(False)
         return decision if isinstance(decision, Decline) else bool(decision)
 
     async def choose(self, choice: Choice) -> str | Decline:
-        """The next decision, a letter."""
+        """Return the next decision, a letter."""
         decision = self._next("")
         return decision if isinstance(decision, Decline) else str(decision)
 
     async def type_in(self, prompt: str, *, secret: bool) -> str:
-        """The next line.
+        """Return the next line.
 
         Raises:
             NobodyThere: the script is at its end.
@@ -295,6 +295,6 @@ class ScriptedPerson:
 
 
 async def collect(session: Session, prompt: str) -> list[Event]:
-    """All events of one turn."""
+    """Return all events of one turn."""
     async with aclosing(session.turn(prompt)) as events:
         return [event async for event in events]

@@ -20,7 +20,7 @@ def test_a_disk_that_is_full_costs_the_memory_of_a_session_and_not_its_answer(
 ) -> None:
     result = terp.asked(SCRIPT, "-y", "go", **disk.full(terp.home, after))
     assert (result.code, result.out) == (0, "It is 42.\n")
-    told = [line for line in result.notes.splitlines() if line.endswith("It goes on in memory.")]
+    told = [line for line in result.notes.splitlines() if line.endswith("It continues in memory.")]
     assert ["No space left on device" in line for line in told] == [True], result.notes
 
 

@@ -10,7 +10,7 @@ from typing import Literal, TextIO, assert_never
 from terp import events as on
 from terp.errors import with_remedy
 from terp.events import outputs as out
-from terp.events.changes import delta_line, file_groups, file_told, stopped_line
+from terp.events.changes import delta_line, described_files, file_groups, stopped_line
 from terp.text.fencing import unfenced
 from terp_cli.fronts.event_order import JobsAside
 from terp_cli.render import sentences
@@ -169,7 +169,7 @@ class PlainFront:
     def _run_over(self, event: on.CodeFinished) -> None:
         self._rest(event.call_id)
         for group in file_groups(event.files):
-            self._fact(f"[{group[0].action}] {one_line(file_told(group, event.cwd))}")
+            self._fact(f"[{group[0].action}] {one_line(described_files(group, event.cwd))}")
         # The note of the kernel's death is not repeated.
         note = event.note.removesuffix(self._obituary).rstrip()
         known = event.status == "died" and bool(self._obituary) and not note

@@ -18,11 +18,11 @@ from terp.models.building import settings_for
 from terp.opening.changing import Change, change_settings, restarted_kernels, use_model
 from terp.person import Consent, Decline, Person
 from terp.session.between_runs import objection
-from terp.session.explaining import asked_about
 from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.places import Places
-from terp.store.catalogue import Entry
+from terp.store.catalogue import SessionEntry
+from terp.text.fencing import fenced
 from terp_cli.fronts.interactive import InteractiveFront
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.prompt.interface import PromptReader
@@ -35,6 +35,11 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _PAGER = "less -R"
+
+_EXPLAIN = (
+    "Explain in a few short sentences, without markup, what this code does: what it reads, what it changes "
+    "or deletes, and whether it uses the network."
+)
 
 
 class TerminalUser(Person, Protocol):
@@ -127,7 +132,7 @@ class ReplContext:
 
     async def explain(self, language: str, code: str) -> str:
         """Return the model's explanation of a piece of code."""
-        return (await self.session.answer_aside(asked_about(language, code))).text
+        return (await self.session.answer_aside(f"{_EXPLAIN}\n{fenced(code, language)}")).text
 
     async def use_model(self, name: str) -> None:
         """Use another model from now on.
@@ -191,7 +196,7 @@ class ReplContext:
         if change.is_any:
             await change_settings(session, change, self.environ, api_key=self.call.options.api_key)
 
-    def saved(self) -> Sequence[Entry]:
+    def saved(self) -> Sequence[SessionEntry]:
         """Return the earlier sessions of this directory, the newest first."""
         return saved(self.call, self.session.folder.name)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from terp.errors import SessionError, SettingsError
 from terp.events import Noticed, SessionResumed
 from terp.session.session import Session
-from terp.store.catalogue import Catalogue, Entry
+from terp.store.catalogue import Catalogue, SessionEntry
 from terp.store.folders import fork
 from terp.store.journal import NAME
 from terp.store.places import Place, real_directory, stored_place
@@ -78,7 +78,7 @@ def resumes_problem(call: Invocation) -> bool:
     return is_problem(folder)
 
 
-def saved(call: Invocation, present: str) -> Sequence[Entry]:
+def saved(call: Invocation, present: str) -> Sequence[SessionEntry]:
     """Return the sessions of this directory, the newest first, without the `present` one."""
     entries = Catalogue(call.places.sessions).listed(real_directory(call.cwd))
     return [entry for entry in entries if entry.id != present]
@@ -166,7 +166,7 @@ def _typed(call: Invocation) -> Callable[[str], str]:
 _SHOWN = 15
 
 
-def matching(entries: Sequence[Entry], text: str) -> list[Entry]:
+def matching(entries: Sequence[SessionEntry], text: str) -> list[SessionEntry]:
     """The entries in which every word of `text` stands, in their order; all for an empty text.
 
     A word may stand in the title, the directory, the id or the date, whatever its case.
@@ -175,7 +175,7 @@ def matching(entries: Sequence[Entry], text: str) -> list[Entry]:
     return [entry for entry in entries if all(word in _searched(entry) for word in words)]
 
 
-def row(entry: Entry, *, with_directory: bool = False) -> str:
+def row(entry: SessionEntry, *, with_directory: bool = False) -> str:
     """One session on a line, without its number."""
     parts = [entry.id, when(entry.used), f"{turns(entry.turns):>9}"]
     if with_directory:
@@ -183,7 +183,7 @@ def row(entry: Entry, *, with_directory: bool = False) -> str:
     return "  ".join([*parts, title(entry)])
 
 
-def title(entry: Entry) -> str:
+def title(entry: SessionEntry) -> str:
     """Return the title of a session, with "(open)" or "(copy of …)"."""
     special = " (open)" if entry.open else ""
     special += f" (copy of {one_line(entry.forked_from)})" if entry.forked_from else ""
@@ -196,12 +196,12 @@ def when(moment: float) -> str:
 
 
 def pick(
-    entries: Sequence[Entry],
+    entries: Sequence[SessionEntry],
     ask: Callable[[str], str],
     say: Callable[[str], object],
     *,
     all_directories: bool,
-) -> Entry | None:
+) -> SessionEntry | None:
     """The entry that a person chooses by its number, after searching by words; None when they leave.
 
     `ask` gives the line typed after a prompt and raises `EOFError` at the end of input; `say` writes a line.
@@ -226,5 +226,5 @@ def pick(
         shown = found or shown
 
 
-def _searched(entry: Entry) -> str:
+def _searched(entry: SessionEntry) -> str:
     return f"{entry.title} {entry.cwd} {entry.id} {when(entry.used)}".lower()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from terp.session.session import Session
-from terp.store.catalogue import Catalogue, Entry
+from terp.store.catalogue import Catalogue, SessionEntry
 from terp.store.reading import read_header
 from terp_cli.server.connections import ServerLimits
 from terp_cli.server.failures import RequestRefused
@@ -226,7 +226,7 @@ class Sessions:
         # Two clients that ask at once share what one of them began, also when that one leaves.
         return await asyncio.shield(self._coming[session])
 
-    async def listed(self) -> list[tuple[Entry, Served | None]]:
+    async def listed(self) -> list[tuple[SessionEntry, Served | None]]:
         """Every session for clients to see, the one that was used last first; with it, if it is open."""
         stored = await asyncio.to_thread(self._catalogue.listed)
         return [(entry, self._open.get(entry.id)) for entry in stored if self.workspaces.has(entry.cwd)]

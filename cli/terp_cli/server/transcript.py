@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from terp.events import CodeFinished, wire
-from terp.events.changes import file_groups, file_told
+from terp.events.changes import described_files, file_groups
 from terp.events.log import EventLog, Record
 from terp.secrets.redacting import redacted
 from terp.secrets.stream_redactor import StreamRedactor, piece_of
@@ -100,7 +100,7 @@ def _file_rows(event: CodeFinished) -> Sequence[Mapping[str, Any]]:
     return [
         {
             "action": group[0].action,
-            "told": file_told(group, event.cwd),
+            "told": described_files(group, event.cwd),
             "path": group[0].path if len(group) == 1 else "",
             "size": group[0].size,
         }

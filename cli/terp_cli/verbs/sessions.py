@@ -10,7 +10,7 @@ from terp.events.messages import Message
 from terp.events.wire import VERSION, record_to_json
 from terp.secrets.environment import find_python
 from terp.settings.profile_file import short_path
-from terp.store.catalogue import Catalogue, Entry
+from terp.store.catalogue import Catalogue, SessionEntry
 from terp.store.export.script import distributions_of
 from terp.store.export.writing import export
 from terp.store.forms import message_to_json
@@ -129,7 +129,7 @@ def _as_json(call: Invocation) -> bool:
     return call.options.output_format != "text"
 
 
-def _facts(entry: Entry) -> dict[str, Any]:
+def _facts(entry: SessionEntry) -> dict[str, Any]:
     return {
         "id": entry.id,
         "title": entry.title,

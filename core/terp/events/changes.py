@@ -1,4 +1,4 @@
-"""What a run did to variables and files, and where it was stopped, in one line: for people and for models."""
+"""Lines for users and models: the changes of a run to variables and files, and where it was stopped."""
 
 import os
 from collections import Counter
@@ -17,16 +17,16 @@ _MOST_FILES = 8
 
 
 def delta_line(changes: Sequence[VariableChange], more: int = 0) -> str:
-    """The changes: `+df DataFrame 10 000×12 9.4 MB · ~model · −tmp`; "" when there are none.
+    """Return the changes: `+df DataFrame 10 000×12 9.4 MB · ~model · −tmp`; "" when there are none.
 
-    The first dozen is told, and how many there are besides.
+    The first dozen is named, and the rest counted.
     """
-    return " · ".join(_all_told(changes, more, _SIGNS))
+    return " · ".join(_listed(changes, more, _SIGNS))
 
 
 def delta_words(changes: Sequence[VariableChange], more: int = 0) -> str:
-    """The same for the ear: `new df DataFrame 10 000×12; changed model; removed tmp`."""
-    return "; ".join(_all_told(changes, more, _WORDS))
+    """Return the same for a screen reader: `new df DataFrame 10 000×12; changed model; removed tmp`."""
+    return "; ".join(_listed(changes, more, _WORDS))
 
 
 def shape_text(shape: Sequence[int]) -> str:
@@ -77,15 +77,15 @@ def grouped(number: int) -> str:
     return f"{number:,}"
 
 
-def _all_told(changes: Sequence[VariableChange], more: int, marks: Mapping[str, str]) -> list[str]:
-    told = [_told(change, marks[change.action] + change.name) for change in changes[:_MOST]]
-    more += len(changes) - len(told)
+def _listed(changes: Sequence[VariableChange], more: int, marks: Mapping[str, str]) -> list[str]:
+    described = [_described(change, marks[change.action] + change.name) for change in changes[:_MOST]]
+    more += len(changes) - len(described)
     if more:
-        told.append(f"and {grouped(more)} more" if told else f"{grouped(more)} names came or went")
-    return told
+        described.append(f"and {grouped(more)} more" if described else f"{grouped(more)} names came or went")
+    return described
 
 
-def _told(change: VariableChange, named: str) -> str:
+def _described(change: VariableChange, named: str) -> str:
     if change.action == "removed" or (change.action == "changed" and not change.shape):
         return named
     size = size_text(change.size) if change.size is not None and change.size >= _LARGE else ""
@@ -100,8 +100,8 @@ def file_groups(files: Sequence[FileChange]) -> Iterator[Sequence[FileChange]]:
         yield from [these] if len(files) > _MOST_FILES and these else [[change] for change in these]
 
 
-def file_told(files: Sequence[FileChange], cwd: str) -> str:
-    """One file that was changed, or in which folders many were."""
+def described_files(files: Sequence[FileChange], cwd: str) -> str:
+    """Return the name of one changed file, or the folders of many."""
     if len(files) > 1:
         return f"{len(files)} files: {by_folder(files)}"
     [change] = files
@@ -111,11 +111,11 @@ def file_told(files: Sequence[FileChange], cwd: str) -> str:
 
 
 def by_folder(files: Sequence[FileChange]) -> str:
-    """How many files there are in each folder, by its path below the one around all: `2019/ 12, 2020/ 28`."""
+    """Return the number of files by folder, below their common folder: `2019/ 12, 2020/ 28`."""
     folders = Counter(PurePath(change.path).parent for change in files)
-    # Of another machine any path may be told.
+    # A path of another machine may be relative.
     known = all(folder.is_absolute() for folder in folders)
     above = os.path.commonpath([*folders, next(iter(folders)).parent]) if known else "."
     most = folders.most_common(_MOST_FILES)
-    told = [f"{folder.relative_to(above) if known else folder}/ {count}" for folder, count in most]
-    return ", ".join(told) + (", …" if len(folders) > len(told) else "")
+    counted = [f"{folder.relative_to(above) if known else folder}/ {count}" for folder, count in most]
+    return ", ".join(counted) + (", …" if len(folders) > len(counted) else "")

@@ -1,4 +1,4 @@
-"""The account of what code would do, as plain data.
+"""The expected effects of code, as plain data.
 
 The world is closed: an account without "cannot tell" was made of code of which every part is known.
 No kind at all means that it only computes; an unread piece of code is `NOT_ANALYSED`.
@@ -43,7 +43,7 @@ class Effects:
         return frozenset(effect.kind for effect in self.found)
 
     def targets(self, kind: EffectKind) -> tuple[str, ...]:
-        """What the effect of this kind touches; empty when there is none."""
+        """Return the targets of the effect of this kind; empty if there is none."""
         return next((effect.targets for effect in self.found if effect.kind == kind), ())
 
 
@@ -51,33 +51,33 @@ NOT_ANALYSED = Effects((Effect("cannot tell", ("nobody has looked at it",)),))
 
 
 def cannot_tell(why: str) -> Effects:
-    """The account of code that is not read at all."""
+    """Return the account of code that was not read."""
     return Effects((Effect("cannot tell", (why,)),))
 
 
 class Finder:
-    """Gathers effects in any order and puts them into that of the code."""
+    """Collects effects in any order and sorts them into that of the code."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[EffectKind, str], Place] = {}
 
     def add(self, kind: EffectKind, target: str, at: Place) -> None:
-        """One more effect; the first place of each counts."""
+        """Add an effect; the first place of each counts."""
         key = (kind, target)
         known = self._found.get(key)
         self._found[key] = at if known is None else min(at, known)
 
     def doubt(self, what: str, at: Place) -> None:
-        """Something at this place that is not known."""
+        """Add that something at this place is not known."""
         self.add("cannot tell", f"{what} (line {at[0]})", at)
 
     def merge(self, other: "Finder") -> None:
-        """Add all that another one has found."""
+        """Add all effects of another finder."""
         for (kind, target), at in other._found.items():
             self.add(kind, target, at)
 
     def effects(self) -> Effects:
-        """What was found until now."""
+        """Return the effects so far."""
         by_kind: dict[EffectKind, list[tuple[Place, str]]] = {}
         for (kind, target), at in self._found.items():
             by_kind.setdefault(kind, []).append((at, target))

@@ -30,7 +30,7 @@ _LINE = re.compile(r"^-+> *\d+ (.*)$", re.MULTILINE)
 
 
 def readable(error: Error, cwd: str) -> str:
-    """`error` as text: whole for the cell and for files below `cwd`, counted for everything else.
+    """Return `error` as text: whole for the cell and for files below `cwd`, counted for everything else.
 
     Of a frame that is shown, the failing line and two lines around it are kept; line numbers are
     those of the code as it was sent, since nothing rewrites it.
@@ -46,7 +46,7 @@ def readable(error: Error, cwd: str) -> str:
 
 
 def _without_causes(blocks: Sequence[str], cwd: str) -> Sequence[str]:
-    """The blocks without errors of a library that it has raised again in the same words."""
+    """Return the blocks without errors that a library has raised again in the same words."""
     chained = next((at for at, block in enumerate(blocks) if block.startswith(_CHAINED)), 0)
     if not chained:
         return blocks
@@ -69,7 +69,7 @@ def _folded(blocks: Sequence[str], cwd: str) -> Iterable[str]:
 
 
 def _without_repeats(blocks: Iterable[str]) -> Iterable[str]:
-    """A function that calls itself without end leaves thousands of equal frames."""
+    """Yield frames, equal ones counted: endless recursion leaves thousands."""
     for block, group in groupby(blocks):
         yield _around(block) if _is_frame(block) else block
         if again := len(list(group)) - 1:
@@ -105,7 +105,7 @@ def _around(block: str) -> str:
 
 
 def misplaced(language: str, code: str) -> str:
-    """What is to be known of code for a shell that has failed there; "" where it is no Python."""
+    """Return a hint for shell code that failed because it is Python; else ""."""
     if language != "shell":
         return ""
     import ast  # noqa: PLC0415  (little code fails in a shell)
@@ -120,7 +120,7 @@ def misplaced(language: str, code: str) -> str:
 
 
 def hint(error: Error, cwd: str) -> str:
-    """A sentence that helps to correct the code; "" when there is none."""
+    """Return a sentence that helps to correct the code; "" if there is none."""
     if _ELSEWHERE in error.value and not cwd.startswith(_ELSEWHERE):
         return f"{_ELSEWHERE} is not used here. Files are in the working directory, {cwd}."
     return ""
@@ -137,11 +137,11 @@ def lost_name(names: KernelNames, error: Error | None) -> str:
 
 
 def normal(text: str) -> str:
-    """A text without what differs between two runs that fail in the same way."""
+    """Return a text without the parts that differ between two runs that fail in the same way."""
     return " ".join(_PASSING.sub("…", without_escapes(text)).split())
 
 
 def signature(error: Error) -> Sequence[str]:
-    """What makes an error the same as another one: its type, its message and the lines that it came by."""
+    """Return the key by which errors are the same: type, message and the lines that raised them."""
     lines = _LINE.findall(without_escapes("\n".join(error.traceback)))
     return (error.name, normal(error.value), *(line.strip() for line in lines[:1]))

@@ -22,9 +22,9 @@ class System:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """What the person said, with any pictures they attached.
+    """A message of the user, with any pictures they attached.
 
-    A summary, which is notice as if they had, stands for what they had `said` before, word for word.
+    A summary of a compaction is one too: it stands for the prompts that were `said` before, word for word.
     """
 
     text: str
@@ -34,10 +34,10 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """Something attached to a prompt: its name for events, and what the model is notice and shown of it.
+    """An attachment of a prompt: its name for events, and the note and the picture that the model reads.
 
-    `source` is the file of this machine that a kernel is given which does not see it: one of another machine,
-    or in a sandbox. It is "" where the kernel reads it in any case. `notice` is what the user reads of it.
+    `source` is the file of this machine that is sent to a kernel which cannot read it: on another machine,
+    or in a sandbox. It is "" if the kernel reads it anyway. `notice` is the line that the user sees.
     """
 
     name: str
@@ -90,7 +90,7 @@ Message = System | User | Assistant | Result
 
 
 def without_extras(message: Message) -> Message:
-    """The message without what only the provider understands that gave it."""
+    """Return the message without the fields that only its provider understands."""
     if not isinstance(message, Assistant):
         return message
     return replace(message, calls=tuple(replace(call, extras={}) for call in message.calls), extras={})

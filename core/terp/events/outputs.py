@@ -96,7 +96,7 @@ class BackCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolWorking:
-    """A tool that the code has called takes its time, or is `over`. Not told of calls that are quick."""
+    """A tool that the code has called takes its time, or is `over`. Quick calls are not reported."""
 
     name: str
     over: bool = False
@@ -118,7 +118,7 @@ class FileChange:
 
     @property
     def here(self) -> str:
-        """Where it can be opened on this machine; "" when it cannot."""
+        """The path at which it can be opened on this machine; "" if it cannot."""
         return self.copy if self.host else self.path
 
 
@@ -148,7 +148,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class StoppedAt:
-    """The innermost line of the person's own code at which a run was stopped.
+    """The innermost line of the user's own code at which a run was stopped.
 
     `function` is "" outside functions. `inside` names what that line was calling, where it is no code of
     theirs ("time.sleep"). `run` is the number of an earlier run whose code it is, `file` the path of a

@@ -31,13 +31,13 @@ _JSON_TYPES: Mapping[Any, Mapping[str, Any]] = {
 
 
 def to_json(event: Event) -> dict[str, Any]:
-    """The event as an object of JSON types."""
+    """Return the event as an object of JSON types."""
     kind: type = type(event)
     return {"event": _tag(kind), **_fields(event)}
 
 
 def from_json(data: Mapping[str, Any]) -> Event:
-    """The event that `to_json` wrote.
+    """Return the event that `to_json` wrote.
 
     Raises:
         ValueError: it is no event of this version; the message names it.
@@ -50,17 +50,17 @@ def from_json(data: Mapping[str, Any]) -> Event:
 
 
 def event_names() -> Collection[str]:
-    """What events are called in JSON."""
+    """Return the names of events in JSON."""
     return event_types().keys()
 
 
 def record_to_json(record: Record) -> dict[str, Any]:
-    """A log record: the event's object with its `number` and its `time` in seconds since the epoch."""
+    """Return the object of the event with its `number` and its `time` in seconds since the epoch."""
     return {"number": record.number, "time": round(record.time, 6), **to_json(record.event)}
 
 
 def record_from_json(data: Mapping[str, Any]) -> Record:
-    """The record that `record_to_json` wrote.
+    """Return the record that `record_to_json` wrote.
 
     Raises:
         ValueError: it is no record of this version.
@@ -75,13 +75,13 @@ def _tag(kind: type) -> str:
 
 @cache
 def event_types() -> dict[str, type]:
-    """The kinds of events by what they are called in JSON."""
+    """Return the classes of events by their names in JSON."""
     return {_tag(kind): kind for kind in typing.get_args(events.Event)}
 
 
 @cache
 def output_types() -> dict[str, type]:
-    """The kinds of outputs by what they are called in JSON."""
+    """Return the classes of outputs by their names in JSON."""
     return {_tag(kind): kind for kind in typing.get_args(outputs.Output)}
 
 
@@ -146,7 +146,7 @@ def _decode(hint: Any, value: Any) -> Any:
 
 
 def schema() -> dict[str, Any]:
-    """The schema of a record: one of the events, with its number and its time."""
+    """Return the schema of a record: one of the events, with its number and its time."""
     record = {
         "number": {"type": "integer", "description": "Counted from 1; numbers may have gaps."},
         "time": {"type": "number", "description": "Seconds since the epoch."},

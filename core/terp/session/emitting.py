@@ -14,14 +14,14 @@ _MIME = "application/vnd.terp.bytes+json"
 
 @dataclass(frozen=True, slots=True)
 class Emission:
-    """Which variable, and in which form: one of `FORMS`, or "" for the usual one of its type."""
+    """A variable to write, and its format: one of `FORMS`, or "" for the usual one of its type."""
 
     name: str
     form: str = ""
 
 
 def emission(text: str) -> Emission:
-    """What `NAME` or `NAME:FORM` asks for.
+    """Return the emission that `NAME` or `NAME:FORM` asks for.
 
     Raises:
         SettingsError: it is no name, or there is no such form.
@@ -35,7 +35,7 @@ def emission(text: str) -> Emission:
 
 
 async def emitted(kernel: Kernel, wanted: Emission) -> bytes:
-    """The bytes of a variable.
+    """Return the bytes of a variable.
 
     Raises:
         TerpError: there is no such variable, it has no such form, or the kernel is gone.
@@ -44,7 +44,7 @@ async def emitted(kernel: Kernel, wanted: Emission) -> bytes:
         raise TerpError(f"There is no variable '{wanted.name}': no code has run.")
     emit = f"__import__('terp_home.emitting').emitting.emit(globals(), {wanted.name!r}, {wanted.form!r})"
     answer: dict[str, str] | None = None
-    # To its end: who leaves before interrupts the kernel, perhaps in the middle of its reply.
+    # Read to its end: leaving earlier would interrupt the kernel, perhaps in the middle of its reply.
     async with aclosing(kernel.execute(emit)) as items:
         async for item in items:
             if isinstance(item, Display) and _MIME in item.data:

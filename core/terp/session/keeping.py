@@ -1,6 +1,6 @@
 """What a session needs of its store: `terp.store.keeping.Keeper` in a folder, or another kind.
 
-Another store implements `Keeping`; or only `Lines`, of which `terp.store.lines.keep_lines` makes one.
+Another store implements `Keeping`; or only `LineStore`, of which `terp.store.lines.keep_lines` makes one.
 """
 
 from collections.abc import Callable
@@ -82,7 +82,7 @@ class Keeping(Protocol):
         """The session is over. Harmless when called twice."""
 
 
-class Lines(Protocol):
+class LineStore(Protocol):
     """Where the log of one session goes, in lines of JSON that are never changed again.
 
     The methods are called in the thread of the session, but for `sync`. Whatever they raise ends the

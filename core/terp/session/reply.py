@@ -23,7 +23,7 @@ from terp.text.plain import without_escapes
 
 @dataclass(frozen=True, slots=True)
 class CodeRun:
-    """Code that ran in a turn, and what it put out, in order.
+    """Code that ran in a turn, and its outputs in order.
 
     `changes` are those of the variables, `stopped_at` is where a run that was stopped stood.
     """
@@ -43,7 +43,7 @@ class CodeRun:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The answer of a turn, and all that its code made; with a check, of all that were needed for it.
+    """The answer of a turn and the results of its code; with a check, of all its turns.
 
     `checks` are the attempts of that, in order. `computed` has the values that terp has put into the answer,
     by the references that the model wrote. `used` is what the calls of the model used, added up.
@@ -82,7 +82,7 @@ class Reply:
 
 
 class TurnFailed(TerpError):
-    """A turn ended without an answer; `reply` is what it came to until then."""
+    """A turn ended without an answer; `reply` has its results until then."""
 
     def __init__(self, message: str, remedy: str = "", *, reply: Reply) -> None:
         super().__init__(message, remedy)
@@ -90,7 +90,7 @@ class TurnFailed(TerpError):
         self.stop_reason = reply.stop_reason
 
     def __str__(self) -> str:
-        """Also the remedy: a caller in Python sees this alone, below a traceback."""
+        """Return the message with its remedy: a caller in Python sees only this, below a traceback."""
         return f"{self.message} {self.remedy}".rstrip()
 
 

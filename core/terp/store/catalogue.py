@@ -1,4 +1,4 @@
-"""All stored sessions: found, listed, searched, removed."""
+"""A catalogue of the stored sessions: find, list, search and remove them."""
 
 import os
 import re
@@ -24,7 +24,7 @@ _AROUND = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SessionEntry:
     """One session in a list. `used` is when it last grew, in seconds since the epoch."""
 
     id: str
@@ -40,16 +40,16 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A session in which all words were found, and the line around the first of them."""
+class SearchHit:
+    """A session that has all words, and the line around the first of them."""
 
-    entry: Entry
+    entry: SessionEntry
     line: str
 
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What was removed to make room, in bytes, and what is left."""
+    """The sessions that were removed to make room, and the bytes freed and left."""
 
     removed: tuple[str, ...]
     freed: int
@@ -57,7 +57,7 @@ class Pruned:
 
 
 class Catalogue:
-    """The sessions below one directory. What is no session there is passed over."""
+    """The sessions below one directory; other entries there are ignored."""
 
     def __init__(
         self, sessions: Path, work: Path | None = None, *, clear: Callable[[Path], object] = shutil.rmtree
@@ -70,12 +70,12 @@ class Catalogue:
         self._work = work
         self._clear = clear
 
-    def listed(self, cwd: str = "") -> list[Entry]:
-        """Sessions of the directory `cwd`, a real path, or of all; the one that was used last comes first."""
+    def listed(self, cwd: str = "") -> list[SessionEntry]:
+        """Return the sessions of the directory `cwd`, a real path, or of all; the last used comes first."""
         return [_entry(folder, header, used) for folder, header, used in self._newest(cwd)]
 
     def last(self, cwd: str) -> Path:
-        """The session of this directory that was used last.
+        """Return the session of this directory that was used last.
 
         Raises:
             SessionError: there is none.
@@ -83,12 +83,12 @@ class Catalogue:
         for folder, _, _ in self._newest(cwd):
             return folder
         raise SessionError(
-            f"There is no session of {cwd} to go on with.",
+            f"There is no session of {cwd} to resume.",
             "terp sessions --all lists all.",
         )
 
     def models(self, most: int = 100) -> list[str]:
-        """The models that the last `most` sessions, of all directories, began with; the newest first."""
+        """Return the models of the last `most` sessions, of all directories; the newest first."""
         try:
             # They begin with the day. Nothing but the headers is read, as this is for a line being typed.
             newest = sorted(os.listdir(self._sessions), reverse=True)[:most]  # noqa: PTH208  (no Path for each)
@@ -98,9 +98,9 @@ class Catalogue:
         return list(dict.fromkeys(header.model for header in headers if header and header.model))
 
     def find(self, name: str, cwd: str = "") -> Path:
-        """The session with this id, or the only one whose id begins so, with or without its date.
+        """Return the session with this id, or the only one whose id begins so, with or without its date.
 
-        One of the directory `cwd` goes before those of others.
+        A session of the directory `cwd` takes precedence.
 
         Raises:
             SessionError: there is none, or more than one.
@@ -117,14 +117,14 @@ class Catalogue:
                 )
         raise SessionError(f"There is no session '{name}'.", "terp sessions --all lists them.")
 
-    def search(self, words: Sequence[str], cwd: str = "") -> Iterator[Found]:
-        """Sessions of which what was said holds all words, whatever their case."""
+    def search(self, words: Sequence[str], cwd: str = "") -> Iterator[SearchHit]:
+        """Yield the sessions whose messages have all words, ignoring case."""
         wanted = [word.lower() for word in words if word]
         if not wanted:
             return
         for folder, header, used in self._newest(cwd):
             if line := _line_with(folder, wanted):
-                yield Found(_entry(folder, header, used), line)
+                yield SearchHit(_entry(folder, header, used), line)
 
     def remove(self, folder: Path) -> None:
         """Remove a session and all its files, with a working directory that was made for it.
@@ -144,7 +144,7 @@ class Catalogue:
     def prune(self, limit: int, now: float | None = None) -> Pruned:
         """Remove the sessions that were not used for longest until all take `limit` bytes or less.
 
-        One that is open stays, and so does a folder without a log that is younger than a day.
+        An open session stays, and so does a folder without a log that is younger than a day.
         """
         now = time.time() if now is None else now
         sizes = {folder: sum(map(_size, self._all_of(folder))) for folder in self._folders()}
@@ -175,7 +175,7 @@ class Catalogue:
             self._clear(path)
 
     def _all_of(self, folder: Path) -> list[Path]:
-        """The folder of a session, and before it the working directory that was made for it, if one was."""
+        """Return the folder of a session, and before it the working directory made for it, if any."""
         made = self._work / folder.name if self._work else None
         return [made, folder] if made is not None and made.is_dir() and not made.is_symlink() else [folder]
 
@@ -198,13 +198,13 @@ def _is_named(id: str, name: str) -> bool:  # noqa: A002  # what it is
     return id.startswith(name) or (bool(name) and id[11:].startswith(name))
 
 
-def _entry(folder: Path, header: Header, used: float) -> Entry:
-    turns, first, anew = _turns(folder)
-    return Entry(
+def _entry(folder: Path, header: Header, used: float) -> SessionEntry:
+    turns, first, was_reset = _turns(folder)
+    return SessionEntry(
         folder.name,
         folder,
         header.cwd,
-        first if anew else header.title or first,
+        first if was_reset else header.title or first,
         turns,
         header.started,
         used,
@@ -215,11 +215,11 @@ def _entry(folder: Path, header: Header, used: float) -> Entry:
 
 
 def _turns(folder: Path) -> tuple[int, str, bool]:
-    """How many turns the conversation has now, without making it; and the first line of its first prompt.
+    """Return the number of turns of the conversation, and the first line of its first prompt.
 
-    The last is True if a conversation before it was reset.
+    The last is True if the conversation was reset before. The messages are not decoded.
     """
-    count, turns, first, anew = 0, list[int](), "", False
+    count, turns, first, was_reset = 0, list[int](), "", False
     try:
         content = (folder / NAME).read_bytes()
     except OSError:
@@ -234,13 +234,13 @@ def _turns(folder: Path) -> tuple[int, str, bool]:
             count = len(line.get("messages", ()))
             turns = [turn["at"] for turn in line.get("turns", ())]
             if not count:
-                first, anew = "", True
+                first, was_reset = "", True
         else:
             if kind == b"user":
                 turns.append(count)
                 first = first or title_of(_parsed(change[0]).get("text", ""))
             count += 1
-    return len(turns), first, anew
+    return len(turns), first, was_reset
 
 
 def _parsed(line: bytes) -> dict[str, Any]:
@@ -252,7 +252,7 @@ def _parsed(line: bytes) -> dict[str, Any]:
 
 
 def _line_with(folder: Path, words: Sequence[str]) -> str:
-    """The line around the first word, if what was said holds all of them; else ""."""
+    """Return the line around the first word if the messages have all of them; else ""."""
     try:
         content = (folder / NAME).read_text(encoding="utf-8", errors="replace").lower()
         # Most sessions are passed over without being read as such.
@@ -261,7 +261,7 @@ def _line_with(folder: Path, words: Sequence[str]) -> str:
         history = read(folder).history
     except (OSError, SessionError):
         return ""
-    # What was shortened was said all the same.
+    # Compacted messages count as well.
     messages = [*(history.snapshot.messages if history.snapshot else ()), *history]
     texts = [message.text for message in messages if isinstance(message, User | Assistant)]
     said = "\n".join(texts).lower()

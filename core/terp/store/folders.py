@@ -1,4 +1,4 @@
-"""The folders of sessions: what they are called, and when it is time to look at their size."""
+"""The folders of sessions: their names, copies, and the daily check of their size."""
 
 import json
 import os
@@ -19,13 +19,13 @@ _EARLIER_NS = 1_000_000
 
 
 def new_folder(sessions: Path) -> Path:
-    """Where a new session keeps its files, below `sessions`: named by date, not made yet."""
+    """Return the folder of a new session below `sessions`, named by date; it is not created yet."""
     today = datetime.now().astimezone().date().isoformat()
     return sessions / f"{today}-{secrets.token_hex(4)}"
 
 
 def is_due(sessions: Path) -> bool:
-    """Whether nobody has looked for a day at how much room the sessions take; from now on, somebody has."""
+    """Return True if the size of the sessions was last checked a day ago; marks it as checked now."""
     mark = sessions / _LOOKED
     try:
         if mark.exists() and mark.stat().st_mtime > time.time() - _DAY_S:
@@ -37,9 +37,9 @@ def is_due(sessions: Path) -> bool:
 
 
 def fork(folder: Path) -> str:
-    """Copy the session in `folder` as it is now; the id of the copy. Its files are shared, not doubled.
+    """Copy the session in `folder` as it is now, and return the id of the copy. Files are hard links.
 
-    The kernels that the session has at a gateway stay its own.
+    Kernels at a gateway are not copied.
 
     Raises:
         SessionError: it cannot be copied.
@@ -56,7 +56,7 @@ def fork(folder: Path) -> str:
 
 
 def _copy_log(folder: Path, target: Path) -> None:
-    """The whole lines of the log, with the paths of files that come along."""
+    """Copy the complete lines of the log, with the paths of copied files."""
     log = (folder / NAME).read_bytes()
     first, _, rest = log[: log.rfind(b"\n") + 1].partition(b"\n")
     header = {**json.loads(first), "id": target.name, "forked_from": folder.name}
@@ -66,7 +66,7 @@ def _copy_log(folder: Path, target: Path) -> None:
         file.write(json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode() + b"\n" + rest)
         file.flush()
         os.fsync(descriptor)
-        # What goes on is the session itself: it counts as used last, also within one tick of the clock.
+        # The session itself continues: it counts as used last, also within one tick of the clock.
         used = (folder / NAME).stat().st_mtime_ns - _EARLIER_NS
         os.utime(descriptor, ns=(used, used))
 

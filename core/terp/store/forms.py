@@ -1,4 +1,4 @@
-"""What a line of a session's log is: the header, an event, or a change of the messages.
+"""The lines of a session's log: the header, events, and changes of the messages.
 
 The first key of the object tells which: `log`, `event` or `history`. Every line begins with it, so that
 a reader can pass over what it does not need without parsing it.
@@ -20,7 +20,7 @@ _TITLE_CHARS = 120
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The first line: whose log this is. `started` is in seconds since the epoch."""
+    """The first line of a log. `started` is in seconds since the epoch."""
 
     id: str
     cwd: str
@@ -33,17 +33,17 @@ class Header:
 
 
 def title_of(prompt: str) -> str:
-    """What a session that begins with this prompt is called."""
+    """Return the title of a session that begins with this prompt."""
     return prompt.strip().partition("\n")[0][:_TITLE_CHARS]
 
 
 def header_to_json(header: Header) -> dict[str, Any]:
-    """The header as an object."""
+    """Return the header as an object."""
     return {"log": _LOG, **asdict(header)}
 
 
 def header_from_json(line: Mapping[str, Any]) -> Header:
-    """The header that `header_to_json` wrote, also where a newer version has more in it.
+    """Return the header that `header_to_json` wrote, also if a newer version has more fields.
 
     Raises:
         ValueError: it is no header.
@@ -57,13 +57,13 @@ def header_from_json(line: Mapping[str, Any]) -> Header:
 
 
 def event_to_json(record: Record) -> dict[str, Any]:
-    """The record of an event as an object, its name first."""
+    """Return the record of an event as an object, its name first."""
     written = wire.record_to_json(record)
     return {"event": written["event"], **written}
 
 
 def change_to_json(change: Change) -> dict[str, Any]:
-    """A change of the messages as an object."""
+    """Return a change of the messages as an object."""
     match change:
         case Appended(message=message, turn=turn, call_ids=call_ids):
             line = {"history": _role(message), **_fields(message)}
@@ -86,12 +86,12 @@ def change_to_json(change: Change) -> dict[str, Any]:
 
 
 def message_to_json(message: Message) -> dict[str, Any]:
-    """A message as an object: its role, and what it holds."""
+    """Return a message as an object: its role and its fields."""
     return {"role": _role(message), **_fields(message)}
 
 
 def change_from_json(line: Mapping[str, Any]) -> Change:
-    """The change that `change_to_json` wrote.
+    """Return the change that `change_to_json` wrote.
 
     Raises:
         LookupError, TypeError, ValueError: it is none of this version.
@@ -117,7 +117,7 @@ def _role(message: Message) -> str:
 
 
 def _fields(message: Message) -> dict[str, Any]:
-    """The fields of a message without those that are empty."""
+    """Return the fields of a message that are not empty."""
     match message:
         case System(text=text):
             return {"text": text}
@@ -141,8 +141,8 @@ def _call(call: ToolCall) -> dict[str, Any]:
 
 
 def _turn(turn: PastTurn, message: Message) -> dict[str, Any]:
-    """A turn beside its first message: what that message does not hold."""
-    assert isinstance(message, User), "a turn begins with what the person said"
+    """Return a turn as an object, without the facts that its first message has."""
+    assert isinstance(message, User), "a turn begins with a message of the user"
     line: dict[str, Any] = {"number": turn.number, "at": turn.at}
     if turn.prompt != message.text:
         line["prompt"] = turn.prompt

@@ -1,4 +1,4 @@
-"""A file of lines that only grows: a line is there whole, or it was never written."""
+"""The log of a session: a file of lines to which whole lines are appended, and its lock."""
 
 import errno
 import fcntl
@@ -19,10 +19,10 @@ _TRIES, _PAUSE_S = 20, 0.005
 
 
 class Journal:
-    """The log of one session, open for writing by this process alone."""
+    """The log of one session, open for writing by this process only."""
 
     def __init__(self, folder: Path, *, new: bool = False) -> None:
-        """Begin a `new` log, or open one to go on with, after it has been read, at its good end.
+        """Begin a `new` log, or open one to continue it at its good end.
 
         Raises:
             SessionInUse: another process has the session open.
@@ -44,7 +44,7 @@ class Journal:
             raise
 
     def go_on_at(self, end: int) -> None:
-        """Write from byte `end` on, behind which nothing is worth keeping; it goes with the next write."""
+        """Continue at byte `end`; the next write removes the rest of the file."""
         self._end, self._torn = end, True
 
     def append(self, lines: bytes) -> None:
@@ -68,7 +68,7 @@ class Journal:
         self._end += len(lines)
 
     def _cut(self, descriptor: int) -> None:
-        """Take away what lies behind the end; more than part of a line is put aside."""
+        """Cut the file at its end; more than part of a line is saved beside it."""
         with (self.folder / NAME).open("rb") as file:
             file.seek(self._end)
             tail = file.read()
@@ -80,7 +80,7 @@ class Journal:
             os.ftruncate(descriptor, self._end)
 
     def sync(self) -> None:
-        """Have on the disk what was written until now; in any thread. Nothing once it is closed.
+        """Flush to the disk, from any thread. Does nothing once it is closed.
 
         Raises:
             OSError: the disk failed.
@@ -90,7 +90,7 @@ class Journal:
                 _sync(self._descriptor)
 
     def close(self) -> None:
-        """Put all on the disk and let others open the session. Harmless when called twice."""
+        """Flush to the disk and release the lock. Harmless when called twice."""
         with self._closing:
             if self._descriptor is None:
                 return
@@ -108,7 +108,7 @@ def _sync(descriptor: int) -> None:
 
 
 class Lock:
-    """A session's folder for this process alone, until `release` or the end of the process."""
+    """The lock of a session's folder, until `release` or the end of the process."""
 
     def __init__(self, folder: Path) -> None:
         """Take the lock.
@@ -128,7 +128,7 @@ class Lock:
             raise
 
     def release(self) -> None:
-        """Let others have it. Harmless when called twice."""
+        """Release the lock. Harmless when called twice."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
@@ -148,7 +148,7 @@ class Lock:
 
 
 def in_use(folder: Path) -> bool:
-    """Whether a process has the session of this folder open."""
+    """Return True if a process has the session of this folder open."""
     try:
         descriptor = os.open(folder / LOCK_NAME, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -160,7 +160,7 @@ def in_use(folder: Path) -> bool:
 
 
 def holder(folder: Path) -> int:
-    """The process that took the lock last; 0 when that is not known."""
+    """Return the id of the process that took the lock last; 0 if unknown."""
     try:
         return int((folder / LOCK_NAME).read_text(encoding="ascii"))
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""What happens in a session, written to its folder as it happens."""
+"""Storing a session while it runs."""
 
 import asyncio
 import errno
@@ -27,7 +27,7 @@ from terp.events.messages import Assistant
 from terp.secrets.redacting import redacted
 from terp.secrets.stream_redactor import StreamRedactor
 from terp.session.context.history import Appended, Change
-from terp.session.keeping import Lines
+from terp.session.keeping import LineStore
 from terp.store.forms import Header, change_to_json, event_to_json, header_to_json, title_of
 from terp.store.journal import NAME, Journal
 
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 
 class Keeper:
-    """Keeps one session in a folder, from its first turn on: one without any turn leaves nothing behind.
+    """Stores one session in a folder from its first turn on; without a turn nothing is written.
 
-    One that was resumed is kept from its first turn or the first change of its conversation on.
+    A resumed session is written from its first turn, or the first change of its conversation, on.
 
     A line is written before anyone sees its event, but for the end of a text in which a secret may have
     begun (`StreamRedactor`). When the disk is full, the session continues in memory, with a notice.
@@ -52,9 +52,9 @@ class Keeper:
         scrubber: "Callable[[], Scrubber]",
         *,
         stored: "StoredLog | None" = None,
-        journal: Lines | None = None,
+        journal: LineStore | None = None,
     ) -> None:
-        """Keep a new session in `folder`, or in `journal`; `resumed` is for one that is stored.
+        """Store a new session in `folder`, or in `journal`; `resumed` is for a stored one.
 
         `scrubber` is asked for when a line is written.
         """
@@ -77,12 +77,12 @@ class Keeper:
         self._values: list[tuple[int, str, str]] = []
 
     def begin(self, notice: Callable[[Event], object], model: str) -> None:
-        """A session with this model begins; what goes wrong is logged with `notice`."""
+        """Begin with this model; failures are logged with `notice`."""
         self._notice = notice
         self._header = replace(self._header, model=model)
 
     def event(self, record: Record) -> None:
-        """Keep an event of the session's log."""
+        """Store an event of the session's log."""
         match record.event:
             case TextDelta(text=text, reference=reference):
                 self._pieces["text"] = record.number
@@ -108,7 +108,7 @@ class Keeper:
             self._sync_soon()
 
     def change(self, change: Change) -> None:
-        """Keep a change of the session's messages."""
+        """Store a change of the session's messages."""
         if self._resumed:
             self._begin("")
         line = change_to_json(change)
@@ -119,11 +119,11 @@ class Keeper:
         self._write(line)
 
     def as_kept(self, text: str) -> str:
-        """A text as it is kept: without secrets."""
+        """Return a text as it is stored: without secrets."""
         return self._redacting().redacted(text)
 
     def copy(self) -> str:
-        """Make another session of all that is kept until now; its id.
+        """Copy the session as it is stored, and return the id of the copy.
 
         Raises:
             SessionError: nothing is kept, or it cannot be copied.
@@ -143,10 +143,10 @@ class Keeper:
         return fork(self.folder)
 
     def close(self) -> None:
-        """Put everything on the disk and let others open the session. Harmless when called twice."""
+        """Flush to the disk and let others open the session. Harmless when called twice."""
         self._release()
         if error := self._end():
-            self._tell(error)
+            self._report(error)
 
     def _begin(self, prompt: str) -> None:
         if self._begun or self._failed:
@@ -190,7 +190,7 @@ class Keeper:
             self._fail(error)
 
     def _sync_soon(self) -> None:
-        """Have the turn on the disk, without holding up whoever shares the loop."""
+        """Flush the turn to the disk without blocking the event loop."""
         if self._journal is None:
             return
         try:
@@ -201,7 +201,7 @@ class Keeper:
             loop.run_in_executor(None, self._sync, self._journal).add_done_callback(self._synced)
 
     @staticmethod
-    def _sync(journal: Lines) -> OSError | None:
+    def _sync(journal: LineStore) -> OSError | None:
         try:
             journal.sync()
         except OSError as error:
@@ -214,13 +214,13 @@ class Keeper:
 
     def _fail(self, error: OSError) -> None:
         if not self._failed:
-            # That it cannot be closed either is no second piece of news.
+            # A failure to close it as well needs no second notice.
             self._end()
             self._waiting.clear()
-            self._tell(error)
+            self._report(error)
 
     def _end(self) -> OSError | None:
-        """Write no more, and let others open the session."""
+        """Stop writing, and let others open the session."""
         journal, self._journal = self._journal, None
         self._failed = True
         try:
@@ -230,20 +230,20 @@ class Keeper:
             return error
         return None
 
-    def _tell(self, error: OSError) -> None:
+    def _report(self, error: OSError) -> None:
         why = error.strerror or str(error)
         self._notice(
             Noticed(
                 f"This session is not kept any further: {why} ({self.folder}).",
-                "It goes on in memory.",
+                "It continues in memory.",
             )
         )
 
 
 def resumed(folder: Path, scrubber: "Callable[[], Scrubber]") -> Keeper:
-    """Keeps the stored session in `folder` from here on, and has read what it holds.
+    """Return the keeper of the session stored in `folder`, which it has read.
 
-    Where nothing can be written, the session goes on in memory, with a notice.
+    If nothing can be written, the session continues in memory, with a notice.
 
     Raises:
         SessionInUse: another process has the session open.

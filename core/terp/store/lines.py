@@ -1,4 +1,4 @@
-"""A session kept as lines wherever somebody puts them: a table of a database, a list in Redis."""
+"""Sessions stored as lines in a store of your own: a table of a database, a list in Redis."""
 
 import os
 import time
@@ -9,7 +9,7 @@ from pathlib import Path
 from terp import __version__
 from terp.errors import SessionError
 from terp.secrets.known_secrets import Secrets
-from terp.session.keeping import Keeping, Lines
+from terp.session.keeping import Keeping, LineStore
 from terp.settings import Settings
 from terp.store.forms import Header
 from terp.store.keeping import Keeper
@@ -19,17 +19,17 @@ from terp.store.reading import stored_of
 
 def keep_lines(
     name: str,
-    lines: Lines,
+    lines: LineStore,
     earlier: bytes = b"",
     *,
     cwd: str | Path = "",
     environ: Mapping[str, str] | None = None,
 ) -> Keeping:
-    """What keeps the session `name` in `lines`, for `terp.open(keep=…)` or `Session(keeper=…)`.
+    """Return a keeper of the session `name` in `lines`, for `terp.open(keep=…)` or `Session(keeper=…)`.
 
-    `earlier` is all that `lines` took when the session was kept before, in order: it goes on there, in a new
+    `earlier` is all that `lines` took before, in order: the session is resumed, in a new
     kernel. Nothing is put into `lines` before the first turn. Keys that are in `environ`, or that
-    are kept with terp, are left out. When `lines` fails, the session goes on in memory, with a notice.
+    are kept with terp, are left out. When `lines` fails, the session continues in memory, with a notice.
 
     That no two processes keep one session at a time is the matter of whoever makes `lines`.
 
@@ -40,7 +40,7 @@ def keep_lines(
     secrets = Secrets(os.environ if environ is None else environ, Settings())
     stored = stored_of(earlier, Path(name)) if earlier else None
     if stored is not None and stored.end < len(earlier):
-        raise SessionError(f"The session {name} cannot be gone on with: its log is damaged.")
+        raise SessionError(f"The session {name} cannot be resumed: its log is damaged.")
     return _LinesKeeper(
         Path(name),
         stored.header if stored else header,
@@ -57,9 +57,9 @@ class _LinesKeeper(Keeper):
 
 @dataclass(frozen=True, slots=True)
 class _Failing:
-    """The lines, whose failures are of the kind that a session survives."""
+    """LineStore whose failures are `OSError`, which a session survives."""
 
-    lines: Lines
+    lines: LineStore
 
     def append(self, lines: bytes) -> None:
         self._do(lambda: self.lines.append(lines))
@@ -76,5 +76,5 @@ class _Failing:
         except OSError:
             raise
         except Exception as error:
-            # Every database has errors of its own.
+            # Every database has other errors.
             raise OSError(f"{type(error).__name__}: {error}") from error

@@ -1,4 +1,4 @@
-"""Where a session puts its files, and whether it is kept there."""
+"""The folder of a session, and whether it is stored there."""
 
 import os
 import time
@@ -15,9 +15,9 @@ from terp.store.keeping import Keeper, resumed
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A session's folder, and what keeps the session, there or elsewhere, if anything does.
+    """A session's folder, and the keeper that stores the session, there or elsewhere, if any.
 
-    `secrets` are those that `keeper` leaves out.
+    `secrets` are those that `keeper` redacts.
     """
 
     folder: Path
@@ -26,18 +26,18 @@ class Place:
 
 
 def is_session(folder: Path) -> bool:
-    """Whether a folder holds a stored session."""
+    """Return True if a folder holds a stored session."""
     return (folder / NAME).is_file()
 
 
 def new_place(folder: Path, cwd: str, secrets: Secrets) -> Place:
-    """A new session that is kept in `folder` from its first turn on; `cwd` is its working directory."""
+    """Return the place of a new session that is stored in `folder`; `cwd` is its working directory."""
     header = Header(folder.name, real_directory(cwd), round(time.time(), 3), __version__)
     return Place(folder, Keeper(folder, header, secrets.scrubber), secrets)
 
 
 def stored_place(folder: Path, secrets: Secrets) -> Place:
-    """The session that is stored in `folder`, to be gone on with.
+    """Return the place of the session that is stored in `folder`, to resume it.
 
     Raises:
         SessionError: another process has it open, or it cannot be read.
@@ -46,5 +46,5 @@ def stored_place(folder: Path, secrets: Secrets) -> Place:
 
 
 def real_directory(cwd: str | Path) -> str:
-    """A directory by the name under which its sessions are found, whatever link led there."""
+    """Return the real path of a directory, by which its sessions are found."""
     return os.path.realpath(cwd or os.curdir)

@@ -1,4 +1,4 @@
-"""A stored session, made a conversation of again."""
+"""Reading of stored sessions."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ _MOST_PIECES = 1_000_000
 
 
 class StoredRecords:
-    """The records of the events of a log, decoded when somebody asks for them."""
+    """The records of the events of a log, decoded on first use."""
 
     def __init__(self, lines: Sequence[bytes], last: int) -> None:
         self.last = last
@@ -34,21 +34,21 @@ class StoredRecords:
 
     @cached_property
     def records(self) -> Sequence[Record]:
-        """All of them, in order. A reply's text is in one piece, and its code only in `CodeProposed`."""
+        """All records in order. A reply's text is in one piece, and its code only in `CodeProposed`."""
         found = [record for line in self._lines for record in _records(line)]
         return sorted(found, key=lambda record: record.number)
 
 
 @dataclass(slots=True, kw_only=True)
 class StoredLog(Stored):
-    """What a log holds, up to its first line that is damaged; `end` is the number of its good bytes."""
+    """A log up to its first damaged line; `end` is the number of its good bytes."""
 
     header: Header
     end: int
 
 
 def read(folder: Path) -> StoredLog:
-    """The session in `folder`.
+    """Return the session in `folder`.
 
     Raises:
         SessionError: there is none, or nothing of it can be read.
@@ -61,7 +61,7 @@ def read(folder: Path) -> StoredLog:
 
 
 def stored_of(content: bytes, folder: Path) -> StoredLog:
-    """The session whose log is `content`; `folder` is named after it, and nothing is read there.
+    """Return the session whose log is `content`; `folder` is named after it, and not read.
 
     Raises:
         SessionError: nothing of it can be read.
@@ -94,7 +94,7 @@ def stored_of(content: bytes, folder: Path) -> StoredLog:
 
 
 def read_header(folder: Path) -> Header | None:
-    """The header of the session in `folder`; None when there is none to be read."""
+    """Return the header of the session in `folder`; None if it cannot be read."""
     try:
         with (folder / NAME).open("rb") as file:
             return header_from_json(_parsed(file.readline()))
@@ -123,7 +123,7 @@ class _Reading:
     _newer: dict[str, int] = field(default_factory=dict)
 
     def read(self, lines: Sequence[bytes]) -> None:
-        """Take line after line, up to the first that is damaged."""
+        """Read line after line, up to the first that is damaged."""
         try:
             for line in lines:
                 self._take(line)
@@ -133,7 +133,7 @@ class _Reading:
             return
 
     def _take(self, line: bytes) -> None:
-        """Take one line.
+        """Read one line.
 
         Raises:
             ValueError: it is no line of a log.
@@ -162,7 +162,7 @@ class _Reading:
         self._note(name, line)
 
     def _note(self, name: str, line: bytes) -> None:
-        """Keep what a session needs to know of an event to go on."""
+        """Note what a resumed session needs of an event."""
         match name:
             case "usage_reported":
                 used = wire.from_json(_parsed(line))
@@ -199,7 +199,7 @@ class _Reading:
                 self.names[language, change["name"]] = None
 
     def _language(self, call_id: str) -> str:
-        """The language of a call of the last turn, or of code that was typed since."""
+        """Return the language of a call of the last turn, or of code that was typed since."""
         asked = (line for name, line in reversed(self._turn) if name in ("code_proposed", "code_typed"))
         return next((str(one["language"]) for one in _whole(asked) if one["call_id"] == call_id), "python")
 
@@ -220,7 +220,7 @@ class _Reading:
         self._newer[kind] = self._newer.get(kind, 0) + 1
 
     def last(self, lines: int) -> int:
-        """The number behind which those of new events come: that of the last event, or a higher one.
+        """Return the number after which new events are counted: that of the last event, or a higher one.
 
         Pieces of a reply that broke off were seen, and not written: their numbers are not given out again.
         """
@@ -231,11 +231,11 @@ class _Reading:
         return last + _MOST_PIECES if broken_off or self._lines < lines else last
 
     def turn_count(self, name: str) -> int:
-        """How many events of this name the last turn has."""
+        """Return the number of events of this name in the last turn."""
         return sum(one == name for one, _ in self._turn)
 
     def left_over(self) -> Iterator[LeftOver]:
-        """The calls of the last reply that have no result, if its turn broke off."""
+        """Yield the calls of the last reply that have no result, if its turn broke off."""
         if self.turn_count("turn_finished"):
             return
         answered, messages = 0, self.history.messages
@@ -252,7 +252,7 @@ class _Reading:
         return {event["call_id"] for event in _whole(line for one, line in self._turn if one == name)}
 
     def notices(self, lines: int) -> Iterator[str]:
-        """What of the log is not in what was read."""
+        """Yield notices about lines that were left out."""
         if self._newer:
             kinds = ", ".join(self._newer)
             number = sum(self._newer.values())
@@ -266,7 +266,7 @@ class _Reading:
 
 
 def _parsed(line: bytes) -> dict[str, Any]:
-    """The object that a line is.
+    """Return the object of a line.
 
     Raises:
         ValueError: it is none.
@@ -282,7 +282,7 @@ def _parsed(line: bytes) -> dict[str, Any]:
 
 
 def _whole(lines: Iterable[bytes]) -> Iterator[dict[str, Any]]:
-    """The objects that lines are, without those that are damaged inside."""
+    """Yield the objects of lines, without those that are damaged inside."""
     for line in lines:
         with suppress(ValueError):
             yield _parsed(line)
@@ -294,7 +294,7 @@ def _number(call_id: str) -> int:
 
 
 def _texts(parsed: Mapping[str, Any], last: int) -> Iterator[tuple[int, TextDelta]]:
-    """The pieces of a reply's text with their numbers: one, and one more for each value in it."""
+    """Yield the pieces of a reply's text with their numbers: one, and one more for each value in it."""
     values = [(int(number), str(of), str(text)) for number, of, text in parsed.get("values", ())]
     if not values:
         yield last, TextDelta(parsed["text"])
@@ -309,7 +309,7 @@ def _texts(parsed: Mapping[str, Any], last: int) -> Iterator[tuple[int, TextDelt
             continue
         number, _, value = values.pop(0)
         if text:
-            # It had at least one number of its own before that of the value.
+            # It had at least one number before that of the value.
             yield number - 1, TextDelta(text)
         yield number, TextDelta(value, written)
         text = ""
@@ -331,5 +331,5 @@ def _records(line: bytes) -> Iterator[Record]:
             for number, delta in _texts(parsed, numbers["text"]):
                 yield Record(number, time, delta)
     except (LookupError, TypeError, ValueError):
-        # Damage inside a line that nobody needed until now.
+        # Damage inside a line that was not decoded before.
         return

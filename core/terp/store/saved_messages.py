@@ -3,7 +3,7 @@
 The file is a list of small messages: what was said, code, what it put out, pictures, each with a
 `role`, a `type` and mostly a `format`. What that form has no place for (ids, reasoning, fields for the
 provider) stands beside it under names that Open Interpreter ignores, so that a conversation of terp
-comes back whole, and one that was edited by hand comes back as edited.
+comes back whole, and an edited one comes back as edited.
 """
 
 import json
@@ -43,7 +43,7 @@ class MessagesUnreadable(TerpError):
 
 
 def to_json(messages: Iterable[Message], scrubber: Scrubber | None = None) -> str:
-    """The text of the file, without the secrets that `scrubber` knows."""
+    """Return the text of the file, without the secrets that `scrubber` knows."""
     entries = [entry for number, one in enumerate(messages) for entry in _entries(one, number)]
     if scrubber is not None:
         # The bytes of a picture are no text.
@@ -52,7 +52,7 @@ def to_json(messages: Iterable[Message], scrubber: Scrubber | None = None) -> st
 
 
 def from_json(text: str) -> list[Message]:
-    """The messages in the text of such a file; every call of them has its result.
+    """Return the messages in the text of such a file; every call has its result.
 
     Raises:
         MessagesUnreadable: it is no such file.
@@ -80,7 +80,7 @@ def from_json(text: str) -> list[Message]:
 
 
 def _first_form(entry: Entry) -> Iterator[Entry]:
-    """The messages in one of before version 0.2, which held text, code and output together."""
+    """Yield the entries of a file of before version 0.2, which held text, code and output together."""
     role = entry.get("role")
     if text := entry.get("message"):
         yield {"role": role, "type": "message", "content": str(text)}
@@ -124,7 +124,7 @@ def _reply(message: Assistant, number: int) -> Iterator[Entry]:
 
 
 def code_of(call: ToolCall) -> tuple[str, str]:
-    """The language and the code of a call; language "" and all that was written where it cannot be read."""
+    """Return the language and the code of a call; language "" and its raw arguments if it cannot be read."""
     try:
         language, code = ArgumentsReader(_LANGUAGES, None).read(call.raw or call.arguments)
     except Unreadable:
@@ -138,7 +138,7 @@ def _facts(call: ToolCall) -> Entry:
 
 
 class _Reader:
-    """Puts entries together into messages."""
+    """Joins entries to messages."""
 
     def __init__(self) -> None:
         self._messages: list[Message] = []
@@ -147,12 +147,12 @@ class _Reader:
         self._ids = count(1)
 
     def messages(self) -> list[Message]:
-        """All of them, with a result for every call."""
+        """Return all messages, with a result for every call."""
         self._settle()
         return self._messages
 
     def take(self, entry: Mapping[str, Any], number: int) -> None:
-        """Go on with one entry, the `number`th of the file."""
+        """Read one entry, the `number`th of the file."""
         role, kind, content = entry.get("role"), entry.get("type", "message"), entry.get("content", "")
         match role, kind:
             case ("user", "image") if entry.get("format") in _FORMATS:
@@ -212,7 +212,7 @@ class _Reader:
             return
         answered = call_id if call_id in self._open else next(iter(self._open), None)
         if answered is None:
-            # Output of nothing: the model can still be told.
+            # Output without a call: the model reads it as text.
             self._messages.append(User(text, images))
             return
         self._open.remove(answered)
@@ -250,7 +250,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 
 def import_messages(messages: Sequence[Message], keeper: Keeper, cwd: str) -> None:
-    """Keep `messages` with `keeper`, which is closed afterwards; each message of the person begins a turn."""
+    """Store `messages` with `keeper`, which is closed afterwards; each message of the user begins a turn."""
     imported = _Imported(keeper, cwd)
     try:
         for message in messages:
@@ -261,7 +261,7 @@ def import_messages(messages: Sequence[Message], keeper: Keeper, cwd: str) -> No
 
 
 class _Imported:
-    """Goes through a conversation as a session would, without a model or a kernel."""
+    """Logs a conversation as a session would, without a model or a kernel."""
 
     def __init__(self, keeper: Keeper, cwd: str) -> None:
         self._log = EventLog(keep=keeper.event)
@@ -276,7 +276,7 @@ class _Imported:
         keeper.begin(self._log.append, "")
 
     def take(self, message: Message) -> None:
-        """Go on with one message."""
+        """Log one message."""
         if isinstance(message, User):
             self.end_turn()
             self._begin(message.text, message.images)
@@ -290,7 +290,7 @@ class _Imported:
                 self._result(message)
 
     def end_turn(self) -> None:
-        """The turn is over, if there is one."""
+        """End the turn, if there is one."""
         if self._in_turn:
             self._log.append(TurnFinished("done", self._answer))
         self._in_turn, self._answer = False, ""
@@ -320,7 +320,7 @@ class _Imported:
         status: RunStatus = "error" if _FAILED in message.text else "ok"
         self._log.append(CodeFinished(call_id, status, 0.0, note=_NOTE))
         self._history.append(message)
-        # What was said before code ran is no answer to what it put out.
+        # Text before a run is not the answer to its output.
         self._answer = ""
 
     def _outputs(self, run: int, message: Result) -> Iterator[Output]:

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from terp.store.catalogue import Entry
+from terp.store.catalogue import SessionEntry
 from terp_cli.repl.resuming import matching, pick, row, when
 
 
-def entry(number: int, title: str, **more: object) -> Entry:
+def entry(number: int, title: str, **more: object) -> SessionEntry:
     name = f"2025-11-2{number}-{number:08x}"
     facts = {"cwd": "/work", "turns": number, "started": 1.7e9, "used": 1.7e9, "model": "a/b", **more}
-    return Entry(name, Path("/state") / name, title=title, **facts)  # type: ignore[arg-type]
+    return SessionEntry(name, Path("/state") / name, title=title, **facts)  # type: ignore[arg-type]
 
 
 APPLES, PEARS = entry(1, "About apples"), entry(2, "About pears")
@@ -29,7 +29,7 @@ class Typing:
         except StopIteration:
             raise EOFError from None
 
-    def pick(self, *entries: Entry) -> Entry | None:
+    def pick(self, *entries: SessionEntry) -> SessionEntry | None:
         return pick(entries, self.ask, self.shown.append, all_directories=False)
 
 

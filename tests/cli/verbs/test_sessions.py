@@ -55,7 +55,7 @@ def test_there_is_nothing_to_go_on_with_in_a_directory_without_sessions(terp: Te
     result = terp("-c", "go on")
     assert (result.code, result.out) == (2, "")
     assert result.notes == (
-        f"terp: There is no session of {terp.cwd} to go on with. terp sessions --all lists all.\n"
+        f"terp: There is no session of {terp.cwd} to resume. terp sessions --all lists all.\n"
     )
 
 

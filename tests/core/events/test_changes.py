@@ -5,8 +5,8 @@ import pytest
 from terp.events.changes import (
     by_folder,
     delta_line,
+    described_files,
     file_groups,
-    file_told,
     size_text,
     stopped_line,
 )
@@ -72,7 +72,7 @@ def test_many_files_are_told_by_folder() -> None:
 def test_files_are_named_from_the_working_directory_where_they_are_below_it() -> None:
     moved = FileChange("/w/done/a.txt", "moved", 1, source="/v/a.txt")
     there = FileChange("/w/b.txt", "created", 1, "gate", "/s/1-b.txt")
-    assert [file_told([one], "/w") for one in (moved, there)] == [
+    assert [described_files([one], "/w") for one in (moved, there)] == [
         "/v/a.txt → done/a.txt",
         "/s/1-b.txt copy of /w/b.txt at gate",
     ]

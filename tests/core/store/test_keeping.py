@@ -213,7 +213,7 @@ def test_a_disk_that_takes_no_more_is_told_once_and_the_session_goes_on(tmp_path
 
     asyncio.run(scenario())
     notices = of(Noticed, [record.event for record in session.log.since(0)])
-    assert [notice.remedy for notice in notices] == ["It goes on in memory."]
+    assert [notice.remedy for notice in notices] == ["It continues in memory."]
     assert tuple(read(folder).history) == (User("hi"), Assistant("one"))
 
 
@@ -238,7 +238,7 @@ def test_a_folder_that_cannot_be_made_is_told_and_the_session_goes_on(tmp_path: 
 
     asyncio.run(scenario())
     notices = of(Noticed, [record.event for record in session.log.since(0)])
-    assert [notice.remedy for notice in notices] == ["It goes on in memory."]
+    assert [notice.remedy for notice in notices] == ["It continues in memory."]
 
 
 def test_a_session_that_is_open_cannot_be_opened_again(tmp_path: Path) -> None:

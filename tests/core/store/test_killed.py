@@ -160,8 +160,8 @@ def test_pending_code_is_left_alone_when_the_person_says_something_else(tmp_path
     asyncio.run(_said(session, "never mind"))
     assert kernel.ran == []
     assert session.history[2:4] == (
-        Result("a", "Not run: terp ended before the person had decided about this code."),
-        Result("b", "Not run: terp ended before the person had decided about this code."),
+        Result("a", "Not run: terp ended before the user had decided about this code."),
+        Result("b", "Not run: terp ended before the user had decided about this code."),
     )
     assert asyncio.run(gone_on(session)) == []
 

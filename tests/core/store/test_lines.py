@@ -68,7 +68,7 @@ async def test_a_store_that_fails_is_told_once_and_the_session_goes_on(tmp_path:
     assert of(Noticed, events) == [
         Noticed(
             "This session is not kept any further: LookupError: the table is gone (monday).",
-            "It goes on in memory.",
+            "It continues in memory.",
         )
     ]
 
@@ -89,7 +89,7 @@ async def test_damaged_lines_are_not_gone_on_with(tmp_path: Path) -> None:
     lines = Listed()
     await talk(tmp_path, lines, "hi")
     lines.pieces.insert(1, b"{")
-    with pytest.raises(SessionError, match="The session monday cannot be gone on with"):
+    with pytest.raises(SessionError, match="The session monday cannot be resumed"):
         session(tmp_path, lines)
 
 

@@ -9,7 +9,7 @@ from terp.events import ReasoningDelta, TurnStarted
 from terp.kernels.jupyter.local import LocalKernels
 from terp.session.context.history import PastTurn
 from terp.session.context.namespaces import Namespaces
-from terp.store.catalogue import Entry
+from terp.store.catalogue import SessionEntry
 from terp_cli.repl.commands.rows import columns, counted
 from terp_cli.repl.commands.table import misused
 from terp_cli.repl.context import ReplContext
@@ -109,7 +109,7 @@ async def resume(context: ReplContext, session: str) -> None:
         await context.resume(session)
 
 
-async def _offer(context: ReplContext, saved: Sequence[Entry]) -> None:
+async def _offer(context: ReplContext, saved: Sequence[SessionEntry]) -> None:
     if not saved:
         context.say("There is no earlier session of this directory.")
         return
@@ -143,7 +143,7 @@ def session_ids(context: ReplContext, begun: str) -> list[str]:
     return [one.id for one in context.saved() if one.id.startswith(begun)]
 
 
-def _row(one: Entry) -> tuple[str, ...]:
+def _row(one: SessionEntry) -> tuple[str, ...]:
     return one.id, when(one.used), counted(one.turns, "turn"), title(one)
 
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
-from terp.store.catalogue import Entry
+from terp.store.catalogue import SessionEntry
 from terp_cli.fronts.json import usage_json
 from terp_cli.server.opening import OF_CLIENTS, checked_settings, schema_of_settings
 from terp_cli.server.sessions import Served
@@ -268,7 +268,7 @@ def session_info(served: Served) -> SessionInfo:
     )
 
 
-def session_row(entry: Entry, served: Served | None) -> SessionRow:
+def session_row(entry: SessionEntry, served: Served | None) -> SessionRow:
     """A session as the list has it."""
     return SessionRow(
         id=entry.id,

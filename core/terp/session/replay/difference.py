@@ -1,4 +1,4 @@
-"""What a run put out now that an earlier one of the same code did not, as a diff."""
+"""Differences between the outputs of two runs of the same code, as a diff."""
 
 import base64
 import binascii
@@ -53,7 +53,7 @@ def difference(
     as_kept: Callable[[str], str] = str,
     at: datetime | None = None,
 ) -> str:
-    """A unified diff of what two runs of `name` put out; "" where it is the same but for what passes.
+    """Return a unified diff of the outputs of two runs of `name`; "" if only passing values differ.
 
     `as_kept` gives a text as the earlier one was kept, without secrets; `at` is when the later one ran.
     """
@@ -68,7 +68,7 @@ def difference(
 
 
 def _calmed(old: Sequence[str], new: Sequence[str], at: datetime) -> Iterator[str]:
-    """The new lines, each that says what its counterpart said in the words of that one."""
+    """Return the new lines; a line that is alike is replaced by its counterpart."""
     counterparts = _counterparts(old, new)
     for number, line in enumerate(new):
         before = old[counterparts[number]] if number in counterparts else None
@@ -76,7 +76,7 @@ def _calmed(old: Sequence[str], new: Sequence[str], at: datetime) -> Iterator[st
 
 
 def _counterparts(old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
-    """For lines of the new text, which line of the old one stands in their place."""
+    """Return for lines of the new text their counterparts in the old one."""
     if len(old) == len(new):
         return {number: number for number in range(len(new))}
     frames = [taken_apart(line).frame for line in old], [taken_apart(line).frame for line in new]
@@ -85,7 +85,7 @@ def _counterparts(old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
 
 
 def lines_of(outputs: Iterable[Output], as_kept: Callable[[str], str] = str) -> list[str]:
-    """The lines of settled outputs in their order, those of stderr last: it is not in step with the rest.
+    """Return the lines of settled outputs in order, those of stderr last: its order is not that of the rest.
 
     Of an error it is the last line, and of a display what plain text says of it, else its other types.
     `as_kept` gives a text as it would have been kept.
@@ -141,7 +141,7 @@ def _picture(mime: str, value: Any) -> str:
 
 
 def _pixels(content: bytes) -> Iterator[bytes]:
-    """A picture without what a PNG says about itself."""
+    """Yield a picture without the metadata of a PNG."""
     if not content.startswith(_PNG):
         yield content
         return
@@ -160,14 +160,14 @@ def _digest(content: bytes) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line taken apart: `frame` is what must be the same, `tokens` are what may pass, by their kinds."""
+    """A line in parts: `frame` must be the same, `tokens` may differ, by their kinds."""
 
     frame: str
     tokens: tuple[tuple[str, str], ...]
 
 
 def taken_apart(text: str) -> Line:
-    """The line as a frame, with blanks of any width in it as one, and what may differ in it."""
+    """Return the frame of a line, with blanks of any width as one, and its tokens."""
     tokens: list[tuple[str, str]] = []
 
     def put(found: re.Match[str]) -> str:
@@ -179,7 +179,7 @@ def taken_apart(text: str) -> Line:
 
 
 def alike(then: str, now: str, at: datetime) -> bool:
-    """Whether a line of a run that ended at `at` says what one of an earlier run said.
+    """Return True if a line of a run that ended at `at` is alike to that of an earlier run.
 
     Addresses, unique ids, temporary paths, timings and process ids are passed over. Dates and times since
     the epoch are so where the later one is the time of its run: those of data must be the same. Numbers
@@ -236,7 +236,7 @@ def _near(old: str, new: str) -> bool:
 
 
 def _last_digit(written: str) -> float:
-    """What one in the last place of a number is worth; 0 for one with few decimals."""
+    """Return the unit of the last place of a number; 0 for few decimals."""
     mantissa, _, exponent = written.lower().partition("e")
     decimals = len(mantissa.partition(".")[2])
     return 10.0 ** (int(exponent or 0) - decimals) if decimals >= _LEAST_DIGITS else 0.0

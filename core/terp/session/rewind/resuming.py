@@ -1,4 +1,4 @@
-"""What must be settled when a stored session goes on in new kernels."""
+"""Resuming a stored session in new kernels."""
 
 from collections.abc import Sequence
 
@@ -13,17 +13,16 @@ from terp.session.context.request import ModelRequests
 from terp.session.keeping import LeftOver, Stored
 
 _NAMED = 20
-_PENDING = "Not run: terp ended before the person had decided about this code."
+_PENDING = "Not run: terp ended before the user had decided about this code."
 _STARTED = "terp ended while this code ran. What it had done by then is not known, and its output is lost."
 _FINISHED = "This code ran to its end, but terp ended before its output was noted down."
 
 
 class Resumption:
-    """What a session owes to the one before it: a note to the model, and calls that were never decided.
+    """The state of a resumed session: a note to the model, and calls that were never decided.
 
-    Making one settles the conversation: every call has its result, counters go on, and nothing is left
-    in it that only the provider before understands. `event` tells the person. Kernels that live on have lost
-    nothing.
+    Its constructor completes the conversation: every call has a result, counters continue, and fields of
+    another provider are dropped. `event` is for the user. Kernels that are still running have lost nothing.
     """
 
     def __init__(self, stored: Stored, requests: ModelRequests, kernels: Kernels) -> None:
@@ -44,18 +43,18 @@ class Resumption:
         self._earlier = len(stored.history.notes)
 
     def note_again(self, note: str) -> None:
-        """Tell the model something else of the kernel with the next message."""
+        """Add another note about the kernel to the next message."""
         self._note, self._since = note, len(self._history.messages)
         self._earlier = len(self._history.notes)
 
     def note(self) -> str:
-        """What the next message must tell the model; "" when the conversation has it."""
+        """Return the note that the next message must have; "" if the conversation has it."""
         since = self._history.messages[self._since :]
-        told = any(isinstance(message, User | Result) and self._note in message.text for message in since)
-        return "" if told else self._note
+        is_sent = any(isinstance(message, User | Result) and self._note in message.text for message in since)
+        return "" if is_sent else self._note
 
     def note_among(self, notes: Sequence[str]) -> Sequence[str]:
-        """All that the next message must tell the model: `notes`, and `note` where it belongs in time."""
+        """Return all notes for the next message: `notes`, and `note` at its place in time."""
         earlier, self._earlier = self._earlier, 0
         new = self.note()
         return (*notes[:earlier], *([new] if new else []), *notes[earlier:])
@@ -65,7 +64,7 @@ class Resumption:
         self.left_over = ()
 
     def reopen(self) -> tuple[tuple[tuple[str, ToolCall], ...], int]:
-        """The calls that were never decided, without a result again; the number of the next step."""
+        """Return the calls that were never decided, now without results, and the number of the next step."""
         left_over, self.left_over = self.left_over, ()
         if left_over:
             self._since = len(self._history.messages) - len(left_over)
@@ -93,7 +92,7 @@ def _note(event: SessionResumed) -> str:
 
 
 def _cut_off(log: EventLog) -> list[tuple[int, str]]:
-    """The runs that have no end, with the first line of each; those in the background are told apart."""
+    """Return the runs without an end, with the first line of each, but no background jobs."""
     events = [record.event for record in log.since(0)]
     beside = {event.call_id for event in events if isinstance(event, JobChanged)}
     runs = [run for run in RunLog.of(events).all if run.fate == "running" and run.call_id not in beside]
@@ -101,7 +100,7 @@ def _cut_off(log: EventLog) -> list[tuple[int, str]]:
 
 
 def resume(stored: Stored, requests: ModelRequests, kernels: Kernels, log: EventLog) -> Resumption:
-    """The conversation settled, and the person told."""
+    """Complete the conversation, log it for the user, and return its state."""
     resumption = Resumption(stored, requests, kernels)
     cut_off = [] if kernels.resumed else _cut_off(log)
     log.append(resumption.event)

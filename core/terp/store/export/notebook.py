@@ -11,7 +11,7 @@ from terp.text.fencing import fenced, quoted
 from terp.text.languages import language_of
 from terp.text.plain import mended
 
-# Cell magics of IPython that run a language in a process of its own.
+# Cell magics of IPython that run a language in another process.
 _MAGICS = {
     "shell": "%%bash",
     "javascript": "%%script node",
@@ -23,7 +23,7 @@ _LANGUAGES = ("python", *_MAGICS)
 
 
 def notebook(story: Story) -> Rendered:
-    """The notebook: prompts and answers as text, what ran as cells with its outputs and counts.
+    """Return the notebook: prompts and answers as text, runs as cells with outputs and counts.
 
     Cells that failed, or read a line, are tagged `raises-exception`, and cells that did not end
     `skip-execution`: by these tags nbclient and Jupyter run the rest all the same.
@@ -77,8 +77,8 @@ def _markdown(made: Any, kind: str, text: str, **metadata: Any) -> Any:
 
 def _run(run: LoggedRun, made: Any) -> Iterator[Any]:
     if not run.ran:
-        told = f"*{not_run(run)}*\n\n{fenced(run.code, run.language)}"
-        yield _markdown(made, run.fate, told, tags=[run.fate])
+        text = f"*{not_run(run)}*\n\n{fenced(run.code, run.language)}"
+        yield _markdown(made, run.fate, text, tags=[run.fate])
         return
     source = _source(run)
     if source is None:
@@ -128,7 +128,7 @@ def _output(output: Output, run: LoggedRun, made: Any) -> Iterator[Any]:
 
 
 def _bundle(data: Mapping[str, Any]) -> dict[str, Any]:
-    """A MIME bundle as the format wants it: text is text, except where the type is JSON."""
+    """Return a MIME bundle in the form of the format: values are text, except for JSON types."""
     return {
         mime: value if mime.endswith("json") else mended(value if isinstance(value, str) else str(value))
         for mime, value in data.items()

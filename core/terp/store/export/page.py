@@ -26,9 +26,9 @@ _BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def page(story: Story) -> Rendered:
-    """The page. Whatever was said or put out is shown, and nothing of it is interpreted.
+    """Return the page. All texts and outputs are shown, and none is interpreted.
 
-    Tables that outputs bring as HTML keep their cells alone. A browser that knows the page's content
+    HTML tables of outputs keep only their cells. A browser that knows the page's content
     security policy would load and run nothing even if something had slipped through.
     """
     prose = _Markdown(story.pictures)
@@ -51,7 +51,7 @@ def _facts(story: Story) -> str:
 
 
 def _text(text: str) -> str:
-    """Text of others as text of the page."""
+    """Return foreign text as text of the page."""
     return escape(as_text(text))
 
 
@@ -130,14 +130,14 @@ def _markdown(data: Mapping[str, Any]) -> str:
 
 
 class _Markdown:
-    """Turns Markdown into HTML; images it names are put in if runs of the session have left them."""
+    """Converts Markdown to HTML; it embeds the images that runs of the session have left."""
 
     def __init__(self, left: Mapping[str, Path]) -> None:
         self._left = left
 
     def html(self, markdown: str) -> str:
-        """The HTML of a piece of Markdown, ending with a newline."""
-        from markdown_it import MarkdownIt  # noqa: PLC0415  (who exports to other formats does without)
+        """Return the HTML of a piece of Markdown, ending with a newline."""
+        from markdown_it import MarkdownIt  # noqa: PLC0415  (other formats need none)
 
         parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
         # `add_render_rule` would bind these to the renderer.
@@ -189,7 +189,7 @@ def _fence(tokens: Sequence[Any], at: int, *_: Any) -> str:
 
 
 def _coloured(code: str, language: str) -> str:
-    """Code as the inside of a `<pre class="code">`."""
+    """Return code as the inside of a `<pre class="code">`."""
     # As heavy as all the rest of an export.
     from pygments import highlight  # type: ignore[import-untyped]  # noqa: PLC0415
     from pygments.formatters.html import HtmlFormatter  # type: ignore[import-untyped]  # noqa: PLC0415
@@ -205,7 +205,7 @@ def _coloured(code: str, language: str) -> str:
 
 
 def _code_style() -> str:
-    """The colours: one style for light, one for dark."""
+    """Return the colours: one style for light, one for dark."""
     from pygments.formatters.html import HtmlFormatter  # noqa: PLC0415  (see `coloured`)
 
     light = HtmlFormatter(style="xcode").get_style_defs(".code")
@@ -218,7 +218,7 @@ def _in(scheme: str, rules: str) -> str:
 
 
 def _colours(rules: str) -> str:
-    """The rules for tokens alone: the ground and line numbers are the page's own."""
+    """Return only the rules for tokens: background and line numbers are those of the page."""
     return "\n".join(line for line in rules.splitlines() if line.startswith(".code ."))
 
 

@@ -13,7 +13,7 @@ _AROUND_PYTHON = {"time", "timeit", "capture", "prun"}
 
 
 def compiles(code: str, *, awaits: bool = False) -> bool:
-    """Whether `code` is Python; with `awaits` also when it awaits outside functions."""
+    """Return True if `code` is Python; with `awaits` also if it awaits outside functions."""
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if awaits else 0
     try:
         compile(code, "<cell>", "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
@@ -24,12 +24,12 @@ def compiles(code: str, *, awaits: bool = False) -> bool:
 
 
 def commented(code: str) -> str:
-    """Every line as a comment."""
+    """Return every line as a comment."""
     return "\n".join(f"# {_unmarked(line)}".rstrip() for line in code.replace("\0", "␀").splitlines())
 
 
 def indented(code: str) -> str:
-    """Python code one level deeper; lines inside strings stay as they are."""
+    """Return Python code one level deeper; lines inside strings stay as they are."""
     inside = _inside_strings(code)
     return "\n".join(
         line if number in inside or not line.strip() else _INDENT + line
@@ -38,7 +38,7 @@ def indented(code: str) -> str:
 
 
 def without_metadata(code: str) -> str:
-    """Code whose comments do not begin a block of script metadata, of which a file can have one."""
+    """Return code without comments that begin script metadata, of which a file can have one block."""
     inside = _inside_strings(code)
     return "\n".join(
         f"# {_unmarked(line[2:])}" if line.startswith("# ///") and number not in inside else line
@@ -56,7 +56,7 @@ def _lines(code: str) -> list[str]:
 
 
 def _inside_strings(code: str) -> set[int]:
-    """The numbers of the lines that begin inside a string."""
+    """Return the numbers of the lines that begin inside a string."""
     inside: set[int] = set()
     for node in ast.walk(_parsed(code)):
         if isinstance(node, ast.Constant | ast.JoinedStr) and node.end_lineno is not None:
@@ -64,13 +64,13 @@ def _inside_strings(code: str) -> set[int]:
     return inside
 
 
-def guarded(code: str, told: str) -> str:
-    """Code that failed in the session: it goes as far as it went, and what follows runs all the same."""
-    return f"try:\n{indented(code)}\nexcept Exception:  # {told}\n{_INDENT}traceback.print_exc()"
+def guarded(code: str, error: str) -> str:
+    """Return code that failed in the session, in a `try`: the code after it runs all the same."""
+    return f"try:\n{indented(code)}\nexcept Exception:  # {error}\n{_INDENT}traceback.print_exc()"
 
 
 def awaited(code: str, number: int) -> str:
-    """Code that awaits outside functions, in a function of its own that leaves its names to the rest."""
+    """Return code that awaits outside functions as an async function that binds global names."""
     name = f"_cell_{number}"
     body = indented(code)
     names = sorted(_bound(f"async def {name}():\n{body}"))
@@ -79,12 +79,12 @@ def awaited(code: str, number: int) -> str:
 
 
 def without_futures(code: str) -> tuple[str, list[str]]:
-    """Code without its `from __future__` lines, and these: they can stand at the top of a file alone."""
+    """Return code without its `from __future__` lines, and these: only the top of a file may have them."""
     return _FUTURE.sub("", code).strip("\n"), _FUTURE.findall(code)
 
 
 def plain_python(code: str) -> str:
-    """A cell without IPython's own syntax: `!command` as a call of `subprocess`, magics as comments."""
+    """Return a cell as plain Python: `!command` as a call of `subprocess`, magics as comments."""
     if compiles(code, awaits=True):
         return code
     # IPython's own reader knows what is a magic and what only looks like one.
@@ -107,12 +107,12 @@ def plain_python(code: str) -> str:
 
 
 def shell(command: str) -> str:
-    """A shell command as a call of `subprocess`, which has to be imported."""
+    """Return a shell command as a call of `subprocess`, which has to be imported."""
     return f"subprocess.run({_literal(command)}, shell=True)"
 
 
 def shell_script(code: str) -> str:
-    """Lines for bash as a call of `subprocess`."""
+    """Return lines for bash as a call of `subprocess`."""
     return f'subprocess.run(["bash", "-c", {_literal(code)}])'
 
 
@@ -128,7 +128,7 @@ def _parsed(code: str) -> ast.Module:
 
 
 def _bound(function: str) -> set[str]:
-    """The names that a function, the only thing in its code, binds."""
+    """Return the names that a function, the only statement of its code, binds."""
     table = symtable.symtable(function, "<cell>", "exec").get_children()[0]
     return {symbol.get_name() for symbol in table.get_symbols() if symbol.is_local()}
 
@@ -151,7 +151,7 @@ def _texts(call: ast.expr) -> list[str]:
 
 
 def _replaced(statement: ast.stmt) -> list[str]:
-    """The lines instead of a statement that is IPython's; [] for any other."""
+    """Return the lines for a statement of IPython; [] for any other."""
     match statement:
         case ast.Expr(value=call) if kind := _kind(call):
             text = " ".join(_texts(call)).strip()

@@ -29,12 +29,12 @@ _NOT_HERE = "tools that need terp are not there while saved code is checked"
 
 
 class NothingToKeep(TerpError):
-    """No code that ran has made what is wanted."""
+    """No code that ran has made the wanted names."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeptCode:
-    """What is left of a story: `kept` says of each of its `runs` why, `of` is how many there were."""
+    """The runs of a story to keep: `kept` has the reason for each, `of` is the number of all runs."""
 
     story: Story
     runs: tuple[LoggedRun, ...]
@@ -43,9 +43,9 @@ class KeptCode:
 
 
 def cut_story(story: Story, wanted: Sequence[str]) -> KeptCode:
-    """The code that has made the names that are wanted, and the prompts before it.
+    """Return the code that made the `wanted` names, and the prompts before it.
 
-    Without names it is what the last run that showed something has shown.
+    Without names it is the code of the last output.
 
     Raises:
         NothingToKeep: no code has made one of them, or shown anything.
@@ -69,7 +69,7 @@ def cut_story(story: Story, wanted: Sequence[str]) -> KeptCode:
 
 
 def with_dependencies(story: Story, distributions: Distributions) -> Story:
-    """The story with a first cell that says which packages it needs (PEP 723), for a notebook."""
+    """Return the story with a first cell that names the packages it needs (PEP 723), for a notebook."""
     code = (part.code for part in story.parts if isinstance(part, LoggedRun) and part.language == "python")
     trees: list[ast.Module] = [tree for tree in map(python_in, code) if tree is not None]
     head = LoggedRun("", "python", script_metadata(needs(trees, distributions).distributions), "ok")
@@ -96,9 +96,9 @@ async def differences(
     *,
     as_kept: Callable[[str], str] = str,
 ) -> list[str]:
-    """What differs when `runs` run in `kernels`, that are new: outputs, and the variables that are `held`.
+    """Run `runs` in new `kernels`; return differences of outputs, and of the variables that are `held`.
 
-    The kernels are closed. Runs that did not come to their end are left out, as a notebook leaves them out.
+    The kernels are closed. Runs that did not come to their end are left out, as in a notebook.
 
     Raises:
         TerpError: a kernel does not start.
@@ -117,7 +117,7 @@ async def differences(
             found += [_differs(one, now.get(one.name), as_kept) for one in held.values()]
     finally:
         await kernels.aclose()
-    return [told for told in found if told]
+    return [*filter(None, found)]
 
 
 async def script_differences(
@@ -128,10 +128,10 @@ async def script_differences(
     *,
     as_kept: Callable[[str], str] = str,
 ) -> list[str]:
-    """What differs when the file of `runs` runs as a program: what it prints, and that it ends well.
+    """Run the script of `runs` as a program; return the differences of its output and exit status.
 
-    It is started by the Python kernel of `kernels`, and so in their directory, with their Python and their
-    variables of the environment, and held as they are; what it draws is drawn nowhere. Its stdin is empty.
+    The Python kernel of `kernels` starts it: it has their directory, Python, environment and sandbox. It
+    shows no figures, and its stdin is empty.
 
     Raises:
         TerpError: the kernel does not start.
@@ -147,18 +147,18 @@ async def script_differences(
     if heard.failed:
         errors = as_kept("".join(_said(heard.outputs, "stderr"))).rstrip().split("\n")
         found.append("\n".join([f"{script.name} did not come to its end.", *errors[-_LAST_LINES:]]).rstrip())
-    return [told for told in found if told]
+    return [*filter(None, found)]
 
 
 def _started(script: Path) -> str:
-    """Code that binds no name, and raises when the program fails."""
+    """Return code that runs the script, binds no name, and raises when the script fails."""
     environ = f"{{**__import__('os').environ, **{_ENVIRONMENT!r}}}"
     program = f"[__import__('sys').executable, '-u', {str(script)!r}]"
     return f"__import__('subprocess').run({program}, stdin=-3, env={environ}).check_returncode()"
 
 
 def _printed(runs: Sequence[LoggedRun]) -> Iterator[str]:
-    """What a script of runs is to print: `display` prints there as well, what stands alone does not."""
+    """Yield the expected output of a script: `display` prints there as well, last expressions do not."""
     for run in runs:
         if unfinished(run) or not language_of(run.language, ("python", "shell")):
             continue
@@ -177,11 +177,11 @@ def _is_drawn(display: Display) -> bool:
 
 
 def _differs(then: Variable, now: Variable | None, as_kept: Callable[[str], str]) -> str:
-    before, after = (Text("stdout", _told(one) if one else "") for one in (then, now))
+    before, after = (Text("stdout", _described(one) if one else "") for one in (then, now))
     return difference([before], [after], then.name, as_kept=as_kept)
 
 
-def _told(one: Variable) -> str:
+def _described(one: Variable) -> str:
     return f"{one.type} {'×'.join(map(str, one.shape))} {one.head}".strip()
 
 

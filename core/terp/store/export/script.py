@@ -37,9 +37,9 @@ Distributions = Mapping[str, Sequence[str]]
 
 
 def distributions_of(python: str, environ: Mapping[str, str] = os.environ) -> Distributions:
-    """Which distributions of the environment of `python` hold which module; {} when it does not say.
+    """Return the distributions of the environment of `python` by module; {} if they are unknown.
 
-    Of `environ` it gets what a kernel gets: packages can run code of their own at every start of a Python.
+    Of `environ` it gets the part that a kernel gets: packages can run code at every start of a Python.
     """
     try:
         # -I: a module that lies in the working directory must not run because of a question.
@@ -50,14 +50,14 @@ def distributions_of(python: str, environ: Mapping[str, str] = os.environ) -> Di
             timeout=_ASK_S,
             check=True,
         )
-        told = json.loads(asked.stdout)
+        found = json.loads(asked.stdout)
     except (OSError, subprocess.SubprocessError, ValueError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return found if isinstance(found, dict) else {}
 
 
 def script(story: Story, distributions: Distributions) -> Rendered:
-    """The script. It holds what ran: failed code is guarded, so that the rest goes on after it.
+    """Return the script of all runs: failed code is guarded, so that the rest runs after it.
 
     Magics and code that was interrupted are comments, shell commands calls of `subprocess`. It always
     compiles.
@@ -77,14 +77,14 @@ def script(story: Story, distributions: Distributions) -> Rendered:
 
 @dataclass(slots=True)
 class _Cells:
-    """The cells so far, as text and as what they import."""
+    """The cells so far, as text and as syntax trees."""
 
     texts: list[str] = field(default_factory=list)
     trees: list[ast.Module] = field(default_factory=list)
     futures: list[str] = field(default_factory=list)
 
     def add(self, part: Part) -> None:
-        """Take one more part of the story; what did not run is left out."""
+        """Add a part of the story; code that did not run is left out."""
         match part:
             case Prompt(text=text):
                 self._words("\n".join(f"> {line}" for line in text.strip().split("\n")))
@@ -136,8 +136,8 @@ def _imports(trees: list[ast.Module]) -> list[str]:
 
 
 def _unknown(modules: tuple[str, ...]) -> list[str]:
-    told = f"# No installed package holds {', '.join(modules)}: files of yours, or not installed."
-    return ["", told] if modules else []
+    comment = f"# No installed package holds {', '.join(modules)}: files of yours, or not installed."
+    return ["", comment] if modules else []
 
 
 def _bound(tree: ast.Module) -> Iterator[str]:
@@ -150,7 +150,7 @@ def _bound(tree: ast.Module) -> Iterator[str]:
 
 
 def script_metadata(packages: Sequence[str]) -> str:
-    """What a file says of the packages it needs, as inline script metadata (PEP 723)."""
+    """Return inline script metadata (PEP 723) for the packages that a file needs."""
     listed = "".join(f'#     "{name}",\n' for name in packages)
     dependencies = f"# dependencies = [\n{listed}# ]" if packages else "# dependencies = []"
     return f'# /// script\n# requires-python = ">=3.11"\n{dependencies}\n# ///'
@@ -158,14 +158,14 @@ def script_metadata(packages: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What code imports: `distributions` to install, and `unknown` modules, which may be files of its own."""
+    """The imports of code: `distributions` to install, and `unknown` modules, perhaps files of the user."""
 
     distributions: tuple[str, ...]
     unknown: tuple[str, ...] = ()
 
 
 def needs(trees: Iterable[ast.AST], distributions: Distributions) -> Needs:
-    """What the code needs besides Python.
+    """Return the imports of code besides the standard library.
 
     A module that no known distribution holds is not guessed at: a name that happens to be on PyPI would
     be installed and run.
@@ -179,7 +179,7 @@ def needs(trees: Iterable[ast.AST], distributions: Distributions) -> Needs:
 
 
 def _distribution(module: str, distributions: Distributions) -> str:
-    """The distribution that holds `module`; "" when that is not known."""
+    """Return the distribution that holds `module`; "" if unknown."""
     found = list(dict.fromkeys(distributions.get(module, ())))
     if len(found) == 1:
         return normal(found[0])

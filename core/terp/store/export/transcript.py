@@ -1,4 +1,4 @@
-"""A story as Markdown: what was said and what ran, to be read."""
+"""A story as Markdown."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from terp.text.plain import mended
 
 
 def transcript(story: Story, stem: str) -> Rendered:
-    """The transcript; pictures lie in the folder `{stem}_files` and are linked from it."""
+    """Return the transcript; pictures lie in the folder `{stem}_files` and are linked from it."""
     pages = _Pages(f"{stem}_files")
     blocks = [f"# {mended(story.title)}"]
     for part in story.parts:
@@ -27,7 +27,7 @@ class _Pages:
     beside: dict[str, bytes] = field(default_factory=dict)
 
     def blocks(self, part: Part) -> Iterator[str]:
-        """The blocks of one part."""
+        """Yield the blocks of one part."""
         match part:
             case Prompt(text=text, attachments=attachments):
                 yield quoted(mended(text))

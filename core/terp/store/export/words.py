@@ -1,4 +1,4 @@
-"""What every format says in the same words."""
+"""Texts that all formats share."""
 
 import re
 
@@ -21,48 +21,48 @@ _ENDS = {
 
 
 def not_run(run: LoggedRun) -> str:
-    """Why code that did not run did not."""
+    """Return the reason why code did not run."""
     return f"{_FATES.get(run.fate, 'This code did not run.')} {one_line(run.reason)}".rstrip()
 
 
 def unfinished(run: LoggedRun) -> str:
-    """How a run ended that neither came to its end nor raised; "" for those."""
+    """Return how a run was cut off; "" if it came to its end or raised."""
     if run.fate not in _ENDS:
         return ""
     return one_line(run.reason) or _ENDS[run.fate]
 
 
 def omitted(output: Omitted, run: LoggedRun) -> str:
-    """That output is missing, how much, and where it is."""
+    """Return a note about omitted output: how much, and where it is."""
     where = f"; all of it is in {run.output_path}" if output.spooled and run.output_path else ""
     return f"[… {output.lines:,} lines ({output.characters:,} characters) left out{where} …]"
 
 
 def folded(reasoning: str) -> str:
-    """What the model thought, as Markdown that opens at a click."""
-    # A tag of its own would end the fold; what else is left open ends with the quotation.
+    """Return the model's reasoning as Markdown that opens at a click."""
+    # Such a tag would end the fold; other open tags end with the quotation.
     inside = re.sub(r"<(?=/?(?:details|summary)\b)", "&lt;", mended(reasoning), flags=re.IGNORECASE)
     return f"<details>\n<summary>Reasoning</summary>\n\n{quoted(inside)}\n\n</details>"
 
 
 def one_line(text: str) -> str:
-    """`text` without line ends and controls."""
+    """Return `text` without line ends and control characters."""
     return " ".join(settled(mended(text).replace("\n", " ")).split())
 
 
 def as_text(text: str) -> str:
-    """What a program wrote as a terminal would leave it standing: no escapes, no overwritten parts."""
+    """Return the output of a program as a terminal would show it: no escapes, no overwritten parts."""
     return "\n".join(settled(line) for line in mended(text).split("\n"))
 
 
 def error_text(error: Error) -> str:
-    """The traceback as text, or what there is of it."""
+    """Return the traceback as text, else name and message of the error."""
     lines = without_escapes("\n".join(error.traceback)).strip("\n")
     return as_text(lines or f"{error.name}: {error.value}")
 
 
 def output_text(output: Output, run: LoggedRun) -> str:
-    """An output as text, for where nothing else can be shown."""
+    """Return an output as text."""
     match output:
         case Text(text=text):
             return as_text(text)

@@ -1,4 +1,4 @@
-"""Exports of sessions: from records to a file that was not there before."""
+"""Exports of sessions to new files."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,12 +35,12 @@ def export(
     scrubber: Scrubber | None = None,
     distributions: Callable[[], Distributions] = packages_distributions,
 ) -> Path:
-    """Write the session that `records` tell as a file of `format`; its path.
+    """Write the session of `records` as a new file of `format`, and return its path.
 
     `folder` is the session's: pictures that the records only name are read there. `target` is the file,
-    or a directory in which it is named by the session's first words. A file that exists is left alone:
-    the new one gets `-2` after its name. `scrubber` takes secrets out; `distributions` tells, for a
-    script, which installed packages hold which modules, as a default those beside terp. Takes its time
+    or a directory in which it is named by the session's title. An existing file is kept:
+    the new one gets `-2` after its name. `scrubber` takes secrets out; `distributions` returns the
+    installed packages by module, for a script; the default are those beside terp. Takes its time
     (imports, large outputs): on an event loop it belongs into a thread.
 
     Raises:
@@ -60,7 +60,7 @@ def write_story(
     target: Path,
     distributions: Callable[[], Distributions] = packages_distributions,
 ) -> Path:
-    """Write a story as `export` does; the path.
+    """Write a story as `export` does, and return the path.
 
     Raises:
         ExportFailed: the file cannot be written.
@@ -74,7 +74,7 @@ def write_story(
 
 
 def slug(title: str) -> str:
-    """A title as part of a file's name: letters and digits of any script, and hyphens."""
+    """Return a title as part of a file's name: letters and digits of any script, and hyphens."""
     words = re.sub(r"[^\w]+", "-", title.lower()).strip("-_")
     if len(words) <= _SLUG_CHARS:
         return words
@@ -82,7 +82,7 @@ def slug(title: str) -> str:
 
 
 def write_new(target: Path, content: bytes) -> Path:
-    """Write a file that was not there before, as `target` or with a number after its name; its path.
+    """Write a new file, as `target` or with a number after its name, and return its path.
 
     Raises:
         ExportFailed: it cannot be written.
