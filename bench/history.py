@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from bench.measure import Row, medians, show
 from terp.events.messages import Assistant, Message, Result, User
 from terp.models.adapters.chat_format import chat_messages
-from terp.models.facts.window import Window
+from terp.models.facts.model_facts import Window
 from terp.models.repair.fences import with_text_fallback
 from terp.person import AutoRun, Nobody
 from terp.secrets.scrubbing import Scrubber

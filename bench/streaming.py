@@ -18,7 +18,7 @@ from terp.events.messages import User
 from terp.events.model import Text
 from terp.models.adapters.openai_compatible import OpenAICompatible
 from terp.models.adapters.routing import route
-from terp.settings.model_options import ModelOptions
+from terp.settings.model_settings import ModelOptions
 
 SERVE = """
 import sys

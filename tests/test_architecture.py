@@ -358,8 +358,8 @@ def test_a_prompt_and_its_model_load_neither_httpx_nor_rich() -> None:
     opened = "open_model(ModelOptions('openai/gpt-4o'), environ={})"
     code = f"""
 import terp_cli.program, terp_cli.repl.repl
-from terp.settings.model_options import ModelOptions
-from terp.models.adapters.adapters import open_model
+from terp.settings.model_settings import ModelOptions
+from terp.models.building import open_model
 {opened}
 """
     assert loaded_by("-c", code) & (SLOW - {"asyncio"} | {"rich", "click", "pygments"}) == set()

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from terp.events import CodeStarted, Event, TurnFinished
-from terp.models.adapters.adapters import open_adapter
 from terp.models.adapters.retrying import RetryingModel
+from terp.models.building import open_adapter
 from terp.person import AutoRun
 from terp.session.session import Session
-from terp.settings.model_options import ModelOptions
+from terp.settings.model_settings import ModelOptions
 from terp.testing import EchoKernel
 from tests.core.sessions import of, unanswered
 from tests.loopback import Call, Loopback, Part, Raw, Scripted, sse

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from terp.errors import SettingsError, StopReason, TerpError, with_remedy
 from terp.secrets.known_secrets import Secrets
 from terp.settings import Settings
-from terp.settings.layers import Given, Layer
 from terp.settings.loading import Loaded, load_settings, profile_in_effect
 from terp.settings.places import find_places
 from terp.settings.project.files import Project, read_project
 from terp.settings.project.standing import Standing, standing_of
+from terp.settings.sources import Given, Layer
 from terp.text.paths import typed_path
 from terp_cli.line import streams
 from terp_cli.line.command_line import CommandLine

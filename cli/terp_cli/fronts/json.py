@@ -9,7 +9,6 @@ from typing import Any, TextIO
 from terp.events import CheckFinished, Event, Noticed, TurnFinished
 from terp.events.log import Record
 from terp.events.wire import VERSION, to_json
-from terp.secrets.redacting import redacted
 from terp.secrets.scrubbing import Scrubber
 from terp.secrets.stream_redactor import StreamRedactor
 from terp.session.cost.budget import Tally
@@ -34,10 +33,10 @@ class StreamFront:
         """Write one turn to its end."""
         scrubber, stream = self._scrubber(), StreamRedactor(self._scrubber)
         for text in self._reported:
-            write_json(self._lines, redacted(to_json(Noticed(text)), scrubber))
+            write_json(self._lines, scrubber.redacted_fields(to_json(Noticed(text))))
         async for event in events:
             for record in stream.passed(Record(0, 0.0, event)):
-                write_json(self._lines, redacted(to_json(record.event), scrubber))
+                write_json(self._lines, scrubber.redacted_fields(to_json(record.event)))
 
     def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
         """Do nothing: every event is written."""
@@ -73,7 +72,7 @@ class ResultFront:
         """Write the result of the turn."""
         result = {**result_of(events), "session_usage": usage_json(self._used())}
         result["notices"] = [*self._reported, *result["notices"]]
-        clean = redacted(result, self._scrubber())
+        clean = self._scrubber().redacted_fields(result)
         write_json(self._result, {**clean, **self._facts, "collected": [str(p) for p in collected]})
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from terp.errors import SettingsError
-from terp.settings.layers import Given
 from terp.settings.setting import Setting
+from terp.settings.sources import Given
 from terp_cli.line.flags import GONE, THEIRS, Flag, Options, all_flags
 from terp_cli.line.subcommands import attached_by, called_by, mistaken
 

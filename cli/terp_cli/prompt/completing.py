@@ -14,7 +14,7 @@ from typing import TypeVar
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
-from terp.settings.project.bounded import Refused, read_bounded
+from terp.text.files import Refused, read_bounded
 from terp.text.paths import typed_path
 from terp_cli.prompt.interface import PromptHost, Word
 from terp_cli.prompt.mentions import mention

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from terp.events import CodeFinished, wire
 from terp.events.changes import described_files, file_groups
 from terp.events.log import EventLog, Record
-from terp.secrets.redacting import redacted
 from terp.secrets.stream_redactor import StreamRedactor, piece_of
 
 if TYPE_CHECKING:
@@ -91,7 +90,7 @@ def _encoded(record: Record, scrubber: "Scrubber") -> WireEvent:
     if isinstance(record.event, CodeFinished):
         fields["files_told"] = _file_rows(record.event)
     # Pieces of text are clean by now, and are most of what there is.
-    clean = fields if piece_of(record.event) else redacted(fields, scrubber)
+    clean = fields if piece_of(record.event) else scrubber.redacted_fields(fields)
     return WireEvent(record.number, fields["event"], encoded(clean))
 
 

@@ -34,7 +34,6 @@ from terp.events.wire import VERSION, to_json
 from terp.kernels.sandbox.policy import ResourceLimits
 from terp.opening.session import build_session
 from terp.person import Nobody
-from terp.secrets.redacting import redacted
 from terp.secrets.stream_redactor import StreamRedactor
 from terp.session.foreground import Interrupted, Interrupts
 from terp.session.session import Session
@@ -176,7 +175,7 @@ class JsonFront:
         """Write an event."""
         if self._streams:
             for record in self._stream.passed(Record(0, 0.0, event)):
-                write_json(self._out, redacted(to_json(record.event), self._scrubber()))
+                write_json(self._out, self._scrubber().redacted_fields(to_json(record.event)))
 
     def answer(self, state: State) -> None:
         """Write no answer yet: the final object holds it."""
@@ -192,7 +191,7 @@ class JsonFront:
         used = self._session.budget.used
         spent = {"cost_usd": used.cost_usd, "usage": usage_json(used)}
         result = {"version": VERSION, **ended, **result_json(state), **spent}
-        write_json(self._out, {**redacted(result, self._scrubber()), **self._facts})
+        write_json(self._out, {**self._scrubber().redacted_fields(result), **self._facts})
 
 
 def solve_problem(call: Invocation) -> int:

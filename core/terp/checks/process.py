@@ -24,7 +24,7 @@ from terp.kernels.sandbox.confinement import Confinement
 from terp.kernels.sandbox.tier import ProcessCommand
 from terp.secrets.environment import kernel_environment, python_environment
 from terp.settings.interpreter import needed_by
-from terp.settings.project.bounded import Refused, read_bounded
+from terp.text.files import Refused, read_bounded
 from terp.text.headtail import HeadTail
 from terp.text.plain import Lines
 

@@ -1,5 +1,6 @@
 """From settings to a model: adapter, patience, tools or fenced code, recording."""
 
+import os
 import tempfile
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -9,13 +10,13 @@ from typing import Any, cast
 
 from terp.errors import NoModel, SettingsError
 from terp.events.model import Model
-from terp.models.adapters.adapters import open_model
+from terp.models.adapters.retrying import NudgingModel, RetryingModel
 from terp.models.adapters.routing import route
 from terp.models.repair.fences import FencedModel, with_text_fallback
 from terp.person import Consent, Nobody, Person
 from terp.secrets.known_secrets import Secrets
 from terp.settings import Settings
-from terp.settings.model_options import AdapterName, ModelOptions
+from terp.settings.model_settings import AdapterName, ModelOptions
 
 _NAMED = 5
 
@@ -145,7 +146,7 @@ def _live(
     first = _alone(settings, languages, environ, api_key, functions)
     if not settings.fallback_models:
         return first
-    from terp.models.adapters.falling_back import FallingBackModel  # noqa: PLC0415  (for who names a second one)
+    from terp.models.adapters.retrying import FallingBackModel  # noqa: PLC0415  (for who names a second one)
 
     others = []
     for name in settings.fallback_models:
@@ -199,3 +200,27 @@ def _sampling(settings: Settings) -> dict[str, Any]:
         "reasoning_effort": settings.reasoning_effort or None,
     }
     return {name: value for name, value in chosen.items() if value is not None}
+
+
+def open_model(options: ModelOptions, *, environ: Mapping[str, str] | None = None) -> Model:
+    """The model, ready to be called: an adapter that is asked again when it fails or says nothing.
+
+    Nothing is imported that the model does not need, and nothing is sent before the first `stream`, which
+    raises `AuthFailed` where a key is missing.
+
+    Raises:
+        SettingsError: the name says no provider, and no address is given.
+    """
+    return NudgingModel(RetryingModel(open_adapter(options, environ=environ), retries=options.retries))
+
+
+def open_adapter(options: ModelOptions, *, environ: Mapping[str, str] | None = None) -> Model:
+    """The plain adapter for a model, with nothing around it."""
+    found = route(options, os.environ if environ is None else environ)
+    if found.adapter == "direct":
+        from terp.models.adapters.openai_compatible import OpenAICompatible  # noqa: PLC0415 — as below
+
+        return OpenAICompatible(found, options)
+    from terp.models.adapters.litellm_adapter import LiteLLM  # noqa: PLC0415 — only one of the two is needed
+
+    return LiteLLM(found, options)

@@ -7,8 +7,7 @@ from terp.events.kernel import Kernel
 from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.sandbox.confinement import options_of
 from terp.models.building import build_model, provider_of, settings_for
-from terp.models.facts.known_prices import known_prices
-from terp.models.facts.windows import windows
+from terp.models.facts.lookup import known_prices, windows
 from terp.opening.environment import install_policy
 from terp.opening.session import goal_in, limits_of, written_rules
 from terp.secrets.keys import with_keys

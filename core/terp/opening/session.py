@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from terp.analysis.rules.deciding import Rules
 from terp.errors import SettingsError
 from terp.models.building import build_model
-from terp.models.facts.known_prices import known_prices
-from terp.models.facts.windows import windows
+from terp.models.facts.lookup import known_prices, windows
 from terp.opening.environment import ExecutionEnvironment, open_environment
 from terp.person import AutoRun, Nobody, Person
 from terp.secrets.known_secrets import Secrets
@@ -19,11 +18,11 @@ from terp.session.cost.ledger import Ledger, LedgerAccount
 from terp.session.resources import Limits, SessionResources
 from terp.session.session import Session
 from terp.settings import Settings
-from terp.settings.layers import Given
 from terp.settings.loading import Loaded, load_settings
 from terp.settings.places import Places, find_places
 from terp.settings.project.files import Project, Trust, bare_project, read_project
 from terp.settings.setting import table
+from terp.settings.sources import Given
 from terp.store.folders import new_folder
 from terp.store.places import Place, is_session, new_place, stored_place
 from terp.text.paths import typed_path

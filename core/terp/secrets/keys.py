@@ -1,6 +1,7 @@
-"""Keys of providers that the person keeps with terp: in a file of their own, or in the system's keyring.
+"""Keys of providers that the user keeps with terp: in a file, or in the system's keyring (extra `keys`).
 
-They go to the requests that need them, never into a kernel, a project, a log or the arguments of a program.
+They are sent with the requests that need them, never into a kernel, a project, a log or the arguments of a
+program.
 """
 
 import json
@@ -8,6 +9,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +21,7 @@ from terp.settings.providers import PROVIDERS
 Where = Literal["file", "keyring"]
 _SEARCH = {"brave": ("BRAVE_API_KEY",), "tavily": ("TAVILY_API_KEY",)}
 _OPEN_TO_OTHERS = 0o077
+_SERVICE = "terp"
 
 
 class KeyringFailed(TerpError):
@@ -155,7 +158,7 @@ def stored_keys(places: Places) -> StoredKeys:
     """The keys of the person whose places these are."""
 
     def keyring() -> Keyring | None:
-        from terp.secrets.system_keyring import system_keyring  # noqa: PLC0415  (few people use one)
+        from terp.secrets.keys import system_keyring  # noqa: PLC0415  (few people use one)
 
         return system_keyring()
 
@@ -182,3 +185,41 @@ def with_keys(environ: Mapping[str, str], *models: str, keyring: bool = True) ->
         if where == "file" or (keyring and (everybody or provider in wanted)):
             found[names[0]] = keys.get(provider)
     return {**found, **environ} if found else environ
+
+
+def system_keyring() -> Keyring | None:
+    """The keyring that the package finds; None where it is not installed or finds none that works."""
+    if find_spec("keyring") is None:
+        return None
+    import keyring  # noqa: PLC0415  (100 ms, for who uses it)
+    from keyring.errors import KeyringError  # noqa: PLC0415
+
+    backend = keyring.get_keyring()
+    # Those that only say that there is none have no priority (documentation of keyring).
+    if not backend.priority >= 1:
+        return None
+
+    def get(provider: str) -> str:
+        try:
+            return backend.get_password(_SERVICE, provider) or ""
+        except KeyringError as error:
+            raise _failed(backend.name, error) from error
+
+    def put(provider: str, key: str) -> None:
+        try:
+            backend.set_password(_SERVICE, provider, key)
+        except KeyringError as error:
+            raise _failed(backend.name, error) from error
+
+    def delete(provider: str) -> None:
+        try:
+            backend.delete_password(_SERVICE, provider)
+        except KeyringError as error:
+            raise _failed(backend.name, error) from error
+
+    return Keyring(backend.name, get, put, delete)
+
+
+def _failed(name: str, error: Exception) -> KeyringFailed:
+    why = str(error) or type(error).__name__
+    return KeyringFailed(f"The system's keyring ({name}) refused: {why}.", "Unlock it, or set a variable.")

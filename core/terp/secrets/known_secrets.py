@@ -42,8 +42,7 @@ class Secrets:
         """What takes them out of text."""
         if self._scrubber is None:
             # A prompt that waits writes nothing.
-            from terp.secrets.scrubbing import Scrubber  # noqa: PLC0415
-            from terp.secrets.secret_values import secrets_in  # noqa: PLC0415
+            from terp.secrets.scrubbing import Scrubber, secrets_in  # noqa: PLC0415
 
             self._scrubber = Scrubber(secrets_in(self._keyed(), self._api_key, *self._of_settings()))
         return self._scrubber
@@ -78,7 +77,7 @@ class Secrets:
 
 def _secrets_of(server: "McpServer", environ: Mapping[str, str]) -> Iterator[str]:
     from terp.secrets.environment import kernel_environment  # noqa: PLC0415  (few sessions have a server)
-    from terp.settings.variables import between_variables, variables_in  # noqa: PLC0415
+    from terp.settings.mcp_servers import between_variables, variables_in  # noqa: PLC0415
 
     open_to_code = kernel_environment(environ)
     yield from (environ.get(name, "") for name in variables_in(server) if name not in open_to_code)

@@ -1,12 +1,16 @@
-"""What a recording of model calls must not hold: secrets, and what differs from run to run."""
+"""Redaction of secrets in any text or JSON value, and of text that differs from run to run."""
 
+import base64
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from os.path import exists
 from typing import Any
+from urllib.parse import quote, unquote
 
-from terp.secrets.begun_secrets import Beginnings, begun, begun_block
-from terp.secrets.secret_values import written_forms
+from terp.analysis.effects.secret_names import is_secret_name
+from terp.text.pictures import is_picture
 
 REDACTED = "[redacted]"
 # A secret can follow an escape in JSON text: the "n" of "\n" is no part of a word.
@@ -72,6 +76,80 @@ _TIMES = (
     (r"\b1[5-9]\d{8}(?:\d{3})?(?:\.\d+)?\b", "<time>"),
     (r"\b\d+(?:\.\d+)?\s?(?:[nµu]s|ms|s|secs?|seconds?|mins?|minutes?|h|hours?)\b", "<duration>"),
 )
+# The last word, read backwards, with the "bearer" or the name of a key of Amazon's before it.
+_LAST_WORD = re.compile(
+    r"[\w.~+/=-]*(?:\s+reraeb|\W{1,6}(?:yek_ssecca_terces_swa|yeksseccaterces))?",
+    re.ASCII | re.IGNORECASE,
+)
+# The part of an address in which a password can stand.
+_USER = re.compile(r"://[^\s/@'\"\\{}$<>]*\Z")
+# Most pieces of a text that streams are no longer.
+_SHORT = 200
+_BLOCK_BEGINS, _BLOCK_ENDS = "-----BEGIN ", re.compile(r"-----END [A-Z ]*-----")
+_ANY_URL_PASSWORD = re.compile(r"://[^\s/@:]*:([^\s/@]+)@")
+# So many characters depend on what stands before a value in base64, by the bytes of that in its last group.
+_BEFORE = (0, 2, 3)
+
+
+class Beginnings:
+    """Texts by how they begin, each of two characters or more."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._texts = tuple(texts)
+        self._firsts = frozenset(text[0] for text in self._texts)
+        self._by_two: dict[str, list[str]] = {}
+        for text in self._texts:
+            self._by_two.setdefault(text[:2], []).append(text)
+
+    def at_the_end_of(self, text: str) -> int:
+        """Where a part, not all, of one of them begins that goes to the end of `text`; else that end."""
+        if len(text) > _SHORT:
+            return min((at for one in self._texts for at in _first_parts(one, text)), default=len(text))
+        # Each piece of a model's text comes by here: looking at its places takes a tenth of the time that
+        # looking for each of the texts takes.
+        for at in range(len(text) - 1):
+            for one in self._by_two.get(text[at : at + 2], ()):
+                if len(one) > len(text) - at and one.startswith(text[at:]):
+                    return at
+        return len(text) - 1 if text[-1:] in self._firsts else len(text)
+
+
+def begun(text: str, beginnings: Beginnings, marks: Sequence[str]) -> int:
+    """Where the first part of a secret begins that goes to the end of `text`; that end when there is none.
+
+    `beginnings` are those of secrets as they are written and of `marks`, which words that are secrets begin
+    with, or hold.
+    """
+    found = [beginnings.at_the_end_of(text)]
+    last = _LAST_WORD.match(text[::-1])
+    word = text[len(text) - (last.end() if last else 0) :]
+    if word and any(mark in word for mark in marks):
+        found.append(len(text) - len(word))
+    found.append(begun_block(text))
+    if user := _USER.match(text, max(0, text.rfind("://"))):
+        found.append(user.start())
+    first = min(found)
+    if text.endswith("\\"):
+        first = min(first, len(text) - 1)
+    # A letter behind a backslash is no part of a word, which can only be told with the backslash there.
+    return first - (first < len(text) and text[first - 1 : first] == "\\")
+
+
+def begun_block(text: str) -> int:
+    """Where the last block begins, as of a private key, that does not end in `text`; its end for none."""
+    block = text.rfind(_BLOCK_BEGINS)
+    return block if block >= 0 and not _BLOCK_ENDS.search(text, block) else len(text)
+
+
+def _first_parts(value: str, text: str) -> Iterator[int]:
+    """Where the end of the text is a part of the value that it begins with."""
+    if text[-1:] not in value:
+        return
+    at = text.find(value[0], max(0, len(text) - len(value) + 1))
+    while at >= 0:
+        if value.startswith(text[at:]):
+            yield at
+        at = text.find(value[0], at + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,16 +208,37 @@ class Scrubber:
         cut = (start for start, end in self._spans(text) if longest <= start < settled < end)
         return next(cut, settled)
 
-    def redacted_value(self, value: Any) -> Any:
-        """A JSON value of which every string is redacted."""
+    def redacted_fields(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a JSON object in which every text is redacted, as `redacted_value` does it."""
+        return {key: self.redacted_value(value, key) for key, value in fields.items()}
+
+    def redacted_value(self, value: Any, key: str = "") -> Any:
+        """Return a JSON value in which every text is redacted; `key` is its name in the object around it.
+
+        The bytes of pictures stay: a secret in their base64 is chance. `arguments` of a call stay JSON.
+        """
         match value:
+            case str() if is_picture(key):
+                return value
             case str():
-                return self.redacted(value)
+                return self._redacted_arguments(value) if key == "arguments" else self.redacted(value)
+            case {"mime": str(mime), "data": str()} if is_picture(mime):
+                return value
             case Mapping():
-                return {key: self.redacted_value(part) for key, part in value.items()}
+                return self.redacted_fields(value)
             case [*parts]:
-                return [self.redacted_value(part) for part in parts]
+                return [self.redacted_value(part, key) for part in parts]
         return value
+
+    def _redacted_arguments(self, text: str) -> str:
+        clean = self.redacted(text)
+        if clean == text:
+            return text
+        # A secret without an end of its own may take in the JSON behind it.
+        try:
+            return json.dumps(self.redacted_value(json.loads(text)), ensure_ascii=False)
+        except ValueError:
+            return clean
 
     def steady(self, text: str, *, times: bool = False) -> str:
         """The text without secrets, places, ids and addresses, and with `times` without dates and times."""
@@ -210,3 +309,30 @@ def _without(text: str, start: int, end: int, spans: Sequence[tuple[int, int]]) 
             kept.append(REDACTED)
         at = min(stop, end)
     return "".join([*kept, text[at:end]])
+
+
+def secrets_in(environment: Mapping[str, str], *others: str) -> tuple[str, ...]:
+    """The values of the variables whose names say that they are secret, passwords in addresses, and `others`.
+
+    Short ones are left out: they would match anything.
+    """
+    # One that names a file or socket says where a secret is; `Path.exists` raises for a long value.
+    named = [value for name, value in environment.items() if is_secret_name(name) and not exists(value)]  # noqa: PTH110
+    in_addresses = [found for value in environment.values() for found in _ANY_URL_PASSWORD.findall(value)]
+    values = {*named, *others, *in_addresses, *map(unquote, in_addresses)}
+    long = {value for value in values if len(value) >= _SHORTEST_SECRET}
+    return tuple(sorted(long, key=lambda value: (-len(value), value)))
+
+
+def written_forms(secret: str) -> Iterator[str]:
+    """The value as it is, as it stands in JSON and in addresses, and whatever it is part of in base64."""
+    yield secret
+    yield json.dumps(secret)[1:-1]
+    yield json.dumps(secret, ensure_ascii=False)[1:-1]
+    yield quote(secret, safe="", errors="replace")
+    content = secret.encode("utf-8", "replace")
+    for before, lost in enumerate(_BEFORE):
+        whole = (before + len(content)) * 8 // 6
+        encoded = base64.b64encode(bytes(before) + content)[lost:whole].decode()
+        yield encoded
+        yield encoded.replace("+", "-").replace("/", "_")

@@ -37,7 +37,7 @@ def text_room(settings: Settings, environ: Mapping[str, str], parts: int = 1) ->
     """
     if settings.code:
         return ROOM
-    from terp.models.facts.windows import windows  # noqa: PLC0415  (code reads most texts)
+    from terp.models.facts.lookup import windows  # noqa: PLC0415  (code reads most texts)
 
     tokens = windows(settings, environ)(settings.model).most or _USUAL_WINDOW
     return Room(lines=None, whole=tokens * _BYTES_OF_TOKEN // max(1, parts))

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from terp.analysis.rules.deciding import Rules
-from terp.models.facts.prices import ModelFacts, list_price
-from terp.models.facts.window import Window
+from terp.models.facts.model_facts import ModelFacts, Window, list_price
 from terp.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from terp.events.model import Model
 from terp.events.outputs import Service
 from terp.events.run_log import RERUN_PROMPT, LoggedRun, RunLog
 from terp.kernels.environments.readiness import Readiness, Warming
-from terp.models.facts.window import Window
+from terp.models.facts.model_facts import Window
 from terp.models.tool import Call
 from terp.person import Person
 from terp.person.dialog import Answer, Questions, UserDialog

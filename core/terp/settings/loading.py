@@ -12,12 +12,11 @@ from typing import TypeVar
 
 from terp.errors import SettingsError
 from terp.settings import DEFAULT_PROFILE, Settings
-from terp.settings.layers import Layer, combine
 from terp.settings.places import Places
 from terp.settings.profile_file import ProfileFile, read_profile
 from terp.settings.profiles import Profiles, is_path
 from terp.settings.project.files import Project
-from terp.settings.setting_variables import from_environment
+from terp.settings.sources import Layer, combine, from_environment
 from terp.text.paths import typed_path
 
 PROFILE_VARIABLE = "TERP_PROFILE"

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from terp.settings import Settings
-from terp.settings.layers import Given
-from terp.settings.profile_groups import read_group, unknown
-from terp.settings.profile_values import hint, quoted, value_of
+from terp.settings.profile_values import hint, quoted, read_group, unknown, value_of
 from terp.settings.setting import Setting, Source, table
+from terp.settings.sources import Given
 from terp.text.paths import typed_path
 
 if TYPE_CHECKING:

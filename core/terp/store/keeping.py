@@ -24,7 +24,6 @@ from terp.events import (
 )
 from terp.events.log import Record
 from terp.events.messages import Assistant
-from terp.secrets.redacting import redacted
 from terp.secrets.stream_redactor import StreamRedactor
 from terp.session.context.history import Appended, Change
 from terp.session.keeping import LineStore
@@ -172,7 +171,7 @@ class Keeper:
         if self._failed:
             return
         try:
-            written = _encoded(redacted(line, self._redacting()))
+            written = _encoded(self._redacting().redacted_fields(line))
         except RecursionError:
             self._notice(Noticed("An output of this session is not kept: it is nested too deeply."))
             return

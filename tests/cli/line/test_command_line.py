@@ -7,8 +7,8 @@ import pytest
 
 from terp.errors import SettingsError
 from terp.settings import Settings
-from terp.settings.layers import Given
 from terp.settings.setting import table
+from terp.settings.sources import Given
 from terp_cli.line.command_line import CommandLine, read_command_line
 from terp_cli.line.flags import Options, all_flags, long_names
 from terp_cli.line.help import help_text

@@ -8,8 +8,8 @@ from tests.cli.running import ROOT, TIMEOUT_S
 
 CODE = """
 import asyncio, sys, threading
-from terp.settings.model_options import ModelOptions
-from terp.models.adapters.adapters import open_model
+from terp.settings.model_settings import ModelOptions
+from terp.models.building import open_model
 from terp_cli.repl.keeping import prefetch_adapters
 
 open_model(ModelOptions(model="openai/scripted", adapter=sys.argv[1], api_key="k"), environ={})

@@ -11,8 +11,8 @@ from typing import Any
 
 from terp.errors import ModelError
 from terp.events.model import Replied
-from terp.models.adapters.adapters import open_adapter
-from terp.settings.model_options import AdapterName, ModelOptions
+from terp.models.building import open_adapter
+from terp.settings.model_settings import AdapterName, ModelOptions
 from tests.core.models.recorded import ASKED, CALLS_NO_TOOLS, ROOT, TOOL, Recorded, collect, streams
 from tests.loopback import Loopback, Raw, Scripted
 

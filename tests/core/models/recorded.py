@@ -9,8 +9,8 @@ from typing import Any
 
 from terp.events.messages import Message, System, User
 from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Text, Usage
-from terp.models.adapters.adapters import open_adapter
-from terp.settings.model_options import AdapterName, ModelOptions
+from terp.models.building import open_adapter
+from terp.settings.model_settings import AdapterName, ModelOptions
 from tests.loopback import Http, Loopback, Raw
 
 ROOT = Path(__file__).parents[2] / "recordings"

@@ -12,12 +12,10 @@ from hypothesis import strategies as st
 
 from terp.events.messages import Assistant, Image, Message, Result, ToolCall, User
 from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Text
-from terp.models.recording.file import Recording
+from terp.models.recording.file import BadReply, Recording, reply_as_json, reply_from_json
 from terp.models.recording.models import ReplayModel
-from terp.models.recording.recorded_reply import BadReply, reply_as_json, reply_from_json
 from terp.models.recording.recorded_request import request_as_json
-from terp.secrets.scrubbing import Scrubber
-from terp.secrets.secret_values import secrets_in
+from terp.secrets.scrubbing import Scrubber, secrets_in
 from tests.core.models.fakes import FakeModel, cut, patient
 from tests.core.models.recorder import answer, entries, in_turn, record, write
 

@@ -6,10 +6,10 @@ import pytest
 
 from terp.errors import SettingsError
 from terp.settings import Settings
-from terp.settings.layers import Given
 from terp.settings.loading import load_settings, profile_in_effect
 from terp.settings.places import Places
 from terp.settings.project.files import Project, ProjectFile
+from terp.settings.sources import Given
 
 
 @pytest.fixture

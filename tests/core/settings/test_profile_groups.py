@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from terp.settings.layers import Given
 from terp.settings.mcp_servers import McpServer
 from terp.settings.profile_file import read_profile
+from terp.settings.sources import Given
 
 SERVERS = """\
 mcp_servers:

@@ -6,11 +6,11 @@ import pytest
 
 from terp.errors import SettingsError
 from terp.settings import Settings
-from terp.settings.layers import Given
 from terp.settings.loading import load_settings
 from terp.settings.places import Places
 from terp.settings.profile_file import read_profile
 from terp.settings.profiles import ProfileEntry, Profiles
+from terp.settings.sources import Given
 
 SHIPPED = [
     "careful", "data", "default", "demo", "explain", "fast", "local", "shell", "solve", "vision",

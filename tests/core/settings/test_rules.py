@@ -10,12 +10,12 @@ from terp.analysis.rules.rule import NoRule
 from terp.errors import SettingsError
 from terp.opening.changing import Change, change_settings
 from terp.settings import Settings
-from terp.settings.layers import Given, Layer
 from terp.settings.loading import Loaded, load_settings
 from terp.settings.places import Places
 from terp.settings.project.files import Project, ProjectFile
 from terp.settings.rules import rules_of
 from terp.settings.setting import table
+from terp.settings.sources import Given, Layer
 from terp.testing import ScriptedModel
 from tests.core.sessions import open_session
 

@@ -7,10 +7,9 @@ import pytest
 
 from terp.errors import SettingsError
 from terp.settings import Settings
-from terp.settings.layers import Given, combine
 from terp.settings.mcp_servers import McpServer
 from terp.settings.setting import Setting, table
-from terp.settings.setting_variables import from_environment
+from terp.settings.sources import Given, combine, from_environment
 
 
 def parsed(name: str, text: str) -> object:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from terp.settings.mcp_servers import McpServer
-from terp.settings.variables import NoVariable, filled_in
+from terp.settings.mcp_servers import McpServer, NoVariable, filled_in
 
 
 def test_variables_are_filled_in_wherever_text_stands() -> None:

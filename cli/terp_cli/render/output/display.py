@@ -12,7 +12,7 @@ from terp.events.changes import grouped
 from terp.events.outputs import FileChange
 from terp.session.artifacts import mime_of
 from terp.text import pictures
-from terp.text.own_files import content_of
+from terp.text.files import content_of
 from terp.text.plain import is_wordless
 from terp_cli.render import look
 from terp_cli.render.ansi import text_of

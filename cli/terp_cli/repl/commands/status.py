@@ -9,7 +9,7 @@ from terp.errors import TerpError
 from terp.events import Event, TurnStarted, UsageReported
 from terp.events.changes import grouped
 from terp.events.messages import User
-from terp.models.facts.prices import ModelFacts, PriceList
+from terp.models.facts.model_facts import ModelFacts, PriceList
 from terp.models.facts.tokens import count_request
 from terp.session.cost.budget import Tally, money, tallies_by_model, tally_of
 from terp.session.cost.ledger import tallies

@@ -8,7 +8,6 @@ from typing import Any, assert_never
 from terp import events as on
 from terp.events import TurnStarted
 from terp.events.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
-from terp.secrets.redacting import redacted
 from terp.secrets.stream_redactor import StreamRedactor
 from terp.session.observation import plain_of
 from terp.text.plain import without_escapes
@@ -346,7 +345,7 @@ class LogFollower:
 
     def _clean(self, frame: Frame) -> Frame:
         # A picture has no words, and must stay as it is.
-        return frame if frame.get("type") == "image" else redacted(frame, self.served.scrubber)
+        return frame if frame.get("type") == "image" else self.served.scrubber.redacted_fields(frame)
 
     async def _follow(self) -> None:
         while not self.served.closed:

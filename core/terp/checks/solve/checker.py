@@ -12,7 +12,7 @@ from terp.checks.solve.problem import Test
 from terp.events.kernel import Kernels
 from terp.kernels.sandbox.confinement import Confinement
 from terp.kernels.sandbox.policy import Mode, ResourceLimits, SandboxOptions
-from terp.settings.project.bounded import Refused, read_bounded
+from terp.text.files import Refused, read_bounded
 
 TIMEOUT_S, MEMORY_MB, FILE_MB = 5.0, 1024, 16
 _MORE_PROCESSES = 128

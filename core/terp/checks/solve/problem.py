@@ -8,7 +8,7 @@ from typing import Literal
 
 from terp.checks.solve.code import FENCE, NoTests, blocks, only_tests, split, without_tests
 from terp.errors import SettingsError
-from terp.settings.project.bounded import Refused, read_bounded
+from terp.text.files import Refused, read_bounded
 
 Source = Literal["given", "human", "ai"]
 Status = Literal["new", "passed", "failed", "timeout", "dropped"]

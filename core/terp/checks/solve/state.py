@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from terp.checks.solve.problem import AI, Pair, Problem, Test
 from terp.errors import SessionError
-from terp.secrets.redacting import redacted
 from terp.settings.places import make_private
 
 if TYPE_CHECKING:
@@ -134,7 +133,7 @@ def write_state(folder: Path, state: State, scrubber: "Callable[[], Scrubber]") 
         OSError: it cannot be written.
     """
     make_private(folder)
-    text = json.dumps(redacted(to_json(state), scrubber()), ensure_ascii=True, indent=1)
+    text = json.dumps(scrubber().redacted_fields(to_json(state)), ensure_ascii=True, indent=1)
     begun = folder / f"{FILE_NAME}.new"
     with begun.open("w", encoding="utf-8") as file:
         file.write(f"{text}\n")

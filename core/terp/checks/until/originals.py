@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from terp.errors import TerpError
-from terp.settings.project.bounded import Refused, digest_of, read_bounded
+from terp.text.files import Refused, digest_of, read_bounded
 
 # Caches, which programs create again; a compiled module could replace a source with other content.
 _LEFT_OUT = frozenset({"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis"})

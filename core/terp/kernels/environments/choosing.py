@@ -19,9 +19,16 @@ from terp.kernels.environments.installing import Installer, InstallFailed, linke
 from terp.models.tool import Call
 from terp.person import Choice, Option
 from terp.person.dialog import UserDialog
-from terp.settings.interpreter import Interpreter, has_module, own_interpreter, site_packages, version_of
+from terp.settings.interpreter import (
+    Interpreter,
+    active_python,
+    has_module,
+    own_interpreter,
+    project_python,
+    site_packages,
+    version_of,
+)
 from terp.settings.places import make_private
-from terp.settings.pythons import active_python, project_python
 
 How = Literal["used", "installed", "overlay", "own"]
 

@@ -20,8 +20,7 @@ from terp.kernels.sandbox.policy import SandboxOptions
 from terp.kernels.sandbox.temporary import OwnTemporary
 from terp.kernels.sandbox.tier import NONE
 from terp.secrets.environment import find_python
-from terp.settings.interpreter import Interpreter
-from terp.settings.pythons import needed_around
+from terp.settings.interpreter import Interpreter, needed_around
 from terp.text.languages import language_of
 
 _INSIDE_PYTHON = ("sql",)

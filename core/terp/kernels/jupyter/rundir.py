@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from terp.errors import KernelStartFailed
-from terp.text.own_files import content_of
+from terp.text.files import content_of
 
 PREFIX = "terp-k-"
 """The beginning of the names of such directories."""

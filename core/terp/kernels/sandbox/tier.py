@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import terp
 from terp.kernels.sandbox.policy import Policy
-from terp.text.own_files import content_of
+from terp.text.files import content_of
 
 NONE = "none"
 """The name of the tier without a sandbox."""

@@ -14,6 +14,10 @@ from terp.text.plain import mended
 
 # The line of a result that stands for a picture, or describes an attached one (`terp.session.observation`).
 _NAMED = re.compile(r"^(\[image: .*(?=\]$)|\[Attachment: .* (?:PNG|JPEG|GIF) image, .*(?=\.$))", re.MULTILINE)
+_MARK = {"cache_control": {"type": "ephemeral"}}
+
+Sent = Mapping[str, Any]
+"""A message in the form of chat completions."""
 
 
 def chat_messages(
@@ -91,3 +95,26 @@ def _call(call: ToolCall) -> dict[str, Any]:
     extras = dict(call.extras)
     inner: Mapping[str, Any] = extras.pop("function", {})
     return {"id": call.id, "type": "function", "function": {**function, **inner}, **extras}
+
+
+def cache_points(messages: Sequence[Sent]) -> list[int]:
+    """The places of the messages that are marked, in order."""
+    replies = [at for at, message in enumerate(messages) if message["role"] == "assistant"]
+    last_request = [replies[-1] - 1] if replies else []
+    system = [0] if messages and messages[0]["role"] == "system" else []
+    return sorted({at for at in (*system, *last_request, len(messages) - 1) if at >= 0})
+
+
+def with_cache_points(messages: Sequence[Sent]) -> list[Sent]:
+    """The messages with their marks, as OpenRouter takes them: in a part of the content."""
+    places = set(cache_points(messages))
+    return [_with_cache_point(message) if at in places else message for at, message in enumerate(messages)]
+
+
+def _with_cache_point(message: Sent) -> Sent:
+    content = message["content"]
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
+    texts = [at for at, part in enumerate(parts) if part["type"] == "text"]
+    if texts:
+        parts[texts[-1]] = {**parts[texts[-1]], **_MARK}
+    return {**message, "content": parts}

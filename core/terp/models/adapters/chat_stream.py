@@ -5,15 +5,13 @@ an end without `[DONE]`.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import jiter
 
 from terp.errors import RequestRejected
-from terp.models.adapters.error_bodies import message_in
-from terp.models.adapters.failures import BROKE_OFF, Target, classify, unreachable
-from terp.models.adapters.sse import EventReader
+from terp.models.adapters.failures import BROKE_OFF, Target, classify, message_in, unreachable
 
 
 class ChatStream:
@@ -128,3 +126,37 @@ def _json(data: bytes) -> Any:
 
 def _shown(data: bytes) -> str:
     return repr(data[:80].decode(errors="replace"))
+
+
+class EventReader:
+    """Bytes in, cut anywhere; the `data` of each event out, as the WHATWG's "Server-sent events" says."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._data: list[bytes] = []
+        self._after_cr = False
+
+    def feed(self, received: bytes) -> Iterator[bytes]:
+        """The data of every event that these bytes complete."""
+        if self._after_cr and received.startswith(b"\n"):
+            received = received[1:]
+        self._after_cr = received.endswith(b"\r")
+        if b"\r" in received:
+            received = received.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        *lines, self._rest = (self._rest + received).split(b"\n")
+        for line in lines:
+            if line.startswith(b"data:"):
+                self._data.append(line[5:].lstrip(b" "))
+            elif not line and self._data:
+                yield self._event()
+
+    def finish(self) -> Iterator[bytes]:
+        """The data of an event that the end of the stream cut off; some servers leave out the last line."""
+        if self._rest.startswith(b"data:"):
+            self._data.append(self._rest[5:].lstrip(b" "))
+        if self._data:
+            yield self._event()
+
+    def _event(self) -> bytes:
+        data, self._data = self._data, []
+        return data[0] if len(data) == 1 else b"\n".join(data)

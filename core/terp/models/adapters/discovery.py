@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from terp.errors import NoModel, SettingsError
 from terp.models.adapters.failures import unusable_key
 from terp.models.adapters.routing import is_loopback, ollama_base, route
-from terp.settings.model_options import ModelOptions
+from terp.settings.model_settings import ModelOptions
 from terp.settings.providers import PROVIDERS
 from terp.text.importing import import_slow
 

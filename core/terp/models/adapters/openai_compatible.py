@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any
 from terp.errors import ToolsRejected
 from terp.events.messages import Message
 from terp.events.model import Chunk, demanded
-from terp.models.adapters import caching
 from terp.models.adapters.accumulator import Accumulator
-from terp.models.adapters.chat_format import chat_messages
+from terp.models.adapters.chat_format import chat_messages, with_cache_points
 from terp.models.adapters.chat_stream import ChatStream
 from terp.models.adapters.failures import unusable_key
 from terp.models.adapters.routing import Route
 from terp.models.facts.abilities import Abilities
-from terp.models.facts.prices import PriceList
-from terp.settings.model_options import ModelOptions
+from terp.models.facts.model_facts import PriceList
+from terp.settings.model_settings import ModelOptions
 from terp.text.importing import import_slow
 
 if TYPE_CHECKING:
@@ -104,7 +103,7 @@ class OpenAICompatible:
         marks = bool(provider.marks_cache) and provider.marks_cache in self._route.model
         request: dict[str, Any] = {
             "model": self._route.model,
-            "messages": caching.marked(sent) if marks else sent,
+            "messages": with_cache_points(sent) if marks else sent,
             "stream": True,
             "stream_options": {"include_usage": True} if provider.usage_option else None,
             "tools": list(tools) or None,

@@ -1,4 +1,4 @@
-"""A model that is asked again when it fails in a way that may pass."""
+"""Retries around an adapter: after a failure that may pass, after an empty reply, and with another model."""
 
 import asyncio
 import random
@@ -6,13 +6,19 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import aclosing
 from typing import Any
 
-from terp.errors import ModelError
-from terp.events.messages import Message
-from terp.events.model import Chunk, Model, Retrying
+from terp.errors import ModelError, RateLimited, RequestRejected, Unavailable
+from terp.events.messages import Assistant, Message, User, without_extras
+from terp.events.model import Chunk, Model, Replied, Retrying
 
 _FIRST_DELAY_S = 1.0
 _LONGEST_DELAY_S = 30.0
 _LONGEST_ASKED_S = 60.0
+NUDGES = (
+    "Your last reply was empty. Please answer.",
+    "Nothing arrived. Please answer in words, or call the tool.",
+    "Still nothing. Say in one sentence what you found, or what keeps you from answering.",
+    "Please answer now: text, or a call of the tool.",
+)
 
 
 class RetryingModel:
@@ -85,3 +91,131 @@ def _in_words(seconds: float) -> str:
     if seconds < 7200:
         return f"{seconds / 60:.0f} minutes"
     return f"{seconds / 3600:.0f} hours"
+
+
+class NudgingModel:
+    """Follows an empty reply, one with neither text nor calls, with a nudge; up to four times.
+
+    The nudge is sent, but is no part of the conversation afterwards.
+    """
+
+    def __init__(self, inner: Model) -> None:
+        self._inner = inner
+
+    @property
+    def name(self) -> str:
+        """The name of the model inside."""
+        return self._inner.name
+
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
+    ) -> AsyncGenerator[Chunk, None]:
+        """One reply that is not empty.
+
+        Raises:
+            RequestRejected: a content filter held the reply back.
+            Unavailable: five replies were empty.
+        """
+        sent = messages
+        for attempt, nudge in enumerate((*NUDGES, ""), start=1):
+            async with aclosing(self._inner.stream(sent, tools)) as chunks:
+                async for chunk in chunks:
+                    if isinstance(chunk, Replied) and _is_empty(chunk):
+                        break
+                    yield chunk
+                else:
+                    return
+            self._give_up_on(chunk)
+            if nudge:
+                yield Retrying(attempt, "the model's reply was empty", 0.0)
+                sent = [*messages, User(nudge)]
+        raise Unavailable(
+            f"{self.name}: five replies in a row were empty.",
+            "Try again, or pick another model with --model.",
+        )
+
+    async def aclose(self) -> None:
+        """Close the model inside."""
+        await self._inner.aclose()
+
+    def _give_up_on(self, empty: Replied) -> None:
+        if empty.finish_reason == "content_filter":
+            raise RequestRejected(
+                f"{self.name}: the provider's content filter held the reply back.",
+                "Say it differently, or pick another model with --model.",
+            )
+
+
+def _is_empty(reply: Replied) -> bool:
+    return not reply.message.calls and not reply.message.text.strip()
+
+
+class FallingBackModel:
+    """Asks the first of several models, and the next one when that is unreachable or rate-limited for good.
+
+    Whatever had come of the failed reply is void, and no code of it has run. Who answered stays the one that
+    is asked. `others` are opened when they are first wanted, and called by their names until then.
+    """
+
+    def __init__(self, first: Model, others: Sequence[tuple[str, Callable[[], Model]]]) -> None:
+        self._present = first
+        self._others = list(others)
+        self._foreign: Message | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the model that is asked now."""
+        return self._present.name
+
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
+    ) -> AsyncGenerator[Chunk, None]:
+        """One reply, with a `Retrying` before another model is asked.
+
+        Raises:
+            ModelError: no model is left; the message tells of all that failed.
+        """
+        failed: list[ModelError] = []
+        while True:
+            try:
+                async with aclosing(self._present.stream(self._readable(messages), tools)) as chunks:
+                    async for chunk in chunks:
+                        yield chunk
+                return
+            except ModelError as error:
+                # A stand-in without a key is passed over; that of the person's choice must be told.
+                if not (failed or isinstance(error, RateLimited | Unavailable)):
+                    raise
+                failed.append(error)
+                if not self._others:
+                    raise _all_failed(failed) from error
+                reason = f"{error.message} {self._others[0][0]} is asked instead."
+            yield Retrying(len(failed), reason, 0.0)
+            await self._go_on(messages)
+
+    async def aclose(self) -> None:
+        """Close the model that is asked; those before it are closed already."""
+        await self._present.aclose()
+
+    async def _go_on(self, messages: Sequence[Message]) -> None:
+        _, opened = self._others.pop(0)
+        before, self._present = self._present, opened()
+        replies = (message for message in reversed(messages) if isinstance(message, Assistant))
+        self._foreign = next(replies, None)
+        await before.aclose()
+
+    def _readable(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """The messages, without what only the provider of an earlier model understands."""
+        if self._foreign is None or self._foreign not in messages:
+            return messages
+        end = len(messages) - list(reversed(messages)).index(self._foreign)
+        return [*map(without_extras, messages[:end]), *messages[end:]]
+
+
+def _all_failed(failed: Sequence[ModelError]) -> ModelError:
+    """The first failure, in words that tell of the others; one alone as it is."""
+    first = failed[0]
+    if len(failed) == 1:
+        return first
+    told = " ".join(error.message for error in failed)
+    return type(first)(told, first.remedy, status=first.status, retry_after_s=first.retry_after_s)

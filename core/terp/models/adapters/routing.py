@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 from terp.errors import SettingsError
 from terp.models.adapters.failures import Target
-from terp.models.facts.prices import PriceList
-from terp.settings.model_options import ModelOptions
+from terp.models.facts.model_facts import PriceList
+from terp.settings.model_settings import ModelOptions
 from terp.settings.providers import ECHOED, PROVIDERS, Provider
 
 _FAMILIES = (

@@ -6,8 +6,8 @@ from functools import cached_property
 
 from terp.events.messages import Message
 from terp.models.adapters.routing import Route
-from terp.models.facts.prices import UNKNOWN, ModelFacts, PriceList
-from terp.settings.model_options import ModelOptions
+from terp.models.facts.model_facts import UNKNOWN, ModelFacts, PriceList
+from terp.settings.model_settings import ModelOptions
 
 _UNPREFIXED = frozenset({"openai", "anthropic", "bedrock", "cohere", "cohere_chat", "vertex_ai"})
 """Providers whose models the price list names without a prefix."""

@@ -12,8 +12,7 @@ from typing import Any, Literal
 from terp.errors import ContextFull, RecordingMiss
 from terp.events.messages import Message
 from terp.events.model import Chunk, Model, Replied, Retrying, demanded
-from terp.models.recording.file import Entry, Recording
-from terp.models.recording.recorded_reply import reply_as_json
+from terp.models.recording.file import Entry, Recording, reply_as_json
 from terp.models.recording.recorded_request import answers, difference, digest, likeness, request_as_json
 from terp.secrets.scrubbing import Scrubber
 

@@ -1,17 +1,347 @@
-"""A reply with fenced blocks, as one with calls."""
+"""A reply with fenced blocks of code, read as one with tool calls.
+
+The rules, as CommonMark has them where a model keeps to it:
+
+- A fence is a line of three or more backticks or tildes, at any indentation. The first word after it
+  names the language. Blocks in a language that cannot run, or in none, are prose and stay verbatim.
+- A bare fence of the same character closes a block, if it is at least as long and not indented four
+  columns deeper than the opening. A longer opening fence therefore protects fences in the code.
+- Inside a triple-quoted Python string, or a here-document of the shell, a closing fence may belong to the
+  code. The block then continues to the next closing fence outside a string. If there is none, the first
+  one closed it after all, and the text behind it is read again without this rule.
+- Lines of code lose the indentation of their opening fence. The line end before the closing fence is
+  no part of the code.
+- A block that is nothing but `tool_call(…)` is how some models print a call: it is prose here.
+
+The result does not depend on how the text is cut into pieces.
+"""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Protocol, Self
 
 from terp.events.messages import Assistant, ToolCall
 from terp.events.model import CallDelta, Chunk, Replied, Retrying, Text
 from terp.models.repair.control_tokens import ControlTokenFilter
-from terp.models.repair.fence_scanner import Closed, Code, FenceScanner, Opened, Piece, Prose
-from terp.models.repair.tool_calls import tool_call
-from terp.models.tool import NAME
+from terp.models.tool import NAME, tool_call
 from terp.text.languages import language_of
 
 _CUT_OFF = ("length", "max_tokens")
+_PYTHON_TOKEN = re.compile(r"""\#.* | '{3} | "{3} | '(?:\\.|[^'\\])*+'? | "(?:\\.|[^"\\])*+"? """, re.VERBOSE)
+_PYTHON_STRING_END = {mark: re.compile(rf"(?:\\.?|(?!{mark})[^\\])*+{mark}") for mark in ("'''", '"""')}
+_HEREDOC = re.compile(r"""(?<!<)<<(?P<dash>-?)[ \t]*(?P<quote>['"\\]?)(?P<word>[A-Za-z_][\w.-]*)""")
+_OPENING = re.compile(r"(?P<indent>[ \t]*)(?P<fence>`{3,}(?=[^`]*$)|~{3,})(?P<info>.*)")
+_OPENING_BEGUN = re.compile(r"[ \t]*(?:`{0,2}|`{3,}[^`\n]*|~{0,2}|~{3,}[^\n]*)")
+_BARE = re.compile(r"(?P<indent>[ \t]*)(?P<fence>`{3,}|~{3,})[ \t\r]*")
+_BARE_BEGUN = re.compile(r"[ \t]*(?:`*|~*)[ \t\r]*")
+_LANGUAGE = re.compile(r"\s*\{?\s*\.?([\w+#.-]+)")
+_PRINTED_CALL = "tool_call("
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_LONGEST_FENCE_LINE = 1000
+
+
+class OpenString(Protocol):
+    """Follows code line by line."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the lines so far end inside a string."""
+
+    def add(self, line: str) -> None:
+        """Follow one more line, given without its end."""
+
+    def copy(self) -> Self:
+        """Another one in the same state."""
+
+
+class PythonString:
+    """Python's triple-quoted strings."""
+
+    def __init__(self, mark: str = "") -> None:
+        self._mark = mark
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a triple quote has not been closed."""
+        return bool(self._mark)
+
+    def add(self, line: str) -> None:
+        """Follow one more line."""
+        at = 0
+        while True:
+            pattern = _PYTHON_STRING_END[self._mark] if self._mark else _PYTHON_TOKEN
+            token = pattern.match(line, at) if self._mark else pattern.search(line, at)
+            if token is None:
+                return
+            at = token.end()
+            self._mark = "" if self._mark else token[0] if token[0] in _PYTHON_STRING_END else ""
+
+    def copy(self) -> "PythonString":
+        """Another one in the same state."""
+        return PythonString(self._mark)
+
+
+class ShellHeredoc:
+    """The shell's here-documents, as in `cat > README.md <<'END'`."""
+
+    def __init__(self, ends: tuple[tuple[str, bool], ...] = ()) -> None:
+        self._ends = ends
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the line that ends a here-document is still to come."""
+        return bool(self._ends)
+
+    def add(self, line: str) -> None:
+        """Follow one more line."""
+        if not self._ends:
+            self._ends = tuple((found["word"], bool(found["dash"])) for found in _HEREDOC.finditer(line))
+            return
+        word, indented = self._ends[0]
+        if (line.lstrip("\t") if indented else line).rstrip("\r") == word:
+            self._ends = self._ends[1:]
+
+    def copy(self) -> "ShellHeredoc":
+        """Another one in the same state."""
+        return ShellHeredoc(self._ends)
+
+
+class NoString:
+    """A language whose strings are not followed: a closing fence always closes."""
+
+    is_open = False
+
+    def add(self, line: str) -> None:
+        """Nothing."""
+
+    def copy(self) -> "NoString":
+        """Itself: it has no state."""
+        return self
+
+
+def open_string(language: str) -> OpenString:
+    """What follows the strings of a language."""
+    match language_of(language, ("python", "shell")):
+        case "python":
+            return PythonString()
+        case "shell":
+            return ShellHeredoc()
+        case _:
+            return NoString()
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """Text outside of code that can run."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A block of code begins."""
+
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A piece of the block's code."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """The block is complete."""
+
+
+Piece = Prose | Opened | Code | Closed
+
+
+class _Mode(Enum):
+    PROSE = auto()
+    QUOTED = auto()  # inside a block that cannot run
+    OPENING = auto()  # after the fence of a block that can, before its first code
+    CODE = auto()
+    DOUBTFUL = auto()  # after a closing fence that may be part of a string
+
+
+@dataclass(frozen=True, slots=True)
+class _Fence:
+    indent: str
+    marks: str
+
+    def is_closed_by(self, line: str) -> bool:
+        bare = _BARE.fullmatch(line) if len(line) <= _LONGEST_FENCE_LINE else None
+        if bare is None or bare["fence"][0] != self.marks[0] or len(bare["fence"]) < len(self.marks):
+            return False
+        return _columns(bare["indent"]) <= _columns(self.indent) + 3
+
+
+class FenceScanner:
+    """Cuts text into prose and blocks of code. `language_of` gives the language a word means, or ""."""
+
+    def __init__(self, language_of: Callable[[str], str]) -> None:
+        self._language_of = language_of
+        self._mode = _Mode.PROSE
+        self._fence = _Fence("", "```")
+        self._language = ""
+        self._pieces: list[Piece] = []
+        self._line: list[str] = []  # the begun line, as long as it may be a fence
+        self._passing = False  # the rest of the line is known to be none
+        self._kept: list[str] = []  # OPENING, DOUBTFUL: the lines from the fence on
+        self._first_line = True
+        self._code_line: list[str] = []
+        self._string: OpenString = open_string("")
+        self._trial: OpenString = open_string("")
+        self._strings_count = True
+
+    @property
+    def in_code(self) -> bool:
+        """Whether a block of code is open; after `finish`, whether its closing fence is missing."""
+        return self._mode in (_Mode.CODE, _Mode.DOUBTFUL)
+
+    def feed(self, text: str) -> list[Piece]:
+        """The pieces that `text` completes."""
+        self._read(text)
+        pieces, self._pieces = self._pieces, []
+        return pieces
+
+    def finish(self) -> list[Piece]:
+        """The pieces that were kept back; a block still open after it is the reply's last."""
+        self._end_line()
+        if self._mode is _Mode.OPENING:
+            code = "".join(self._kept[1:])
+            self._begin(_Mode.CODE if code.strip() else _Mode.PROSE, code)
+            self._end_line()
+        if self._mode is _Mode.DOUBTFUL:
+            # No later fence made the string whole: the first one closed the block.
+            self._pieces.append(Closed())
+            self._mode, self._strings_count = _Mode.PROSE, False
+            self._read("".join(self._kept[1:]))
+            return self.finish()
+        return self.feed("")
+
+    def _read(self, text: str) -> None:
+        for part in _LINE.findall(text):
+            if self._mode is _Mode.OPENING:
+                self._kept.append(part)
+                self._look_at_first_code()
+            elif self._passing:
+                self._pass(part)
+            else:
+                self._line.append(part)
+                self._look_at_line(part)
+
+    def _look_at_line(self, part: str) -> None:
+        if part.endswith("\n"):
+            self._end_line()
+        elif self._mode is not _Mode.DOUBTFUL:
+            begun = "".join(self._line)
+            pattern = _OPENING_BEGUN if self._mode is _Mode.PROSE else _BARE_BEGUN
+            if len(begun) > _LONGEST_FENCE_LINE or not pattern.fullmatch(begun):
+                self._line = []
+                self._pass(begun)
+
+    def _end_line(self) -> None:
+        """The line that was kept back is whole, or the last one of the reply."""
+        line, self._line = "".join(self._line), []
+        if not line:
+            return
+        bare = line.removesuffix("\n")
+        match self._mode:
+            case _Mode.PROSE if (opening := _opening(bare)) is not None:
+                self._open(opening, line)
+            case _Mode.DOUBTFUL:
+                self._doubt(line)
+            case _Mode.CODE if self._fence.is_closed_by(bare):
+                self._close(line)
+            case _Mode.QUOTED if self._fence.is_closed_by(bare):
+                self._pass(line)
+                self._mode = _Mode.PROSE
+            case _:
+                self._pass(line)
+
+    def _open(self, opening: re.Match[str], line: str) -> None:
+        self._fence = _Fence(opening["indent"], opening["fence"])
+        word = _LANGUAGE.match(opening["info"])
+        self._language = self._language_of(word[1]) if word else ""
+        if self._language:
+            self._mode, self._kept = _Mode.OPENING, [line]
+        else:
+            self._mode = _Mode.QUOTED
+            self._pass(line)
+
+    def _look_at_first_code(self) -> None:
+        code = "".join(self._kept[1:])
+        begun = code.lstrip()
+        if len(code) - len(begun) <= _LONGEST_FENCE_LINE and _PRINTED_CALL.startswith(begun):
+            return
+        printed = begun.startswith(_PRINTED_CALL) and len(code) - len(begun) <= _LONGEST_FENCE_LINE
+        self._begin(_Mode.QUOTED if printed else _Mode.CODE, code)
+
+    def _begin(self, mode: _Mode, code: str) -> None:
+        """It is decided what the opened block is; `code` is what of it has come."""
+        self._mode = mode
+        self._pieces.append(Opened(self._language) if mode is _Mode.CODE else Prose(self._kept[0]))
+        self._first_line, self._code_line = True, []
+        self._string = open_string(self._language if self._strings_count else "")
+        self._read(code)
+
+    def _close(self, line: str) -> None:
+        if not self._string.is_open:
+            self._pieces.append(Closed())
+            self._mode = _Mode.PROSE
+            return
+        self._mode, self._kept, self._trial = _Mode.DOUBTFUL, [line], self._string.copy()
+        self._trial.add(self._dedented(line.removesuffix("\n")))
+
+    def _doubt(self, line: str) -> None:
+        bare = line.removesuffix("\n")
+        if not self._fence.is_closed_by(bare) or self._trial.is_open:
+            self._kept.append(line)
+            self._trial.add(self._dedented(bare))
+            return
+        self._mode = _Mode.CODE
+        for kept in self._kept:
+            self._pass(kept)
+        self._pieces.append(Closed())
+        self._mode = _Mode.PROSE
+
+    def _pass(self, part: str) -> None:
+        """Pass on a line, or a part of one, that is no fence."""
+        begins, self._passing = not self._passing, not part.endswith("\n")
+        if self._mode is not _Mode.CODE:
+            self._pieces.append(Prose(part))
+            return
+        text = part.removesuffix("\n")
+        self._code_line.append(text)
+        if begins:
+            text = ("" if self._first_line else "\n") + self._dedented(text)
+            self._first_line = False
+        if not self._passing:
+            self._string.add(self._dedented("".join(self._code_line)))
+            self._code_line = []
+        if text:
+            self._pieces.append(Code(text))
+
+    def _dedented(self, line: str) -> str:
+        indent = self._fence.indent
+        if line.startswith(indent):
+            return line[len(indent) :]
+        return line[min(len(indent), len(line) - len(line.lstrip(" \t"))) :]
+
+
+def _opening(line: str) -> re.Match[str] | None:
+    return _OPENING.fullmatch(line) if len(line) <= _LONGEST_FENCE_LINE else None
+
+
+def _columns(indent: str) -> int:
+    return len(indent.expandtabs(4))
 
 
 class FencedReply:

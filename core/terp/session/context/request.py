@@ -25,7 +25,7 @@ from terp.events.log import EventLog
 from terp.events.messages import Assistant, Image, Message, Result, System, User, without_extras
 from terp.events.model import Model, Replied, Retrying, Usage
 from terp.models import tool
-from terp.models.facts.window import Window
+from terp.models.facts.model_facts import Window
 from terp.session.context.history import Change, History, Replaced, Truncated
 from terp.text import pictures
 from terp.text.headtail import HeadTail

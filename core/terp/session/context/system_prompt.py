@@ -17,8 +17,7 @@ from terp.session.attaching import note_for_model
 from terp.settings import Settings
 from terp.settings.interpreter import present_packages, version_of
 from terp.settings.places import find_places
-from terp.settings.project.files import Project
-from terp.settings.project.instructions import Instructions, written_instructions
+from terp.settings.project.files import Instructions, Project, written_instructions
 from terp.tools.toolbox import Toolbox
 
 _NOTABLE = ("numpy", "pandas", "polars", "scipy", "sklearn", "matplotlib", "seaborn", "plotly", "torch")

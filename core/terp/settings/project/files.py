@@ -1,7 +1,6 @@
-"""A project: the folders around the directory of a session, and the files in it that speak to terp.
+"""A project: the folders around the directory of a session, and its settings, instructions and tools.
 
-Nothing in them is a setting or an instruction before the person trusts it: `Trust` is asked about the very
-bytes that would be used.
+None of them counts before the user trusts it: `Trust` is asked about the very bytes that would be used.
 """
 
 import os
@@ -9,9 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from terp.settings.project.bounded import Refused, read_bounded
+from terp.errors import SettingsError
+from terp.settings.interpreter import ProjectPython, suggested_python
+from terp.settings.places import Places
 from terp.settings.project.folders import folders_of
-from terp.settings.pythons import ProjectPython, suggested_python
+from terp.text.files import Refused, read_bounded
 
 Trust = Callable[[Path, bytes], bool]
 """Whether the person trusts a file of a project that holds these bytes."""
@@ -142,3 +143,42 @@ def named_instructions(folder: Path) -> Path:
     """The file of instructions of a folder, which need not be there."""
     found = (folder / name for name in INSTRUCTIONS if os.path.lexists(folder / name))
     return next(found, folder / INSTRUCTIONS[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """A text that the model is to follow, and the words that tell it whose it is."""
+
+    whose: str
+    text: str
+
+
+def written_instructions(places: Places, project: Project | None = None) -> tuple[Instructions, ...]:
+    """The instructions of all files, the person's first, then those of the project from its root on.
+
+    Raises:
+        SettingsError: the person's file is there and cannot be read.
+    """
+    found = [*_own(places), *(_of_project(project) if project else ())]
+    return tuple(one for one in found if one.text)
+
+
+def _own(places: Places) -> Iterator[Instructions]:
+    try:
+        content = places.instructions.read_bytes()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise SettingsError([f"{places.instructions}: cannot be read: {error.strerror}."]) from error
+    yield Instructions("the user, for all of their work", _text(content))
+
+
+def _of_project(project: Project) -> Iterator[Instructions]:
+    for file in project.instructions:
+        folder = file.path.parent.relative_to(project.root)
+        where = f"in its folder {folder}, from {file.path.name}" if folder.name else f"from {file.path.name}"
+        yield Instructions(f"the project at {project.root}, {where}", _text(file.content))
+
+
+def _text(content: bytes) -> str:
+    return content.decode("utf-8-sig", errors="replace").strip()

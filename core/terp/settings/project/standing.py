@@ -1,16 +1,175 @@
-"""How a project stands with the person: what they decided about it as it is now."""
+"""The trust of the user in a project: a survey of the files that configure terp, and the decision about it.
 
+The digest of a survey changes with any byte. For an environment, whose packages change with each
+installation, it covers the `pyvenv.cfg` and the program behind `bin/python`, with the bytes of that program
+if it lies in the project too. No program is started and no module imported for it, git least of all.
+"""
+
+import hashlib
+import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
+from terp.settings.interpreter import ProjectPython, suggested_python
 from terp.settings.places import Places
 from terp.settings.project.decisions import Answer, Decision, Decisions
-from terp.settings.project.survey import Survey, survey_of
+from terp.settings.project.files import (
+    LARGEST_BYTES,
+    LARGEST_TOOLS_BYTES,
+    SETTINGS,
+    TOOLS,
+    named_instructions,
+)
+from terp.settings.project.folders import OF_TERP, Folders, folders_of
+from terp.text.files import Refused, digest_of, read_bounded
 
+Kind = Literal["settings", "tools", "instructions", "python", "kernelspec", "other", "refused"]
+_LARGEST_PROGRAM = 256 << 20
+_MOST_FILES = 500
+_VERSION = "terp trust 1"
+_KINDS: Mapping[str, Kind] = {**dict.fromkeys(SETTINGS, "settings"), **dict.fromkeys(TOOLS, "tools")}
 State = Literal["nothing", "open", "yes", "no"]
 """Nothing of it speaks to terp; nobody decided about it as it is now; or what was decided."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One thing that speaks to terp: its name below the root, and the SHA-256 of what was seen of it.
+
+    `why` is why a refused one is never used.
+    """
+
+    name: str
+    kind: Kind
+    digest: str
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Survey:
+    """A project as it is now. `python` is its environment, if it has one."""
+
+    folders: Folders
+    parts: tuple[Part, ...] = ()
+    python: ProjectPython | None = None
+
+    @property
+    def root(self) -> Path:
+        """The folder that all names are below."""
+        return self.folders.root
+
+    @property
+    def used(self) -> tuple[Part, ...]:
+        """What would be used, once it is trusted."""
+        return tuple(part for part in self.parts if part.kind not in ("refused", "other"))
+
+    @cached_property
+    def digest(self) -> str:
+        """One SHA-256 for all parts; it does not depend on where the project lies."""
+        rows = [[part.name, part.kind, part.digest] for part in self.parts]
+        return _sha(json.dumps([_VERSION, sorted(rows)], ensure_ascii=True).encode())
+
+    def holds(self, path: Path, content: bytes) -> bool:
+        """Whether a file that would be used was seen with exactly these bytes."""
+        name = _named(self.folders, path)
+        return any(part.name == name and part.digest == _sha(content) for part in self.used)
+
+
+def survey_of(cwd: str | Path, environ: Mapping[str, str]) -> Survey:
+    """What speaks to terp in the project around `cwd`."""
+    folders = folders_of(cwd, environ)
+    python = suggested_python(str(folders.cwd), environ)
+    found = [*_of_terp(folders), *_instructions(folders), *(_python(folders, python) if python else ())]
+    unique = {part.name: part for part in found}
+    return Survey(folders, tuple(unique[name] for name in sorted(unique)), python)
+
+
+def _of_terp(folders: Folders) -> Iterator[Part]:
+    """Everything below `.terp`: a file there that nothing reads today may be read by the next version."""
+    top = folders.root / OF_TERP
+    if top.is_symlink() and not _inside(top, folders.root):
+        yield Part(OF_TERP, "refused", _sha(os.fsencode(top.readlink())), "leads out of this project")
+        return
+    paths = list(islice(_below(top), _MOST_FILES + 1))
+    if len(paths) > _MOST_FILES:
+        yield Part(OF_TERP, "refused", "", f"holds more than {_MOST_FILES} files")
+        return
+    for path in paths:
+        name = str(path.relative_to(folders.root))
+        kind = _KINDS.get(name, "other")
+        largest = LARGEST_BYTES if kind == "settings" else LARGEST_TOOLS_BYTES
+        yield _file(folders, path, kind, largest)
+
+
+def _below(top: Path) -> Iterator[Path]:
+    """All that is no folder, by name; links to folders are not followed."""
+    for folder, names, files in os.walk(top):
+        names.sort()
+        linked = [name for name in names if Path(folder, name).is_symlink()]
+        yield from (Path(folder, name) for name in sorted([*files, *linked]))
+
+
+def _instructions(folders: Folders) -> Iterator[Part]:
+    for folder in folders.within:
+        path = named_instructions(folder)
+        if path.is_symlink() or path.exists():
+            yield _file(folders, path, "instructions", LARGEST_BYTES)
+
+
+def _file(folders: Folders, path: Path, kind: Kind, largest: int) -> Part:
+    """A file by its bytes; a link also by where it leads, and refused where that is outside."""
+    name = str(path.relative_to(folders.root))
+    target = path.readlink() if path.is_symlink() else ""
+    try:
+        if not _inside(path, folders.root):
+            raise Refused("leads out of this project")
+        return Part(name, kind, _sha(read_bounded(path, largest)))
+    except Refused as refused:
+        return Part(name, "refused", _sha(os.fsencode(f"{target}\n{refused}")), str(refused))
+
+
+def _python(folders: Folders, python: ProjectPython) -> Iterator[Part]:
+    prefix = Path(python.path).parent.parent
+    config = prefix / "pyvenv.cfg"
+    try:
+        told = read_bounded(config, LARGEST_BYTES) if config.exists() else b""
+        program = Path(os.path.realpath(python.path))
+        own = digest_of(program, _LARGEST_PROGRAM) if program.is_relative_to(folders.root.resolve()) else ""
+    except Refused as refused:
+        yield Part(_named(folders, Path(python.path)), "refused", "", str(refused))
+        return
+    yield Part(_named(folders, config), "python", _sha(told))
+    seen = json.dumps([python.path, str(program), own]).encode()
+    yield Part(_named(folders, Path(python.path)), "python", _sha(seen))
+    yield from _kernelspecs(folders, prefix)
+
+
+def _kernelspecs(folders: Folders, prefix: Path) -> Iterator[Part]:
+    specs = sorted(islice(prefix.glob("share/jupyter/kernels/*/kernel.json"), _MOST_FILES))
+    for path in specs:
+        if path.is_relative_to(folders.root):
+            yield _file(folders, path, "kernelspec", LARGEST_BYTES)
+
+
+def _named(folders: Folders, path: Path) -> str:
+    return str(path.relative_to(folders.root) if path.is_relative_to(folders.root) else path)
+
+
+def _inside(path: Path, root: Path) -> bool:
+    try:
+        return path.resolve().is_relative_to(root.resolve())
+    except (OSError, RuntimeError):
+        # A circle of links leads nowhere.
+        return False
+
+
+def _sha(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 class Standing:

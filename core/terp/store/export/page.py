@@ -14,7 +14,7 @@ from terp.events.run_log import LoggedRun
 from terp.store.export.story import Answer, Part, Prompt, ReasoningPart, Remark, Rendered, Story
 from terp.store.export.words import as_text, not_run, output_text, unfinished
 from terp.text import pictures
-from terp.text.own_files import content_of
+from terp.text.files import content_of
 
 _TABLE_TAGS = {"table", "caption", "thead", "tbody", "tfoot", "tr", "th", "td", "br"}
 _TABLE_ATTRIBUTES = {"th": {"colspan", "rowspan"}, "td": {"colspan", "rowspan"}}

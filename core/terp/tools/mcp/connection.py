@@ -6,8 +6,7 @@ from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from terp.errors import TerpError
-from terp.settings.mcp_servers import McpServer
-from terp.settings.variables import NoVariable, filled_in
+from terp.settings.mcp_servers import McpServer, NoVariable, filled_in
 from terp.tools.mcp.functions import Function, functions_of
 from terp.tools.mcp.results import CallFailed, ServerDown, no_library, of_call, of_resource, of_resources, why
 from terp.tools.mcp.transports import Answers, Programs, Statuses, opened

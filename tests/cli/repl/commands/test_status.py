@@ -5,13 +5,12 @@ from pathlib import Path
 import pytest
 
 from terp.events import ModelCalled, TurnStarted, UsageReported
-from terp.models.facts.prices import ModelFacts
-from terp.models.facts.window import Window
+from terp.models.facts.model_facts import ModelFacts, Window
 from terp.session.cost.ledger import Ledger, LedgerAccount
 from terp.session.resources import Limits
 from terp.settings import Settings
-from terp.settings.layers import Given, combine
 from terp.settings.setting import table
+from terp.settings.sources import Given, combine
 from terp.testing import collect
 from terp_cli.repl.commands.table import Misused
 from tests.cli.repl.commands.here import Here

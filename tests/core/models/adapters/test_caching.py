@@ -11,17 +11,16 @@ import pytest
 
 from terp.events.messages import Assistant, Image, Message, Result, System, User
 from terp.events.model import Model, Usage
-from terp.models.adapters.adapters import open_adapter
-from terp.models.adapters.caching import ends, marked
-from terp.models.adapters.chat_format import chat_messages
+from terp.models.adapters.accumulator import used
+from terp.models.adapters.chat_format import cache_points, chat_messages, with_cache_points
 from terp.models.adapters.litellm_adapter import LiteLLM
 from terp.models.adapters.routing import route
-from terp.models.adapters.usage import used
-from terp.models.facts.prices import PriceList
+from terp.models.building import open_adapter
+from terp.models.facts.model_facts import PriceList
 from terp.models.repair.fences import FencedModel, with_text_fallback
 from terp.person import AutoRun
 from terp.session.session import Session
-from terp.settings.model_options import ModelOptions
+from terp.settings.model_settings import ModelOptions
 from terp.testing import EchoKernel, call, collect
 from tests.core.models.recorded import ROOT, TOOL
 from tests.core.models.recorded import collect as received
@@ -42,14 +41,14 @@ STEP: list[Message] = [
 
 
 def test_the_ends_of_the_last_request_and_of_this_one_are_marked() -> None:
-    assert ends(chat_messages(STEP)) == [0, 1, 4]
-    assert ends(chat_messages(STEP[:2])) == [0, 1]
-    assert ends(chat_messages(STEP[1:2])) == [0]
-    assert ends([]) == []
+    assert cache_points(chat_messages(STEP)) == [0, 1, 4]
+    assert cache_points(chat_messages(STEP[:2])) == [0, 1]
+    assert cache_points(chat_messages(STEP[1:2])) == [0]
+    assert cache_points([]) == []
 
 
 def test_a_mark_stands_in_a_part_of_the_content_that_is_text() -> None:
-    sent = marked(chat_messages(STEP, vision=True))
+    sent = with_cache_points(chat_messages(STEP, vision=True))
     assert sent[0]["content"] == [{"type": "text", "text": "be brief", "cache_control": MARK}]
     assert sent[3]["content"] == "x"
     text, picture = sent[-1]["content"]

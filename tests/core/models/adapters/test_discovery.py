@@ -18,7 +18,7 @@ from terp.models.adapters.discovery import (
     local_servers,
     running_models,
 )
-from terp.models.facts.prices import PriceList
+from terp.models.facts.model_facts import PriceList
 
 
 @asynccontextmanager

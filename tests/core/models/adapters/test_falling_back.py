@@ -11,7 +11,7 @@ from terp.errors import AuthFailed, ModelError, RateLimited, SettingsError, Unav
 from terp.events import CodeFinished, ModelRetrying
 from terp.events.messages import Assistant, Message, User
 from terp.events.model import Replied, Retrying, Text
-from terp.models.adapters.falling_back import FallingBackModel
+from terp.models.adapters.retrying import FallingBackModel
 from tests.core.models.fakes import FakeModel, Script
 from tests.core.models.recorded import collect
 from tests.core.sessions import of

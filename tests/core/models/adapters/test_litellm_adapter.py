@@ -13,9 +13,9 @@ import pytest
 from terp.errors import RateLimited, RequestRejected, ToolsRejected, Unavailable
 from terp.events.messages import Message, System, User
 from terp.events.model import Replied, Text
-from terp.models.adapters.adapters import open_adapter
 from terp.models.adapters.litellm_adapter import preload
-from terp.settings.model_options import ModelOptions
+from terp.models.building import open_adapter
+from terp.settings.model_settings import ModelOptions
 from tests.core.models.recorded import ASKED, ROOT, TOOL, collect
 from tests.loopback import Http, Loopback, Raw, Stalled
 
@@ -33,8 +33,8 @@ def watch(event, args):
 sys.addaudithook(watch)
 from terp.events.messages import User
 from terp.models.adapters.litellm_adapter import preload
-from terp.models.adapters.adapters import open_adapter
-from terp.settings.model_options import ModelOptions
+from terp.models.building import open_adapter
+from terp.settings.model_settings import ModelOptions
 async def main():
     options = ModelOptions("openai/llama-3-70b", adapter="litellm", api_base=sys.argv[1])
     model = open_adapter(options, environ={})

@@ -8,8 +8,8 @@ import pytest
 from terp.errors import AuthFailed, ModelError, RequestRejected, Unavailable
 from terp.events.messages import Assistant, Message, System, ToolCall, User
 from terp.events.model import CallDelta, Chunk, Model, Replied, Text, Usage
-from terp.models.adapters.adapters import open_adapter
-from terp.settings.model_options import ModelOptions
+from terp.models.building import open_adapter
+from terp.settings.model_settings import ModelOptions
 from tests.loopback import Call, Http, Loopback, Raw, Scripted, Stalled
 
 TOOL = {"type": "function", "function": {"name": "execute", "parameters": {"type": "object"}}}

@@ -8,8 +8,7 @@ import pytest
 from terp.errors import ModelError, RateLimited, RequestRejected, Unavailable
 from terp.events.messages import Assistant, Message, User
 from terp.events.model import Chunk, Replied, Retrying, Text
-from terp.models.adapters.retrying import RetryingModel
-from terp.models.repair.nudging import NUDGES, NudgingModel
+from terp.models.adapters.retrying import NUDGES, NudgingModel, RetryingModel
 from tests.core.models.recorded import collect
 
 DONE = Replied(Assistant("ok"), "stop")

@@ -5,8 +5,8 @@ import pytest
 from terp.errors import SettingsError
 from terp.models.adapters.routing import Route, doubt, ollama_base, route
 from terp.models.facts.abilities import Abilities
-from terp.models.facts.prices import PriceList
-from terp.settings.model_options import ModelOptions
+from terp.models.facts.model_facts import PriceList
+from terp.settings.model_settings import ModelOptions
 
 KEYS = {"OPENAI_API_KEY": "sk-o", "ANTHROPIC_API_KEY": "sk-a", "GOOGLE_API_KEY": "g"}
 

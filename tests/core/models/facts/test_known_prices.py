@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from terp.models.facts.known_prices import known_prices
+from terp.models.facts.lookup import known_prices
 from terp.settings import Settings
 
 HERE = Settings(model="openai/mine", api_base="http://127.0.0.1:1/v1", input_price=3.0, output_price=15.0)

@@ -8,9 +8,8 @@ from terp.errors import ToolsRejected, Unavailable
 from terp.events.messages import Assistant, Image, Message, Result, System, ToolCall, User
 from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Retrying, Text, Usage
 from terp.models.repair.control_tokens import ControlTokenFilter
-from terp.models.repair.fence_scanner import Closed, Code, FenceScanner, Opened, Piece, Prose
-from terp.models.repair.fenced_history import instruction
-from terp.models.repair.fences import FencedModel, with_text_fallback
+from terp.models.repair.fenced_reply import Closed, Code, FenceScanner, Opened, Piece, Prose
+from terp.models.repair.fences import FencedModel, instruction, with_text_fallback
 from terp.models.tool import Call, Misunderstood, schema, understand
 from terp.text.languages import language_of
 from tests.core.models.fakes import FakeModel, collect, cut, merged, patient, said

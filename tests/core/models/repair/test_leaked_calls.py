@@ -10,8 +10,7 @@ from terp.errors import Unavailable
 from terp.events.messages import Assistant, ToolCall, User
 from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Retrying, Text
 from terp.models.repair.control_tokens import TokensAroundFilter, without_tokens_around
-from terp.models.repair.leaked_calls import LeakedCalls, callable_names
-from terp.models.repair.printed_calls import PrintedCalls
+from terp.models.repair.leaked_calls import LeakedCalls, PrintedCalls, callable_names
 from terp.models.tool import Misunderstood, schema, understand
 from tests.core.models.fakes import FakeModel, collect, merged, patient, said
 

@@ -11,7 +11,7 @@ from terp.events import HistoryCompacted, ModelCalled, TurnFinished, UsageReport
 from terp.events.messages import Assistant, Message, Result, User
 from terp.events.model import Chunk, Replied, Usage
 from terp.kernels.jupyter.local import LocalKernels
-from terp.models.facts.window import Window
+from terp.models.facts.model_facts import Window
 from terp.session.session import Session
 from terp.store.reading import read
 from terp.testing import EchoKernel, ScriptedModel, call, collect

@@ -12,7 +12,7 @@ from terp.errors import BudgetSpent
 from terp.events import Event, Noticed, TurnFinished, UsageReported
 from terp.events.messages import Assistant, Message, User
 from terp.events.model import Chunk, Replied, Retrying, Usage
-from terp.models.facts.prices import UNKNOWN, ModelFacts
+from terp.models.facts.model_facts import UNKNOWN, ModelFacts
 from terp.session.cost.budget import Tally
 from terp.session.cost.ledger import Ledger, LedgerAccount
 from terp.session.resources import Limits

@@ -7,8 +7,7 @@ import pytest
 from terp.errors import SettingsError
 from terp.session.context.system_prompt import PromptFacts, prompt_text
 from terp.settings.places import Places
-from terp.settings.project.files import Project, ProjectFile
-from terp.settings.project.instructions import Instructions, written_instructions
+from terp.settings.project.files import Instructions, Project, ProjectFile, written_instructions
 
 
 def test_the_persons_own_come_before_those_of_a_project(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What each of the models that settings name reads at once, without asking any of them."""
+"""Context windows and prices of the models that settings name, looked up without a request."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -7,7 +7,7 @@ from terp.errors import SettingsError
 from terp.models.adapters.routing import route
 from terp.models.building import options_of, settings_for
 from terp.models.facts.abilities import Abilities
-from terp.models.facts.window import Window
+from terp.models.facts.model_facts import UNKNOWN, ModelFacts, Window
 from terp.settings import Settings
 
 
@@ -47,3 +47,20 @@ def abilities_of(name: str, settings: Settings, environ: Mapping[str, str]) -> A
         return Abilities(own, options)
     other = options_of(settings_for(name, settings.model, settings, "")[0], "")
     return Abilities(route(other, environ), other)
+
+
+def known_prices(settings: Settings, environ: Mapping[str, str]) -> Callable[[str], ModelFacts]:
+    """The prices of a model by the name that it tells; looked up when they are first asked for.
+
+    Those that the settings give are for the model that they name; for any other the price list's count.
+    """
+
+    @cache
+    def facts(name: str) -> ModelFacts:
+        try:
+            return abilities_of(name, settings, environ).facts
+        except SettingsError:
+            # A recording goes by whatever name it was made with.
+            return UNKNOWN
+
+    return facts

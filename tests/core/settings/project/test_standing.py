@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from terp.settings.project.survey import Survey, survey_of
+from terp.settings.project.standing import Survey, survey_of
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from terp.events import Noticed
 from terp.events.messages import Attachment, Image
-from terp.models.facts.window import Window
+from terp.models.facts.model_facts import Window
 from terp.testing import ScriptedModel
 from tests.core.sessions import of, open_session
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from terp.kernels.environments.choosing import wanted_python
-from terp.settings.pythons import ProjectPython, active_python, project_python
+from terp.settings.interpreter import ProjectPython, active_python, project_python
 
 
 def environment(prefix: Path) -> str:

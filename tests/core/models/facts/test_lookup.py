@@ -1,7 +1,7 @@
 """What each of the models of some settings reads at once."""
 
-from terp.models.facts.window import Window
-from terp.models.facts.windows import windows
+from terp.models.facts.lookup import windows
+from terp.models.facts.model_facts import Window
 from terp.settings import Settings
 
 

@@ -1,10 +1,12 @@
-"""Settings from several places, where the stronger one holds."""
+"""Values of settings from several sources, of which the stronger holds; and the `TERP_…` variables."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from terp.errors import SettingsError
 from terp.settings import Settings
+from terp.settings.setting import VARIABLE_PREFIX, Setting, table
 
 
 @dataclass(frozen=True)
@@ -47,3 +49,38 @@ def combine(layers: Sequence[Layer]) -> Settings:
         by_project=frozenset(name for name, one in given.items() if one.by_project),
         rule_places={name: given[name].all_places for name in _ADD_UP & given.keys()},
     )
+
+
+def from_environment(environ: Mapping[str, str]) -> dict[str, Given]:
+    """What the `TERP_…` variables set; an empty variable sets nothing.
+
+    Raises:
+        SettingsError: a value is wrong, or a name is nearly that of a setting.
+    """
+    rows = {row.variable: row for row in table(Settings).values()}
+    given: dict[str, Given] = {}
+    problems: list[str] = []
+    for variable, text in environ.items():
+        row = rows.get(variable)
+        if not variable.startswith(VARIABLE_PREFIX) or not text:
+            continue
+        if row is None:
+            problems += _likely_typo(variable, rows)
+            continue
+        try:
+            given[row.name] = Given(row.parse(text), variable)
+        except ValueError:
+            problems.append(f'{variable} is "{text}", must be {row.rule}.')
+    if problems:
+        raise SettingsError(problems)
+    return given
+
+
+def _likely_typo(variable: str, rows: Mapping[str, Setting]) -> list[str]:
+    """A problem if `variable` is nearly a setting's; other programs may own names that are not."""
+    from difflib import get_close_matches  # noqa: PLC0415  (for a mistake only)
+
+    start = len(VARIABLE_PREFIX)
+    names = [name[start:] for name in rows]
+    near = get_close_matches(variable[start:], names, n=1, cutoff=0.8)
+    return [f"{variable}: unknown setting. Did you mean {VARIABLE_PREFIX}{near[0]}?"] if near else []

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from terp.text.own_files import content_of, made_anew
+from terp.text.files import content_of, made_anew
 
 
 def test_what_stands_in_the_way_of_a_new_file_is_removed(tmp_path: Path) -> None:
