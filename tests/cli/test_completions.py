@@ -11,6 +11,7 @@ from terp_cli.generate.shells.__main__ import generated
 from terp_cli.line.command_line import read_command_line
 from terp_cli.line.flags import all_flags
 from terp_cli.line.subcommands import EXPORTS, SHELLS, SUBCOMMANDS, VERBS
+from terp_cli.verbs.docs import page_names
 from tests.cli.running import Terp
 from tests.cli.shells import Shell, start
 
@@ -124,7 +125,7 @@ def test_providers_are_offered_where_one_must_stand(shell: Shell) -> None:
 
 
 def test_pages_are_offered_for_docs(shell: Shell) -> None:
-    assert offers(shell, "terp docs ") == {path.stem for path in Path("docs").glob("*.md")}
+    assert offers(shell, "terp docs ") == set(page_names())
 
 
 def test_formats_and_then_sessions_are_offered_for_an_export(shell: Shell) -> None:

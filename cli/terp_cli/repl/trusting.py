@@ -26,7 +26,7 @@ OPTIONS = (
     Option("s", "show the files"),
 )
 _WHAT = "Trust it as it is now?"
-_WHY = "A change of these files asks again. Code of the model is asked about as ever."
+_WHY = "A change of these files asks again. Code of the model still needs your approval."
 _MOST_LINES, _MOST_OF_A_FILE = 40, 200
 _LONGEST_LINE = 400
 _WORD = 14
