@@ -1,4 +1,4 @@
-"""How each front end tells of code that goes on in the background, and of its end."""
+"""How each front end tells of code that runs in the background, and of its end."""
 
 import io
 from collections.abc import Sequence

@@ -175,7 +175,7 @@ def test_ctrl_c_leaves_a_question_that_can_be_gone_on_with(terp: Terp) -> None:
         terminal.kill(signal.SIGINT)
         shown, code = terminal.over()
     [folder] = sessions(terp)
-    assert (code, f"go on with: terp solve -r {folder.name}" in shown) == (130, True)
+    assert (code, f"resume with: terp solve -r {folder.name}" in shown) == (130, True)
 
 
 def test_a_recording_solves_the_problem_again_without_a_model(terp: Terp) -> None:
@@ -189,7 +189,7 @@ def test_a_recording_solves_the_problem_again_without_a_model(terp: Terp) -> Non
 def test_a_step_that_the_model_did_not_answer_is_done_again(terp: Terp) -> None:
     first = terp.asked([adding(WRONG)], "solve", "adding")
     [folder] = sessions(terp)
-    assert (first.code, f"go on with: terp solve -r {folder.name}" in first.notes) == (1, True)
+    assert (first.code, f"resume with: terp solve -r {folder.name}" in first.notes) == (1, True)
     result: Result = terp.asked([adding(RIGHT), NO_TESTS], "solve", "-r", folder.name)
     assert (result.code, result.out.startswith(CODE)) == (0, True)
     assert [role for role, _ in said(result.requests[0])] == ["system", "user", "assistant", "user"]

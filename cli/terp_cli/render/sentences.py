@@ -51,7 +51,7 @@ def compacted(event: on.HistoryCompacted, grouped: Callable[[int], str]) -> str:
         case "refused":
             return f"Context window full: {event.how}, {size}."
         case "asked":
-            return f"Compacted: {event.how}, {size}."
+            return f"Compacted: {size}."
         case "undone":
             return f"Compaction undone: {size}."
         case _:

@@ -60,7 +60,7 @@ class ConversationStart:
 
 
 def converse(call: Invocation, settings: Settings) -> int:
-    """Ask what the call asks, and let the person go on where they stay; the exit code."""
+    """Answer the prompt of the call, and prompt for more in a REPL; return the exit code."""
     with given_by(call, settings) as given:
         ui = None
         if call.draws:
@@ -119,8 +119,8 @@ def given_by(call: Invocation, settings: Settings) -> Iterator[ConversationStart
 async def conversed(
     call: Invocation, settings: Settings, given: ConversationStart, ui: "TerminalUI | None"
 ) -> int:
-    """Open the session, ask, and go on at the prompt where the person stays; the exit code."""
-    # Before anything of the project counts, and before what the person has entered meanwhile is sent.
+    """Open the session, answer the prompt, and prompt for more in a REPL; return the exit code."""
+    # Before anything of the project counts, and before lines that were entered meanwhile are sent.
     settings = await settled(call, settings, ui)
     if settings.api_base and not settings.model and not settings.replay:
         settings = await _with_model(call, settings, ui)

@@ -59,7 +59,7 @@ class SessionOpener:
 
 
 def resumed_by(call: Invocation) -> "Resuming | None":
-    """The stored session that this call goes on with; None for a new one."""
+    """Return the stored session that this call resumes; None for a new one."""
     if not call.resumes:
         return None
     from terp_cli.repl.resuming import chosen  # noqa: PLC0415  (most sessions are new)
@@ -93,7 +93,7 @@ def what_first(call: Invocation, settings: Settings, place: Place, *, asked: boo
 
 
 def prune_soon(call: Invocation, settings: Settings, session: Session) -> None:
-    """Once a day, while something else goes on, remove the oldest sessions if all take too much room."""
+    """Once a day, in a thread, remove the oldest sessions if all take too much room."""
     quota = settings.session_quota_mb
     if not quota or not is_due(call.places.sessions):
         return
@@ -142,7 +142,7 @@ async def prefetch_adapters() -> None:
     """Begin to import what the model in use needs; the first message would wait for it, up to seconds."""
     # An adapter's module is imported with the first model that is reached through it, and by nothing else.
     used = [name for name in _ADAPTERS if name in sys.modules]
-    # Not through asyncio, which would wait for the thread when the person leaves.
+    # Not through asyncio, which would wait for the thread when the user leaves.
     threading.Thread(target=_preload, args=(used,), name="preload", daemon=True).start()
 
 

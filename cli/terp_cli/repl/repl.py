@@ -100,7 +100,7 @@ async def run_repl(
 
     def end(number: int) -> None:
         ended_by.append(number)
-        # Whoever sends this does not wait for code that resists an interrupt.
+        # The sender does not wait for code that resists an interrupt.
         repl.start(context.session.kernels.aclose)
         if running is not None:
             running.cancel()

@@ -22,7 +22,7 @@ from terp_cli.terminal.sanitise import one_line
 
 @dataclass(frozen=True)
 class Resuming:
-    """The session to go on with, and the directory in which it does."""
+    """A stored session to resume, and its working directory."""
 
     folder: Path
     cwd: Path
@@ -69,7 +69,7 @@ def resumes_problem(call: Invocation) -> bool:
     try:
         folder = catalogue.find(options.resume, here) if options.resume else catalogue.last(here)
     except SessionError:
-        # Whoever goes on with it says so.
+        # The error is reported where the session is resumed.
         return False
     if not (folder / "solve.json").is_file():
         return False
@@ -114,9 +114,9 @@ def _directory(call: Invocation, folder: Path) -> Path:
     if call.options.cwd or real_directory(call.cwd) == str(own):
         return call.cwd
     if not own.is_dir():
-        call.note(f"the directory of the session is gone ({own}); it goes on in {call.cwd}.")
+        call.note(f"the directory of the session is gone ({own}); it continues in {call.cwd}.")
         return call.cwd
-    call.note(f"the session goes on in its own directory, {own}.")
+    call.note(f"the session continues in its own directory, {own}.")
     return own
 
 
@@ -134,7 +134,7 @@ def _picked(call: Invocation, catalogue: Catalogue) -> Path:
     everywhere = call.options.all or not here
     entries = catalogue.listed() if everywhere else here
     if not entries:
-        raise SettingsError(["there are no sessions to go on with."])
+        raise SettingsError(["there are no sessions to resume."])
     say = lambda line: call.notes.write(f"{line}\n")  # noqa: E731
     with call.typed_ahead.lent():
         entry = pick(entries, _typed(call), say, all_directories=everywhere)

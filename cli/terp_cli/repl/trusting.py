@@ -1,4 +1,4 @@
-"""Trust in a project, asked at the terminal: what it would change, and what the person says to that."""
+"""Trust in a project, asked at the terminal: its changes to the settings, and the user's answer."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -53,7 +53,7 @@ def project_report(standing: Standing, found: Difference) -> list[str]:
 
 
 async def ask(standing: Standing, found: Difference, person: Person, say: Say, width: int) -> str:
-    """Show what the project would change, and let the answer of the person count; words that they answered.
+    """Show what the project would change, apply the user's answer, and return words that declined.
 
     Lines are broken between words at `width` cells.
 
@@ -95,7 +95,7 @@ def shown_files(found: Difference) -> Iterator[str]:
 
 
 async def settled(call: Invocation, settings: Settings, ui: "TerminalUI | None") -> Settings:
-    """The settings of the call, once the person who stays has decided about its project."""
+    """Return the settings of the call, once the user of a REPL has decided about its project."""
     standing = call.standing
     if not (call.stays and ui and ui.person and ui.prompt) or standing.state != "open":
         return settings

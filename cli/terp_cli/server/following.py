@@ -103,7 +103,7 @@ async def batches(
 
 
 class EventStream(Response):
-    """Server-sent events: each has its number as `id`, behind which a client that comes again goes on."""
+    """Server-sent events: each has its number as `id`, after which a client that reconnects continues."""
 
     media_type = "text/event-stream"
 

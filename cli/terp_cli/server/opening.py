@@ -30,7 +30,7 @@ from terp_cli.server.workspaces import Workspaces
 _PROFILE = re.compile(r"\w[\w-]{0,63}")
 ORIGIN = "client"
 OF_CLIENTS = tuple(name for name, row in table(Settings).items() if "wire" in row.sources)
-"""The settings that a client may send: none of them lets code, keys or files out of the person's hands."""
+"""The settings that a client may send: none of them lets code, keys or files out of the user's hands."""
 _KEPT = ("max_budget_usd", "max_month_usd", "max_turn_usd", "session_quota_mb")
 
 
@@ -269,7 +269,7 @@ class SettingsOpener:
             raise
         for line in session.resources.notices:
             session.dialog.notify(line)
-        # Whoever opens a session is about to ask.
+        # A client that opens a session is about to prompt.
         await prefetch_adapters()
         return OpenedSession(session, cwd)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from terp.secrets.scrubbing import Scrubber
 
 PersonOf = Callable[[Subscribers], RemotePerson]
-"""Makes the person behind a session, who learns of who is there."""
+"""Function that makes the person behind a session, who learns of the clients that are there."""
 _ID = re.compile(r"\d{4}-\d\d-\d\d-[0-9a-f]{8}")
 _PAGE = 4_096
 
@@ -239,11 +239,11 @@ class Sessions:
         """Keep the conversation as it is now as another session, with its own copy of the files; its id.
 
         Raises:
-            Refused, SessionError: a turn goes on, or there is nothing to copy yet.
+            Refused, SessionError: a turn is running, or there is nothing to copy yet.
         """
         served = self.get(session)
         if served.turns.busy:
-            raise RequestRefused(409, "A turn goes on.", "Fork when it is over.", code="busy")
+            raise RequestRefused(409, "A turn is running.", "Fork when it is over.", code="busy")
         copied = served.session.rewind.fork()
         await asyncio.to_thread(self.workspaces.copy, session, copied)
         return copied

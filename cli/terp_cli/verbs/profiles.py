@@ -97,7 +97,7 @@ def _validate(call: Invocation, profiles: Profiles, more: Sequence[str]) -> int:
 
 
 def _all(call: Invocation, profiles: Profiles) -> Iterator[ProfileFile]:
-    """Every file of the person's, and those of the project, which are only looked at here."""
+    """Return every file of the user's, and those of the project, which are only read here."""
     yield from (read_profile(entry.path) for entry in profiles.listed() if not entry.shipped)
     if call.places.config_file.is_file():
         yield read_profile(call.places.config_file, base_key="profile")
@@ -173,7 +173,7 @@ def _own_file(profiles: Profiles, name: str) -> Path:
 
 
 def _write_new(path: Path, text: str) -> None:
-    """Write a file of the person's, and beside it the schema that its first lines name."""
+    """Write a file of the user's, and beside it the schema that its first lines name."""
     try:
         make_private(path.parent)
         (path.parent / SCHEMA).write_text(json.dumps(profile_schema(), indent=2) + "\n", encoding="utf-8")

@@ -101,7 +101,7 @@ class _Replay:
         self._total = total
         self._rules = Rules(written_rules(settings))
         self._number = self._same = self._differ = self._left_out = 0
-        # Nobody is asked: who wants to be goes on with the session (terp -r ID --rerun).
+        # Nobody is asked: to be asked, resume the session (terp -r ID --rerun).
         self._alone = SessionlessRunner(Nobody(), call.note)
 
     async def run(self) -> int:

@@ -164,7 +164,7 @@ class ScriptRun:
             self._write(self._out, f"{plain_of(saved.data)}\n")
 
     def _write(self, stream: TextIO, text: str) -> None:
-        # What the code prints goes on as it is, unless a terminal would obey it.
+        # What the code prints is passed on as it is, unless a terminal would obey it.
         stream.write(readable(without_escapes(text)) if stream.isatty() else text)
         stream.flush()
 
@@ -280,7 +280,7 @@ class SessionlessRunner:
         return ended
 
     async def stop(self, kernel: Kernel) -> None:
-        """Interrupt what goes on."""
+        """Interrupt the running code."""
         self._interrupts.stop()
         await kernel.interrupt()
 

@@ -153,7 +153,7 @@ def _import(call: Invocation, _: Catalogue, more: Sequence[str]) -> int:
     folder, messages = imported(call, typed_path(more[0]))
     if _as_json(call):
         return _write(call, {"imported": folder.name, "messages": messages})
-    call.out.write(f"{counted(messages, 'message')} imported; terp -r {folder.name} goes on.\n")
+    call.out.write(f"{counted(messages, 'message')} imported; terp -r {folder.name} resumes them.\n")
     return 0
 
 

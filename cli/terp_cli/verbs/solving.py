@@ -195,7 +195,7 @@ class JsonFront:
 
 
 def solve_problem(call: Invocation) -> int:
-    """Solve the problem that the call names, or go on with that of a session; the exit code."""
+    """Solve the problem that the call names, or resume that of a session; return the exit code."""
     # Who is asked here types lines, which the terminal edits as it always does.
     call.typed_ahead.hand_over()
     resumed = resumed_by(call)
@@ -282,7 +282,7 @@ async def _outcome(
             write_state(folder, state, context.session.resources.scrubber)
         except OSError as error:
             if not failed:
-                call.note(f"the state cannot be kept: {error.strerror} ({folder}); it goes on in memory.")
+                call.note(f"the state cannot be kept: {error.strerror} ({folder}); it is kept in memory.")
             failed = True
 
     return await solve(context, state, reviewer, keep)
@@ -299,7 +299,7 @@ def _ended(call: Invocation, front: SolveFront, outcome: Outcome, folder: Path, 
     front.finish(state, reason, outcome.error, outcome.remedy, shown=shown or not state.code)
     if outcome.error:
         call.note(with_remedy(outcome.error, outcome.remedy))
-    call.note(f"go on with: terp solve -r {folder.name}")
+    call.note(f"resume with: terp solve -r {folder.name}")
     return EXIT_CODES[reason] if call.stopping.code is None else call.stopping.code
 
 

@@ -110,7 +110,7 @@ def test_a_turn_reads_like_this() -> None:
         ),
         (
             HistoryCompacted(172_000, 21_000, "summed up", "asked", 200_000),
-            ["Compacted: summed up, 172,000 → 21,000 tokens."],
+            ["Compacted: 172,000 → 21,000 tokens."],
         ),
         (
             HistoryCompacted(21_000, 172_000, "", "undone", 200_000),

@@ -25,7 +25,7 @@ def terp(tmp_path: Path) -> Terp:
 
 def test_it_is_listed_gone_on_with_and_exported(terp: Terp) -> None:
     result = terp("sessions", "import", "theirs.json")
-    told = re.fullmatch(r"4 messages imported; terp -r (\S+) goes on\.\n", result.out)
+    told = re.fullmatch(r"4 messages imported; terp -r (\S+) resumes them\.\n", result.out)
     assert told is not None
     assert "1 turn  How many?" in terp("sessions").out
     asked = terp.asked(["Still three."], "-r", told[1], "and now?")

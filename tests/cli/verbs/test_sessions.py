@@ -66,7 +66,7 @@ def test_an_id_can_be_shortened_and_found_from_another_directory(terp: Terp, tmp
     terp.cwd.mkdir()
     assert listed(terp) == []
     result = terp.asked(["there"], "-r", name[11:15], "where?")
-    assert result.notes.startswith(f"terp: the session goes on in its own directory, {first}.\n")
+    assert result.notes.startswith(f"terp: the session continues in its own directory, {first}.\n")
     assert said(result.requests[0])[1] == ("user", "hi")
     assert [session["turns"] for session in listed(terp, "--all")] == [2]
 

@@ -30,7 +30,7 @@ class SpokenProse:
     def feed(self, text: str) -> list[str]:
         """Return the lines of the blocks that `text` finished."""
         self._text.add(text)
-        # A block that goes on and on is looked at again only when it has grown by a quarter.
+        # A long block is looked at again only when it has grown by a quarter.
         if "\n" not in text or len(self._text) < self._parse_at:
             return []
         source, nodes = self._parsed()

@@ -1,4 +1,4 @@
-"""`python -m terp_cli.repl.commands` writes docs/commands.md anew."""
+"""`python -m terp_cli.repl.commands` writes docs/commands.md."""
 
 from terp_cli.repl.commands.every import all_commands
 from terp_cli.repl.commands.help import page, place

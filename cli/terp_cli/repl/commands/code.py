@@ -190,7 +190,7 @@ def numbered(runs: Sequence[LoggedRun], number: str, command: str) -> LoggedRun:
     Raises:
         Misused: there is none.
     """
-    # Numbers begin anew where a kernel of an older session did: the last one is meant.
+    # Numbers begin again with each new kernel of a resumed session: the last one is meant.
     for run in reversed(runs):
         if number.isdecimal() and run.number == int(number):
             return run

@@ -110,7 +110,7 @@ def _shared(kernel: Kernel) -> Iterator[str]:
 
 
 async def mcp(context: ReplContext, argument: str) -> None:
-    """The servers; with a name what that one offers, with `restart` before it the server anew."""
+    """List the servers; with a name show what that one offers, with `restart` before it restart it."""
     servers = context.session.resources.servers
     if servers is None:
         context.say(NO_SERVERS)

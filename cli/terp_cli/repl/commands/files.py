@@ -108,7 +108,7 @@ def _scrubber(context: ReplContext) -> Scrubber:
 
 
 def place_in(context: ReplContext, path: str) -> Path:
-    """Where a file is that the person names: below the directory of the code."""
+    """Return the path of a file that the user names: below the directory of the code."""
     kernels = context.session.kernels
     cwd = kernels.cwd if kernels.elsewhere else kernels.get(kernels.languages[0]).cwd
     return Path(cwd) / typed_path(path)

@@ -19,8 +19,7 @@ def columns(
 ) -> "list[Text]":
     """A row for each line, its cells below each other; the last one is cut to what the screen has left.
 
-    Where it `wraps`, it goes on below itself instead. `styles` are those of the columns. Cells are made safe
-    here.
+    Where it `wraps`, it continues below itself instead. `styles` are those of the columns.
     """
     # There is a prompt before there is rich.
     from rich.cells import cell_len, set_cell_size  # noqa: PLC0415

@@ -83,13 +83,11 @@ async def allow(context: ReplContext, what: str) -> None:
         line, what = f"Code may read and write {path} in this session.", f"read and write {path}"
     context.say(line, *(["What a kernel may do is fixed when it starts."] if held else []))
     counts = not held or await _offer_restart(context, held)
-    context.session.note(
-        f"[The user lets code {what}{' now' if counts else ', once its kernel starts anew'}.]"
-    )
+    context.session.note(f"[The user lets code {what}{' now' if counts else ', once its kernel restarts'}.]")
 
 
 async def confine(context: ReplContext) -> None:
-    """Offer to start those kernels anew that were started unconfined."""
+    """Offer to restart kernels that run without a sandbox."""
     confinement = context.session.resources.confinement
     if confinement is None or not is_confined(confinement.what):
         return
@@ -101,14 +99,14 @@ async def confine(context: ReplContext) -> None:
 
 async def _offer_restart(context: ReplContext, languages: Sequence[str]) -> bool:
     names = ", ".join(languages)
-    if not await context.ask(f"Start {names} anew now? Variables there are lost; files stay."):
+    if not await context.ask(f"Restart {names} now? Variables there are lost; files stay."):
         return False
     for language in languages:
         await restart_kernel(context.session.kernels.get(language), context.session.note)
     if (system_prompt := context.session.resources.system_prompt) is not None:
         # The system prompt names the sandbox.
         context.session.instruct(system_prompt.text(context.settings), code=context.settings.code)
-    context.say(f"Started anew: {names}.")
+    context.say(f"Restarted: {names}.")
     return True
 
 
@@ -257,7 +255,7 @@ def _check_line(goal: Goal | None) -> str:
     if goal is None:
         return "There is no check: a turn ends with the answer. /until CHECK sets one."
     most = f"at most {goal.max_revisions} times more" if goal.max_revisions else "without a limit"
-    return f"Each turn goes on until this passes, {most}: {goal.check.text}"
+    return f"Each turn continues until this passes, {most}: {goal.check.text}"
 
 
 NO_RULES = "there are no rules: settings allow, ask and deny hold them, see terp docs rules."

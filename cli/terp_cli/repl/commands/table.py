@@ -22,7 +22,7 @@ class SlashCommand:
 
     `argument` is how `/help` shows what may follow the name; `more` is what `/help NAME` adds. One that only
     `shows` something can be done while a question is open; one is done `at_once` when it is entered while a
-    turn goes on, where others wait for its end. `calls` names
+    turn is running, where others wait for its end. `calls` names
     the function that does it and `completes` the function that completes its argument, both
     as `module.function` of this package: they are imported when they are called, as few talks need many.
     """

@@ -66,7 +66,7 @@ class Rejected(Exception):
 
 
 class ClientSettings:
-    """The settings with which the conversation goes on, from those that the server was `started` with.
+    """Return the settings of the conversation from now on, from those that the server was `started` with.
 
     With `unsafe` clients may let code run unasked. `name` is the `id` of the server, where it has one.
     """

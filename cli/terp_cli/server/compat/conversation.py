@@ -218,7 +218,7 @@ class SharedConversation:
         listening.frames.answering = self._is_own = True
 
     async def _end_turn(self) -> None:
-        """End what goes on, or waits, without a word; what was begun to be sent is closed."""
+        """End the running and the waiting turns silently; a message that was begun is closed."""
         listening, person = self.shared.listening, self.shared.person
         if listening is None or person is None:
             return

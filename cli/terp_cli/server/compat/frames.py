@@ -113,7 +113,7 @@ _CONSOLE = Block("computer", "console")
 class FrameBuilder:
     """Turns events, in their order, into frames.
 
-    `answering` is True until the `complete`. With `hushed` the turn that goes on ends without one, and
+    `answering` is True until the `complete`. With `hushed` the running turn ends without one, and
     without a word about how. `shown_already` is code that a client has sent itself and need not be shown.
     """
 
@@ -202,7 +202,7 @@ class FrameBuilder:
                 yield from self._end()
                 self.answering, self._said, self._writing = True, False, ""
             case on.Answered():
-                # Whoever answered: the turn goes on.
+                # Another client may have answered: the turn continues.
                 self.answering = True
             case on.TurnFinished():
                 yield from self._finish(event)

@@ -78,7 +78,7 @@ class WirePerson(RemotePerson):
 
 
 Changing = Callable[[Session, Settings, Settings], Awaitable[None]]
-"""Lets a session that goes on take other settings."""
+"""Changes the settings of an open session."""
 
 
 class SharedSession:

@@ -125,7 +125,7 @@ class CompatConnection:
             await self._send_problem(" ".join(part for part in (error.message, error.remedy) if part))
 
     async def _send_problem(self, problem: str) -> None:
-        """Say what is wrong with what this client sent; an answer that goes on has its own `complete`."""
+        """Say what is wrong with what this client sent; an answer that is running has its own `complete`."""
         await self._send(error_frame(problem))
         if not self._conversation.answering:
             await self._send(COMPLETE)

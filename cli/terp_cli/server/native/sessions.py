@@ -115,7 +115,7 @@ def _metrics(sessions: Sessions) -> Iterator[str]:
     rows: tuple[tuple[str, str, str, float], ...] = (
         ("sessions_open", "gauge", "Sessions that are open.", len(served)),
         ("sessions_opened_total", "counter", "Sessions that were opened.", sessions.opened),
-        ("turns_running", "gauge", "Turns that go on.", sum(one.turns.busy for one in served)),
+        ("turns_running", "gauge", "Turns that are running.", sum(one.turns.busy for one in served)),
         ("turns_waiting", "gauge", "Turns that wait.", sum(one.turns.waiting for one in served)),
         (
             "clients_following",

@@ -82,7 +82,7 @@ class Threads:
     _known: deque[tuple[str, str]] = field(default_factory=lambda: deque(maxlen=_MOST))
 
     async def of_past(self, said: ChatRequest) -> tuple[Thread, Sequence[ChatMessage]]:
-        """The conversation that a request goes on with; what of its past is new to that.
+        """Return the conversation that a request continues, and the part of its past that is new to it.
 
         It is taken: until it is kept again no other request finds it.
         """

@@ -12,7 +12,7 @@ PROMPT = "Which measurements in iris.csv tell the species apart, and how well? D
 INTRODUCTION = """\
 The model of this tour is a recording: it needs no key and no network.
 The kernel is real: the code runs here, and its first attempt fails by itself."""
-FAREWELL = "The tour ends here: a recording cannot go on from your answer, as a model would."
+FAREWELL = "The tour ends here: a recording cannot continue from your answer, as a model would."
 _DATA = Path(__file__).parent / "iris.csv"
 _NEEDED = ("matplotlib", "pandas")
 

@@ -47,7 +47,7 @@ async def test_the_model_is_told_what_is_allowed_and_which_variables_that_cost(t
         "[The user lets code use the network now.]",
         "[The user restarted the python kernel: its variables and imports are gone.]",
         "[The user lets code read and write /etc now.]",
-        "[The user lets code read and write /usr, once its kernel starts anew.]",
+        "[The user lets code read and write /usr, once its kernel restarts.]",
     ]
 
 
@@ -66,7 +66,7 @@ async def test_a_kernel_that_has_the_network_need_not_start_anew_for_it(tmp_path
     confinement.options = SandboxOptions("strict")
     confinement.now(language="python")
     opened = await here.does("/allow network")
-    assert "? Start python anew now? Variables there are lost; files stay." in opened
+    assert "? Restart python now? Variables there are lost; files stay." in opened
     confinement.now(language="python")
     assert await here.does("/allow network") == ["Code may use the network in this session."]
 
@@ -85,14 +85,14 @@ async def test_a_kernel_that_runs_unconfined_is_offered_a_new_start(tmp_path: Pa
         "Code runs without asking. No sandbox: it can do whatever you can do on this "
         "machine and over the network.",
         "The sandbox (docker) holds kernels from their start; these run without it.",
-        "? Start python anew now? Variables there are lost; files stay.",
-        "Started anew: python.",
+        "? Restart python now? Variables there are lost; files stay.",
+        "Restarted: python.",
     ]
 
 
 async def test_a_check_is_set_told_and_ended(tmp_path: Path) -> None:
     here = Here(tmp_path)
-    told = ["Each turn goes on until this passes, at most 4 times more: pytest -q"]
+    told = ["Each turn continues until this passes, at most 4 times more: pytest -q"]
     assert await here.does("/until") == [
         "There is no check: a turn ends with the answer. /until CHECK sets one."
     ]

@@ -86,7 +86,7 @@ def test_a_session_that_was_closed_is_opened_again(site: Site, tab: Tab) -> None
         tab.page.evaluate("document.getElementById('tabVariables').click()")
     tab.page.click("#state button")
     tab.page.wait_for_selector("#state[data-state=connected]")
-    tab.see("The session goes on.")
+    tab.see("The session continues.")
     assert text_of(tab).count("Said before.") == 1
     assert tab.page.locator("#notices").inner_text() == ""
 
@@ -106,7 +106,7 @@ def test_another_server_goes_on_with_the_session(
     tab.ask("meanwhile")
     tab.page.wait_for_selector("#notices :text('There is no connection now. It will be tried again.')")
     with serve(terp, site.model, port=url.rpartition(":")[2]):
-        tab.see("The session goes on.")
+        tab.see("The session continues.")
         tab.ask("second")
         tab.see("From the second.")
     assert text_of(tab).count("From the first server.") == 1

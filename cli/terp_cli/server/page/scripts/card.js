@@ -46,7 +46,7 @@ export class Card {
     this.code.replaceChildren(...coloured(code, language));
     this.drawn = code.length;
     const does = effects.found.map(({ kind, targets, more }) => `${kind}${targets.length ? `: ${targets.slice(0, 4).join(", ")}` : ""}${more ? " …" : ""}`);
-    const where = place ? `in ${place}` : tier === "none" ? "not confined" : `confined by ${tier}`;
+    const where = place ? `in ${place}` : tier === "none" ? "no sandbox" : `in the sandbox (${tier})`;
     const lines = code.trimEnd().split("\n").length;
     this.told.textContent = readable([`${lines} ${lines > 1 ? "lines" : "line"}`, does.join(" · ") || "computes only", where, asks && `asked about: ${asks}`].filter(Boolean).join(" — "));
     this.told.hidden = false;

@@ -246,7 +246,7 @@ export class Conversation {
     this.endQuestions();
     this.turn = undefined;
     this.setBusy(false, "");
-    this.said(`The session goes on.${lost ? " Its kernels are new: variables are gone." : ""}`);
+    this.said(`The session continues.${lost ? " Its kernels are new: variables are gone." : ""}`);
     if (!pending.length) return;
     const again = button("Ask me again", () => this.does.goOn().then(() => again.remove()), { class: "solid" });
     this.add(make("div", { class: "line" }, make("p", {}, "This code waited for your answer, and has not run:"), ...pending.map((code) => make("pre", {}, readable(code))), again));

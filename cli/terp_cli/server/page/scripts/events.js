@@ -32,7 +32,7 @@ export const TOLD = {
   printed: (it, event) => it.drawn(event.call_id).put(event.output),
   late_output: (it, event) => it.drawn(event.call_id).put(event.output),
   code_finished: (it, event) => it.finishCode(event),
-  job_changed: (it, { job, state }) => it.said(state === "ended" ? `Job ${job} has ended.` : `Job ${job} goes on in the background.`),
+  job_changed: (it, { job, state }) => it.said(state === "ended" ? `Job ${job} has ended.` : `Job ${job} runs in the background.`),
   kernel_changed: (it, { language, state, why }) => {
     if (state === "starting") it.does.changed("doing", `the ${language} kernel starts`);
     if (state === "interrupting") it.said(`The code does not answer. Stop again to end the ${language} kernel and its variables.`, "problem");
