@@ -47,7 +47,7 @@ async def test_the_turn_goes_on_with_the_result(tmp_path: Path) -> None:
     session.history = [*session.history[:-1], Result("call_p", "2")]
     async with aclosing(session.continue_turn()) as events:
         seen = [event async for event in events]
-    assert (seen[0], seen[-1]) == (TurnStarted("go", goes_on=True), TurnFinished("done", "It is 2."))
+    assert (seen[0], seen[-1]) == (TurnStarted("go", continued=True), TurnFinished("done", "It is 2."))
     assert model.requests[1][1:] == [User("go"), Assistant("", (ASKED,)), Result("call_p", "2")]
     assert len(session.turns) == 1
 

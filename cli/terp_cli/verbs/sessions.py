@@ -65,7 +65,7 @@ def _show(call: Invocation, catalogue: Catalogue, more: Sequence[str]) -> int:
     call.out.write(f"{entry.id} · {when(entry.started)} · {one_line(entry.cwd)}\n{title(entry)}\n")
     front = PlainFront(call.out, call.out, "verbose" if call.options.verbose else "normal")
     for record in stored.events.records:
-        if isinstance(record.event, TurnStarted) and not record.event.goes_on:
+        if isinstance(record.event, TurnStarted) and not record.event.continued:
             call.out.write(f"\n> {readable(record.event.prompt)}\n\n")
         front.take(record.event)
     for notice in stored.notices:

@@ -24,12 +24,12 @@ QuestionKind = Literal["approval", "consent", "choice", "input"]
 class TurnStarted:
     """A turn began. Comes first in a turn; `attachments` are names as sent to the model.
 
-    `goes_on`: an interrupted turn continues, without a new prompt.
+    `continued`: an interrupted turn continues, without a new prompt.
     """
 
     prompt: str
     attachments: tuple[str, ...] = ()
-    goes_on: bool = False
+    continued: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,8 @@ from terp.events import Event, outputs
 from terp.events.log import Record
 
 VERSION = 1
+# Fields of events in logs of before, by their names there and now.
+_OLD_FIELDS = {"turn_started": {"goes_on": "continued"}}
 # Most fields of most events.
 _PLAIN = frozenset((str, int, float, bool, types.NoneType))
 _JSON_TYPES: Mapping[Any, Mapping[str, Any]] = {
@@ -45,6 +47,8 @@ def from_json(data: Mapping[str, Any]) -> Event:
     kind = event_types().get(data.get("event", ""))
     if kind is None:
         raise ValueError(f"unknown event {data.get('event')!r}")
+    if old := _OLD_FIELDS.get(data["event"]):
+        data = {old.get(name, name): value for name, value in data.items()}
     event: Event = _build(kind, data)
     return event
 

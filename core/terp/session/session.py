@@ -216,7 +216,7 @@ class Session:
         if not (left_over or self._history.is_open):
             return
         last = self._history.turns[-1]
-        self.log.append(TurnStarted(last.prompt, tuple(one.name for one in last.attachments), goes_on=True))
+        self.log.append(TurnStarted(last.prompt, tuple(one.name for one in last.attachments), continued=True))
         # The left-over code was written for the kernel before.
         self._between.note = (self._resumption and self._resumption.note()) or self._between.note
         async with aclosing(self._foreground.play(Turn(self._parts, left_over, step), after)) as events:

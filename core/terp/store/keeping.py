@@ -27,6 +27,7 @@ from terp.events.messages import Assistant
 from terp.secrets.stream_redactor import StreamRedactor
 from terp.session.context.history import Appended, Change
 from terp.session.keeping import LineStore
+from terp.store.folders import fork
 from terp.store.forms import Header, change_to_json, event_to_json, header_to_json, title_of
 from terp.store.journal import NAME, Journal
 
@@ -137,8 +138,6 @@ class Keeper:
         self._begin("")
         self._release()
         self._flush()
-        from terp.store.folders import fork  # noqa: PLC0415  (few sessions are)
-
         return fork(self.folder)
 
     def close(self) -> None:

@@ -11,9 +11,10 @@ from typing import Any
 import jiter
 
 from terp.errors import SessionError
-from terp.events import KernelChanged, ReasoningDelta, TextDelta, UsageReported, wire
+from terp.events import CodeFinished, KernelChanged, ReasoningDelta, TextDelta, UsageReported, wire
 from terp.events.log import Record
 from terp.events.messages import Assistant, Result
+from terp.events.run_log import KernelNames
 from terp.session.context.history import Appended, History
 from terp.session.cost.budget import Tally
 from terp.session.keeping import LeftOver, Stored
@@ -85,7 +86,7 @@ def stored_of(content: bytes, folder: Path) -> StoredLog:
         last_run=reading.last_run,
         calls=reading.calls,
         questions=reading.counts.get("asked", 0),
-        gone=tuple(dict.fromkeys(name for _, name in reading.names)),
+        gone=tuple(reading.names.all()),
         left_over=tuple(reading.left_over()),
         jobs=tuple(reading.jobs.values()),
         step=reading.turn_count("model_called"),
@@ -110,7 +111,7 @@ class _Reading:
     history: History = field(default_factory=History)
     records: list[bytes] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
-    names: dict[tuple[str, str], None] = field(default_factory=dict)
+    names: KernelNames = field(default_factory=KernelNames)
     used: Tally = field(default_factory=Tally)
     jobs: dict[str, str] = field(default_factory=dict)
     end: int = 0
@@ -175,28 +176,24 @@ class _Reading:
             case "job_changed":
                 self._job(_parsed(line))
             case "session_resumed":
-                self.names, self.jobs = {}, {}
+                self.jobs = {}
+                if _parsed(line).get("lost"):
+                    self.names.end("")
             case "kernel_changed":
                 changed = wire.from_json(_parsed(line))
                 assert isinstance(changed, KernelChanged), "the line names this event"
                 if changed.ends_variables:
-                    self.names = {key: None for key in self.names if key[0] != changed.language}
+                    self.names.end(changed.language)
             case "code_finished" if b'"changes":[{' in line:
-                event = _parsed(line)
-                self._changes(self._language(event["call_id"]), event["changes"])
+                event = wire.from_json(_parsed(line))
+                assert isinstance(event, CodeFinished), "the line names this event"
+                self.names.change(self._language(event.call_id), event.changes)
 
     def _job(self, event: Mapping[str, Any]) -> None:
         if event["state"] == "background":
             self.jobs[event["call_id"]] = f"Job {event['job']} ({event['language']})"
         else:
             self.jobs.pop(event["call_id"], None)
-
-    def _changes(self, language: str, changes: Sequence[Mapping[str, Any]]) -> None:
-        for change in changes:
-            if change.get("action") == "removed":
-                self.names.pop((language, change["name"]), None)
-            else:
-                self.names[language, change["name"]] = None
 
     def _language(self, call_id: str) -> str:
         """Return the language of a call of the last turn, or of code that was typed since."""

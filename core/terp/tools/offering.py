@@ -78,7 +78,7 @@ class ToolServices:
             FetchFailed, BadAddress: the page cannot be fetched as text.
         """
         self._check_network()
-        # Few sessions fetch anything.
+        # Few sessions fetch a page, and these take 3 ms of every start.
         from terp.tools.web.fetching import fetch  # noqa: PLC0415
         from terp.tools.web.page_text import text_of  # noqa: PLC0415
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from terp.events import CodeFinished, Event, Printed, TurnFinished, wire
+from terp.events import CodeFinished, Event, Printed, TurnFinished, TurnStarted, wire
 from terp.events.log import Record
 from terp.events.outputs import Display, FileChange
 from terp.events.wire import schema
@@ -73,3 +73,8 @@ def test_every_event_in_its_wire_form_is_one_of_the_schema(event: Event, number:
 def test_what_is_no_event_is_none_of_the_schema() -> None:
     assert problems({"number": 1, "time": 1.5, "event": "text_delta"}) != []
     assert problems({"number": 1, "time": 1.5, "event": "nothing"}) != []
+
+
+def test_a_field_that_was_renamed_is_read_by_its_old_name() -> None:
+    before = {"event": "turn_started", "prompt": "go", "attachments": [], "goes_on": True}
+    assert wire.from_json(before) == TurnStarted("go", continued=True)

@@ -140,7 +140,7 @@ def test_pending_code_is_asked_about_again_and_the_turn_goes_on_with_its_counter
     events = asyncio.run(gone_on(session))
     assert [proposed.call_id for proposed in person.shown] == ["c1", "c2"]
     assert kernel.ran == ["1"]
-    assert events[0] == TurnStarted("go", goes_on=True)
+    assert events[0] == TurnStarted("go", continued=True)
     assert of(ModelCalled, events) == [ModelCalled("scripted/model", 2)]
     assert events[-1] == TurnFinished("done", "it is 1")
     assert tuple(session.history) == (

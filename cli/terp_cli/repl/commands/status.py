@@ -174,7 +174,7 @@ def price(used: Tally, most_usd: float = 0.0) -> str:
 
 
 def _last_turn(events: Sequence[Event]) -> Sequence[Event]:
-    starts = [at for at, event in enumerate(events) if isinstance(event, TurnStarted) and not event.goes_on]
+    starts = [at for at, event in enumerate(events) if isinstance(event, TurnStarted) and not event.continued]
     return events[starts[-1] :] if starts else events
 
 

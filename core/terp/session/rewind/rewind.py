@@ -250,7 +250,7 @@ class Rewind:
         started: list[tuple[int, str]] = []
         for record in self._log.since(0):
             match record.event:
-                case TurnStarted(prompt=prompt, goes_on=False) if prompt != RERUN_PROMPT:
+                case TurnStarted(prompt=prompt, continued=False) if prompt != RERUN_PROMPT:
                     started.append((record.number, prompt))
                 case HistoryRewound(removed=removed):
                     del started[max(0, len(started) - removed) :]

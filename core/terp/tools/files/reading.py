@@ -11,7 +11,9 @@ from terp.settings.places import Places
 from terp.settings.profile_file import short_path
 from terp.settings.project.files import ProjectFile
 from terp.text.paths import typed_path
+from terp.tools.files.declarations import read_declarations
 from terp.tools.files.declared import Declared, Tool
+from terp.tools.files.python_files import read_python
 from terp.tools.toolbox import SHIPPED, Toolbox, together
 from terp.tools.web.searching import NoProvider, provider_for
 
@@ -88,13 +90,8 @@ def _files(project: Sequence[ProjectFile], others: Sequence[Path]) -> Iterator[t
 
 
 def _declared(path: Path, text: str) -> Declared:
-    # Few sessions have tool files of one kind, hardly any of both.
     if path.suffix == ".py":
-        from terp.tools.files.python_files import read_python  # noqa: PLC0415
-
         return read_python(text, short_path(path), str(path))
-    from terp.tools.files.declarations import read_declarations  # noqa: PLC0415
-
     return read_declarations(text, short_path(path), as_json=path.suffix == ".json")
 
 
@@ -135,8 +132,6 @@ def shipped_tools(settings: Settings, environ: Mapping[str, str]) -> tuple[Tool,
 
 def _shipped() -> tuple[Tool, ...]:
     # Parsed like any tool file, from the source that is sent to the kernel.
-    from terp.tools.files.python_files import read_python  # noqa: PLC0415
-
     path = Path(__file__).parents[2] / "kernels" / "inside" / "shipped.py"
     read = read_python(path.read_text(encoding="utf-8"), SHIPPED, str(path), alone=False)
     return tuple(

@@ -201,7 +201,7 @@ async def test_several_models_have_a_row_each_and_no_unknown_price_is_nothing(tm
 
 
 async def test_a_turn_that_goes_on_is_one_with_what_came_before(tmp_path: Path) -> None:
-    here = Here(tmp_path, TurnStarted("a"), CACHED, TurnStarted("a", goes_on=True), CACHED)
+    here = Here(tmp_path, TurnStarted("a"), CACHED, TurnStarted("a", continued=True), CACHED)
     assert (await here.does("/cost"))[1].split()[:2] == ["turn", "2"]
 
 

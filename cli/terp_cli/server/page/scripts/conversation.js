@@ -99,10 +99,10 @@ export class Conversation {
     return this.add(make("p", { class: `line ${kind}` }, readable(text)));
   }
 
-  begin({ prompt, goes_on: goesOn }) {
+  begin({ prompt, continued }) {
     this.turn = undefined;
     this.endQuestions();
-    if (!goesOn) this.add(make("div", { class: "prompt", "aria-label": "You" }, readable(prompt)));
+    if (!continued) this.add(make("div", { class: "prompt", "aria-label": "You" }, readable(prompt)));
     this.setBusy(true, "starts");
   }
 
