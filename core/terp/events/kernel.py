@@ -1,4 +1,4 @@
-"""The protocols of a running kernel, and of what finds and owns kernels."""
+"""The protocols of a running kernel, and of the owner of all kernels of a session."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from terp.text.languages import language_of
 class Variable:
     """A name in a kernel's namespace.
 
-    `shape` is its shape or length (() without one), `size` its bytes in memory where they are cheap to
-    know, `head` a short look at it: its value, its first items, the columns of a table.
+    `shape` is its shape or length, () without one; `size` its bytes in memory if they are cheap to know;
+    `head` its value in short: the first items, or the columns of a table.
     """
 
     name: str
@@ -26,7 +26,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class WrittenValue:
-    """The text of a value; where there is none, `why`."""
+    """The text of a value; if there is none, the reason in `why`."""
 
     text: str = ""
     why: str = ""
@@ -36,9 +36,9 @@ class WrittenValue:
 class KnownLanguage:
     """A language that could run here. `names` all mean one kernel, the main name first.
 
-    `by` is what runs it, in a few words; without it nothing does, and `remedy` is how to get it. Without
-    `keeps_state` every run begins anew; what is not `tested` was written from documentation. Where
-    not `tells_variables`, `Kernel.variables` has no answer.
+    `by` names the program that runs it; if it is "", the language cannot run, and `remedy` is how to install
+    it. Without `keeps_state` a run leaves nothing for the next. Support that is not `tested` was written from
+    documentation. Without `tells_variables`, `Kernel.variables` is always empty.
     """
 
     names: tuple[str, ...]
@@ -50,13 +50,13 @@ class KnownLanguage:
 
 
 def remedy_for(language: str, known: Sequence[KnownLanguage]) -> str:
-    """How to get a language that does not run here, by any of its names; "" where that is not known."""
+    """Return how to install a language that does not run here, by any of its names; "" if it is not known."""
     missing = {name: row.remedy for row in known if not row.by for name in row.names}
     return missing.get(language_of(language, tuple(missing)), "")
 
 
 class KernelListener(Protocol):
-    """What happens in a kernel outside the stream of a run."""
+    """Listens to events of a kernel outside the stream of a run."""
 
     def changed(self, language: str, state: KernelState, why: str) -> None:
         """A kernel changed its state."""
@@ -66,7 +66,7 @@ class KernelListener(Protocol):
 
 
 class Kernel(Protocol):
-    """One language's kernel. It is started by the first use and started anew after it died."""
+    """One language's kernel. The first use starts it, also after it died."""
 
     @property
     def language(self) -> str:
@@ -74,10 +74,9 @@ class Kernel(Protocol):
 
     @property
     def generation(self) -> int:
-        """Which life of the kernel this is: 0 before the first start, one more with each death or restart.
+        """The number of the kernel's life: 0 before the first start, plus 1 with each death or restart.
 
-        It changes when the variables are lost, not when the next start is over: what was decided with
-        them in mind can tell that they are gone.
+        It changes as soon as the variables are lost, so that decisions that relied on them can be checked.
         """
 
     @property
@@ -86,41 +85,41 @@ class Kernel(Protocol):
 
     @property
     def tier(self) -> str:
-        """What confines the kernel: "none" when nothing does."""
+        """The sandbox of the kernel; "none" without one."""
 
     @property
     def place(self) -> str:
-        """Where it runs when that is no kernel of terp's own, to follow "in"; "" when it is one."""
+        """The place of a kernel that terp did not start, to follow "in"; else ""."""
 
     @property
     def connection_file(self) -> str:
-        """Jupyter's connection file, by which others of this machine can use it; "" while there is none."""
+        """Jupyter's connection file, by which other programs of this machine can use it; "" for none."""
 
     @property
     def running(self) -> str:
-        """The run that it is busy with, as named to `execute`; "" when there is none."""
+        """The ID of the current run, as given to `execute`; "" for none."""
 
     async def start(self) -> None:
-        """Bring the kernel up; returns at once when it is up. Two callers share one start.
+        """Start the kernel; return at once if it runs. Two callers share one start.
 
         Raises:
-            KernelStartFailed: it did not come up.
+            KernelStartFailed: it did not start.
         """
 
     def execute(
         self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0, moment: int = 0
     ) -> AsyncGenerator[RunItem, None]:
-        """Run `code`; yield what happens, in order, and end with one `RunEnded`.
+        """Run `code`; yield its items in order, the last of them one `RunEnded`.
 
-        `run_id` names the run for late output, `number` counts it in the session (0: the kernel counts
-        for itself), `moment` is where its turn began in the session's log: a kernel that `KeepsPast` can be
-        taken back to there. After `timeout_s` seconds (0: never) the code is interrupted, or ended with its
-        kernel when it does not answer, and the run ends with status "timeout". Closing the generator
-        interrupts the code as well; the kernel and its variables live on, until `interrupt` is called where
-        the code has not answered. One run at a time: a second caller waits.
+        `run_id` names the run for late output. `number` is its number in the session; 0 lets the kernel
+        count. `moment` is the record with which its turn began: the checkpoint to which a kernel that
+        `KeepsPast` can be restored. After `timeout_s` seconds (0: never) the code is interrupted, or the
+        kernel is ended if the code does not respond, and the run ends with status "timeout". Closing the
+        generator interrupts the code as well; the kernel and its variables stay, unless `interrupt` is called
+        while the code does not respond. One run at a time: a second caller waits.
 
         Raises:
-            KernelStartFailed: the kernel was not running and did not come up.
+            KernelStartFailed: the kernel was not running and did not start.
         """
 
     async def type_in(self, text: str | None) -> None:
@@ -130,50 +129,50 @@ class Kernel(Protocol):
         """Answer a `BackCall` with a JSON value, or with the message of an error to raise there."""
 
     async def interrupt(self) -> None:
-        """Stop what runs. Never ends the kernel, unless it is called again after its code has not answered.
+        """Interrupt the current run; a second call ends the kernel if the code has not responded.
 
-        Returns when nothing runs any more, or when the code has not answered for 2 s: listeners are told the
+        Returns when nothing runs any more, or when the code has not responded for 2 s: listeners get the
         state "interrupting", and from then on a second call ends the kernel. The run ends with status
         "interrupted", or "died" with its kernel. Harmless when nothing runs.
         """
 
     async def restart(self) -> None:
-        """A fresh kernel: variables are gone, working directory and files stay.
+        """Start a new kernel in its place: variables are lost, working directory and files stay.
 
         Raises:
-            KernelError: it is not ours to be restarted.
-            KernelStartFailed: the new one did not come up.
+            KernelError: the kernel belongs to another program.
+            KernelStartFailed: the new one did not start.
         """
 
     async def complete(self, code: str, cursor: int) -> Sequence[str]:
-        """Completions for `code` at `cursor`, an offset in characters.
+        """Return completions for `code` at `cursor`, an offset in characters.
 
-        None when no kernel runs, or when they do not come within 150 ms: who types must not wait.
+        The list is empty if no kernel runs, or after 150 ms without an answer, so that typing never waits.
         """
 
     async def inspect(self, code: str, cursor: int) -> str:
-        """Documentation for the name at `cursor`, as plain text; "" when there is none."""
+        """Return the documentation for the name at `cursor` as plain text; "" for none."""
 
     async def variables(self) -> Sequence[Variable]:
-        """The person's variables, sorted by name, the first 5 000; nothing of terp's own, no modules.
+        """Return the user's variables, sorted by name, the first 5,000; no modules, none of terp's own.
 
-        Runs none of the person's code while code runs; otherwise a `__repr__` of theirs may take 100 ms.
+        None of the user's code runs while a run is in progress; else a `__repr__` of theirs may take 100 ms.
 
         Raises:
-            KernelBusy: code runs, and lets nothing else run.
+            KernelBusy: code runs, and the kernel cannot answer meanwhile.
         """
 
     async def names(self) -> Mapping[str, str]:
-        """The names of `variables` with their types, for completion; none when they come too late."""
+        """Return the names of `variables` with their types, for completion; none if they come too late."""
 
     async def missing(self, modules: Sequence[str]) -> Sequence[str]:
-        """Those of the top-level modules that code could not import, as far as that is known."""
+        """Return the top-level modules that code could not import, as far as that is known."""
 
     async def value(self, name: str, keys: Sequence[Any], spec: str) -> WrittenValue:
-        """The value of a variable as `format` writes it with `spec`; each key leads on from the value before.
+        """Return the value of a variable as `format` writes it with `spec`; each key indexes the value before.
 
-        A key is text, a number, a bool or None, or a list of them for a tuple. Runs none of the person's
-        code, and so reads only what is made of classes of Python, numpy and pandas themselves.
+        A key is text, a number, a bool or None, or a list of them for a tuple. None of the user's code runs,
+        so only values of classes of Python, numpy and pandas can be read.
         """
 
     async def aclose(self) -> None:
@@ -182,57 +181,57 @@ class Kernel(Protocol):
 
 @runtime_checkable
 class KeepsPast(Protocol):
-    """A kernel that can be taken back to the moment at which a turn began."""
+    """A kernel with a checkpoint for each turn."""
 
     async def written(self, moment: int) -> Sequence[Sequence[str]]:
-        """The files that runs have written to since, each with what can be done about it, and why not.
+        """Return the files that runs have written since a checkpoint: path, possible action, reason against it.
 
-        "put back", "remove", "same", or "not".
+        The action is "put back", "remove", "same" (the file is unchanged) or "not".
         """
 
     async def take_back(self, moment: int, paths: Sequence[str]) -> Mapping[str, Any] | None:
-        """Put names back as they were, and files at `paths`; what came of it, None where nothing is kept."""
+        """Restore variables, and the files at `paths`; return the result, None if there are no checkpoints."""
 
 
 class Kernels(Protocol):
-    """Finds or starts the kernel for a language, and owns their lives."""
+    """Finds or starts the kernel for a language, and closes all kernels."""
 
     @property
     def languages(self) -> Sequence[str]:
-        """Main names of the languages that can run here, the default first."""
+        """The main names of the languages that can run here, the default first."""
 
     @property
     def elsewhere(self) -> str:
-        """The machine on which the kernels are, as a person calls it; "" for this one.
+        """The name of the machine on which the kernels run; "" for this one.
 
-        There are then no files of this machine there, unless they were given to a kernel.
+        Another machine has only those files of this one that were copied to a kernel.
         """
 
     @property
     def resumed(self) -> bool:
-        """Whether the kernels that a stored session had live on, with all that is in them."""
+        """True if the kernels of a resumed session still run, with their variables."""
 
     @property
     def cwd(self) -> str:
-        """The directory of this machine in which the person works."""
+        """The user's working directory on this machine."""
 
     def known(self) -> Sequence[KnownLanguage]:
-        """Every language that is known, whether it can run here or not."""
+        """Return all known languages, also those that cannot run here."""
 
     def get(self, language: str) -> Kernel:
-        """The kernel for a language or an alias of it; not started by asking.
+        """Return the kernel for a language or an alias of it, without starting it.
 
         Raises:
-            UnknownLanguage: nothing here runs it; the message lists what does.
+            UnknownLanguage: no kernel here runs it; the message lists the languages.
         """
 
     def listen(self, listener: KernelListener) -> Callable[[], None]:
-        """Tell `listener` what happens outside runs, until the returned function is called."""
+        """Call `listener` with events outside runs, until the returned function is called."""
 
     async def rest(self) -> Sequence[str]:
-        """End every kernel until it is asked for again, with new variables; the languages that had any.
+        """End every kernel until its next use, without variables; return the languages that had any.
 
-        Only while nothing runs. Who holds a `Kernel` must get it anew.
+        Only while nothing runs. Callers that hold a `Kernel` must call `get` again.
         """
 
     async def aclose(self) -> None:

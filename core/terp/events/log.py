@@ -99,7 +99,7 @@ class EventLog:
         return record
 
     def since(self, number: int) -> Sequence[Record]:
-        """The records after `number`, oldest first."""
+        """Return the records after `number`, oldest first."""
         if number >= self.resumed_at or self._earlier is None:
             return self._records[number - self.resumed_at :]
         records = self._earlier.records
@@ -107,7 +107,7 @@ class EventLog:
         return [*records[at:], *self._records]
 
     def wake(self) -> None:
-        """Wake all who wait for a change, without a new record."""
+        """Wake all tasks that wait for a change, without a new record."""
         self._changed.notify()
 
     async def changed(self) -> None:
@@ -115,7 +115,7 @@ class EventLog:
         await self._changed.wait()
 
     async def follow(self, after: int = 0) -> AsyncGenerator[Record, None]:
-        """The records after `after`, and then each new one until the log is closed."""
+        """Yield the records after `after`, and then each new one until the log is closed."""
         while True:
             for record in self.since(after):
                 after = record.number

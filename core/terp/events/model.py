@@ -46,7 +46,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Retrying:
-    """The request failed and goes out again after `delay_s`; earlier chunks of the reply are void."""
+    """The request failed and is retried after `delay_s`; earlier chunks of the reply are void."""
 
     attempt: int
     reason: str
@@ -57,8 +57,8 @@ class Retrying:
 class Replied:
     """The reply is complete. Last, exactly once; `calls` of the message are in order of position.
 
-    `finish_reason` is the provider's word ("stop", "length", "tool_calls", "" when it gave none);
-    whether code was called is told by the calls alone.
+    `finish_reason` is the provider's word ("stop", "length", "tool_calls", "" for none); only `calls` say if
+    code was called.
     """
 
     message: Assistant
@@ -69,7 +69,7 @@ Chunk = Text | Reasoning | CallDelta | Usage | Retrying | Replied
 
 
 class Tools(list[Mapping[str, Any]]):
-    """The tools of one request, and what it `demands` of the reply: fields in OpenAI's form, passed on."""
+    """The tools of one request, with further fields of it (`demands`) in OpenAI's form."""
 
     def __init__(self, tools: Iterable[Mapping[str, Any]], demands: Mapping[str, Any]) -> None:
         super().__init__(tools)
@@ -77,7 +77,7 @@ class Tools(list[Mapping[str, Any]]):
 
 
 def demanded(tools: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The fields of a request that come with its tools."""
+    """Return the further fields of a request with these tools."""
     return tools.demands if isinstance(tools, Tools) else {}
 
 
@@ -86,12 +86,12 @@ class Model(Protocol):
 
     @property
     def name(self) -> str:
-        """The name a person would use for it, e.g. "openai/gpt-4o"."""
+        """The name that users write for it, such as "openai/gpt-4o"."""
 
     def stream(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
     ) -> AsyncGenerator[Chunk, None]:
-        """One request; its reply in pieces, ending with `Replied`.
+        """Send one request; yield its reply in pieces, the last of them `Replied`.
 
         `tools` are JSON schemas of functions in OpenAI's form, and may be `Tools`. Closing the
         generator, or cancelling the task that reads it, ends the request at the provider.
@@ -101,4 +101,4 @@ class Model(Protocol):
         """
 
     async def aclose(self) -> None:
-        """Give connections back. Harmless when called twice."""
+        """Close the connections. Harmless when called twice."""

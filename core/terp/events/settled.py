@@ -1,4 +1,4 @@
-"""Outputs as they stand at the end, as a notebook keeps them."""
+"""The final outputs of a run, as a notebook stores them."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -7,13 +7,13 @@ from terp.events.outputs import Clear, Display, DisplayUpdate, InputRequest, Omi
 
 
 class Displays:
-    """Which outputs show a display id, in any run of a session."""
+    """The outputs that show a display id, in all runs of a session."""
 
     def __init__(self) -> None:
         self._shown: dict[str, list[list[Output]]] = {}
 
     def note(self, display_id: str, outputs: list[Output]) -> None:
-        """`outputs` hold a display with this id."""
+        """Remember that `outputs` hold a display with this id."""
         self._shown.setdefault(display_id, []).append(outputs)
 
     def update(self, update: DisplayUpdate) -> None:
@@ -43,7 +43,7 @@ class Settled:
         return iter(self._outputs)
 
     def add(self, output: Output) -> None:
-        """Take one more output."""
+        """Add an output."""
         if isinstance(output, Clear):
             self._clear_next = output.wait
             if not output.wait:
@@ -69,7 +69,7 @@ class Settled:
                     self._displays.note(output.display_id, self._outputs)
 
     def typed(self, line: str) -> None:
-        """The person answered what the code asked."""
+        """Add the line that the user typed for the code."""
         self._text(Text("stdout", f"{line}\n"))
 
     def _text(self, text: Text) -> None:

@@ -1,4 +1,4 @@
-"""What runs leave behind in the session's folder: full text outputs, pictures, pages."""
+"""Files of runs in the session's folder: full text outputs, pictures, pages."""
 
 import base64
 import binascii
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 OUTPUTS = "outputs"
 """The folder of these files in the folder of a session."""
 _FLUSH_S = 0.2
-# Of a larger one the beginning is no picture.
+# A larger file would be cut, and a cut picture is none.
 _LARGEST_PICTURE = 100_000_000
 SPOOL_LIMIT = 256 * 1024 * 1024
 
@@ -39,16 +39,16 @@ _KEPT_AS_FILES = {
     "video/webm": "webm",
     "application/pdf": "pdf",
 }
-"""What no terminal and no model is given, by type: the extension of its file."""
+"""Types that neither terminal nor model gets, with the extensions of their files."""
 
 Shown = Display | DisplayUpdate
 
 
 class Artifacts:
-    """Writes the files of one session's runs below `folder`, which is made when the first is written.
+    """Writes the files of one session's runs below `folder`, which is created with the first of them.
 
-    They are named after the number of their `run`, as `out[N]` is. `home` is what holds this folder and
-    other files of terp's own. `scrubber` takes secrets out of what is text.
+    Their names begin with the number of their `run`, as `out[N]` does. `home` is the session's folder.
+    `scrubber` redacts files that are text.
     """
 
     def __init__(
@@ -60,9 +60,9 @@ class Artifacts:
         self._counts: dict[str, int] = {}
 
     def save(self, run: str, display: Shown) -> Shown:
-        """`display` with the path of the file its picture, sound, SVG or page was written to.
+        """Return `display` with the path of the file to which its picture, sound, SVG or page was written.
 
-        A bundle that plain text shows as well, such as a DataFrame's, is left as it is.
+        A bundle whose plain text says as much, such as a DataFrame's, is returned as it is.
         """
         content = _content(display, lambda text: self.scrubber().redacted(text))
         if content is None:
@@ -75,15 +75,15 @@ class Artifacts:
         return dataclasses.replace(display, path=str(path))
 
     def spool(self, run: str) -> "Spool":
-        """The file for the full text output of one run."""
+        """Return the file for the full text output of one run."""
         return Spool(self, run)
 
     def path(self, run: str) -> Path:
-        """Where the full text output of a run is, or will be."""
+        """Return the path for the full text output of a run."""
         return self._made() / f"{run}.txt"
 
     def spooled(self, number: int) -> str:
-        """The file with the full text output of a run, as far as it was written; "" when there is none."""
+        """Return the file with the text output of a run so far; "" for none."""
         path = self.folder / f"{number}.txt"
         return str(path) if path.is_file() else ""
 
@@ -92,10 +92,10 @@ class Artifacts:
 
 
 class Spool:
-    """The full text output of one run, in a file made by its first character, up to a cap.
+    """The full text output of one run, in a file that its first character creates, up to a cap.
 
-    A cap that is reached, or a disk that is full, ends the file and not the run: `failure` says which.
-    What was added is in the file soon, also when terp is killed; but no secret is.
+    If the cap is reached or the disk is full, the file ends but not the run: `failure` says why. Text is
+    redacted and soon in the file, so that little is lost if terp is killed.
     """
 
     def __init__(self, artifacts: Artifacts, run: str, limit: int = SPOOL_LIMIT) -> None:
@@ -109,7 +109,7 @@ class Spool:
         self.failure = ""
 
     def add(self, text: str) -> None:
-        """Append `text`, as far as there is room."""
+        """Append `text`, up to the cap."""
         kept = text[: self._room]
         try:
             if kept:
@@ -149,20 +149,20 @@ class Spool:
 
 
 def mime_of(path: str) -> str:
-    """The type of the picture that a file holds by its name; "" for other files."""
+    """Return the type of a picture by its file name; "" for other files."""
     suffix = Path(path).suffix.lower().removeprefix(".")
     known = {extension: mime for mime, extension in pictures.EXTENSIONS.items()}
     return "image/svg+xml" if suffix == "svg" else known.get(suffix, "")
 
 
 def kept_at(display: Shown, folder: Path) -> Path:
-    """Where the file of a display is in the session's `folder`, which may have been moved since."""
-    # A path of elsewhere is not followed.
+    """Return the file of a display in the session's `folder`, which may have been moved since."""
+    # Only the name is used: the path could lead anywhere.
     return folder / OUTPUTS / Path(display.path).name
 
 
 def with_picture(display: Shown, folder: Path) -> Shown:
-    """`display` with its picture, which a log on disk may have left to a file in the session's `folder`."""
+    """Return `display` with its picture, which a stored log leaves in a file of the session's `folder`."""
     mime = mime_of(display.path)
     if not mime or mime in display.data:
         return display

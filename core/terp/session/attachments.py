@@ -1,4 +1,4 @@
-"""Files that go with a prompt: described to the model where they are."""
+"""Files that are attached to a prompt, or named in it, and their descriptions for the model."""
 
 import base64
 import os
@@ -17,10 +17,10 @@ from terp.text.peek import Peek, Room, peek
 
 ROOM = Room(lines=5)
 _MOST_NAMED, _NAMED_ROOM, _LONGEST_PATH = 3, Room(lines=20, whole=2_048, cut=2_048), 300
-# A path in quotation marks, or a word; then what may stand around it in a sentence.
+# A path in quotation marks, or a word; then the marks that may surround it in a sentence.
 _NAMED = re.compile(r"""(?<!\w)(?:"([^"\n]+)"|'([^'\n]+)'|`([^`\n]+)`)|(\S+)""")
 _BEFORE, _BEHIND = "([{<\"'`*", ".,;:!?)]}>\"'`*"
-# A window that is not known, in tokens; and the bytes that a token has at least in most texts.
+# The context window of unknown models, in tokens; and the least bytes of a token in most texts.
 _USUAL_WINDOW, _BYTES_OF_TOKEN = 32_000, 2
 # Providers refuse larger pictures; they are then described in words only.
 _IMAGE_BYTES = 3_500_000
@@ -31,9 +31,9 @@ _CONFIRM = (
 
 
 def text_room(settings: Settings, environ: Mapping[str, str], parts: int = 1) -> Room:
-    """How much of a text goes along: where no code can read it, what the context window has room for.
+    """Return how much of a text is attached: a few lines if code can read it, else what the window holds.
 
-    So many `parts` share that.
+    The window is shared by `parts` texts.
     """
     if settings.code:
         return ROOM
@@ -44,22 +44,21 @@ def text_room(settings: Settings, environ: Mapping[str, str], parts: int = 1) ->
 
 
 def attach(
-    files: Sequence[str], cwd: Path, room: Room = ROOM, tell: Callable[[str], None] | None = None
+    files: Sequence[str], cwd: Path, room: Room = ROOM, warn: Callable[[str], None] | None = None
 ) -> tuple[Attachment, ...]:
-    """Describe `files`; relative names are those of terp's own directory.
+    """Describe `files`; relative names start at the working directory of this process.
 
-    A file below `cwd` is named relative to it. Any other stays where it is, is named by its absolute path,
-    and that is its `source`. `tell` gets a line for each text of which only a part has `room`, where no code
-    can read the rest.
+    A file below `cwd` is named relative to it. Any other is named by its absolute path, which is its
+    `source`. `warn` gets a line for each text that does not fit into `room`, if no code can read the rest.
 
     Raises:
         AttachmentError: one of them is missing or unreadable.
     """
-    return tuple(_attachment(source, cwd, room, tell) for source in _sources(files))
+    return tuple(_attachment(source, cwd, room, warn) for source in _sources(files))
 
 
 def attach_elsewhere(files: Sequence[str]) -> tuple[Attachment, ...]:
-    """Describe `files` for kernels of another machine, which are given them under their own names.
+    """Describe `files` for kernels on another machine, to which they are copied under their own names.
 
     Raises:
         AttachmentError: one of them is missing or unreadable.
@@ -68,7 +67,7 @@ def attach_elsewhere(files: Sequence[str]) -> tuple[Attachment, ...]:
 
 
 def with_attachments(prompt: str, attachments: Sequence[Attachment]) -> str:
-    """The prompt to send: attachments without any words ask to be confirmed."""
+    """Return the prompt to send; attachments without a prompt ask for a confirmation."""
     return _CONFIRM if attachments and not prompt.strip() else prompt
 
 
@@ -79,10 +78,10 @@ def named_files(
     redacted: Callable[[str], str],
     without: Sequence[str] = (),
 ) -> tuple[Attachment, ...]:
-    """Describe the first files below `cwd` that a prompt names by their paths, but those `without`.
+    """Describe the first files below `cwd` that a prompt names by their paths, except those in `without`.
 
-    They are sent through `redacted`. Of a file that the sandbox `hides`, or whose name is one of secrets, the
-    model reads name and size only.
+    Their texts are `redacted`. Of a file that the sandbox `hides`, or whose name is one of secrets, only name
+    and size are sent.
     """
     found: dict[str, Attachment] = {}
     for words in _NAMED.finditer(prompt):
@@ -103,7 +102,7 @@ def named_files(
 
 
 def _is_path(word: str) -> bool:
-    """Whether a word is meant as a file: a bare one may be the name of a file, and was meant as a word."""
+    """Return True if a word looks like a path; a bare word may name a file by chance."""
     return 2 < len(word) < _LONGEST_PATH and not word.startswith("@") and ("." in word or "/" in word)
 
 
@@ -120,7 +119,7 @@ def _named(path: Path, shown: str, redacted: Callable[[str], str] | None) -> Att
 
 
 def cut_line(name: str, look: Peek) -> str:
-    """What the user reads where the model does not get all of a text."""
+    """Return the line for the user about a text that is sent in part."""
     return f"{name} is cut: the model reads its first {len(look.lines):,} lines of {look.size:,} bytes."
 
 
@@ -147,15 +146,15 @@ def _problem(source: Path) -> str:
     return ""
 
 
-def _attachment(source: Path, cwd: Path, room: Room, tell: Callable[[str], None] | None) -> Attachment:
+def _attachment(source: Path, cwd: Path, room: Room, warn: Callable[[str], None] | None) -> Attachment:
     try:
         path = _below(source, cwd)
         here = path or source.resolve()
         look = peek(here, room)
     except OSError as error:
         raise AttachmentError(f"cannot attach '{source}': {error.strerror}.") from error
-    if tell and look.encoding and room.lines is None and not look.whole:
-        tell(cut_line(str(source), look))
+    if warn and look.encoding and room.lines is None and not look.whole:
+        warn(cut_line(str(source), look))
     where = "It is in the working directory" if path else "It is at that path, outside the working directory"
     found = _described(here, path.relative_to(cwd) if path else here, where, look)
     return found if path else replace(found, source=str(here))
@@ -183,7 +182,7 @@ def _described(here: Path, named: Path, where: str, look: Peek) -> Attachment:
 
 
 def _below(source: Path, cwd: Path) -> Path | None:
-    """The file as it is found below `cwd`; None when it is elsewhere."""
+    """Return the path of a file below `cwd`; None if it is elsewhere."""
     path = source.absolute()
     # `..` may lead out of a directory that the path seems to be in.
     places = (path.resolve(),) if ".." in path.parts else (path, path.resolve())

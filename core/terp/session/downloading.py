@@ -1,4 +1,4 @@
-"""Files from the network that a person named."""
+"""Files that the user attaches by their address."""
 
 import re
 from collections.abc import Iterator
@@ -10,22 +10,22 @@ from terp.errors import AttachmentError
 from terp.text.paths import fitting, unused
 
 LIMIT = 100_000_000
-"""The largest file that is fetched, in bytes."""
+"""The size limit of a download, in bytes."""
 
 _TIMEOUT_S = 30.0
 _NOT_IN_NAMES = re.compile(r"[\x00-\x1f/\\]+")
 
 
 def is_address(name: str) -> bool:
-    """Whether a file is named by its address: `http://…`, `https://…`."""
+    """Return True if a file is named by its address: `http://…`, `https://…`."""
     return name.lower().startswith(("http://", "https://"))
 
 
 def downloaded(address: str, folder: Path, limit: int = LIMIT) -> Path:
-    """Fetch a file into `folder`, under the last name in its address and never over another file.
+    """Download a file into `folder`, under the last name in its address; never overwrite another file.
 
     Raises:
-        AttachmentError: it cannot be fetched, it is larger than `limit`, or it cannot be written.
+        AttachmentError: it cannot be downloaded or written, or it is larger than `limit`.
     """
     # Few calls name an address.
     import httpx  # noqa: PLC0415

@@ -1,6 +1,6 @@
-"""What a session needs of its store: `terp.store.keeping.Keeper` in a folder, or another kind.
+"""The protocol of a store of sessions: `terp.store.keeping.Keeper` in a folder, or another store.
 
-Another store implements `Keeping`; or only `LineStore`, of which `terp.store.lines.keep_lines` makes one.
+Another store implements `Keeping`; or only `LineStore`, from which `terp.store.lines.keep_lines` builds one.
 """
 
 from collections.abc import Callable
@@ -53,47 +53,47 @@ class Stored:
 
 
 class Keeping(Protocol):
-    """Takes what happens in one session, in order. No method raises because a store fails."""
+    """Stores the events and messages of one session, in order. No method raises if the store fails."""
 
     @property
     def stored(self) -> Stored | None:
         """The session to resume; None for a new one."""
 
     def begin(self, notice: Callable[[Event], object], model: str) -> None:
-        """A session with this model begins; what goes wrong is logged with `notice`."""
+        """Begin a session with this model; failures are logged with `notice`."""
 
     def event(self, record: Record) -> None:
-        """Keep an event, before anyone sees it."""
+        """Store an event, before any reader sees it."""
 
     def change(self, change: Change) -> None:
-        """Keep a change of the messages, after it was made."""
+        """Store a change of the messages, after it was made."""
 
     def as_kept(self, text: str) -> str:
-        """A text as it is kept: without secrets."""
+        """Return a text as it is stored: without secrets."""
 
     def copy(self) -> str:
-        """Make another session of all that is kept until now; its id.
+        """Store a copy of the session so far; return its id.
 
         Raises:
-            SessionError: nothing is kept, or it cannot be copied.
+            SessionError: nothing is stored, or it cannot be copied.
         """
 
     def close(self) -> None:
-        """The session is over. Harmless when called twice."""
+        """Close the store. Harmless when called twice."""
 
 
 class LineStore(Protocol):
-    """Where the log of one session goes, in lines of JSON that are never changed again.
+    """An append-only log of one session, in lines of JSON.
 
-    The methods are called in the thread of the session, but for `sync`. Whatever they raise ends the
-    keeping, with a notice; the session goes on in memory.
+    The methods are called in the thread of the session, except `sync`. After an error of one of them the user
+    gets a notice, and the session continues in memory.
     """
 
     def append(self, lines: bytes) -> None:
-        """Take one or more whole lines: all of them, or none."""
+        """Append one or more whole lines: all of them, or none."""
 
     def sync(self) -> None:
-        """Have safe what was taken until now, at the end of a turn; called in another thread."""
+        """Write all appended lines safely to disk; called at the end of a turn, in another thread."""
 
     def close(self) -> None:
-        """The session is over. Harmless when called twice."""
+        """Close the store. Harmless when called twice."""

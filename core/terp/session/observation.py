@@ -1,4 +1,4 @@
-"""What the model reads of a run."""
+"""The text and pictures of a run that the model reads."""
 
 import json
 import re
@@ -30,12 +30,12 @@ _BARE = re.compile(r"<IPython\.core\.display\.\w+ object>")
 _IMAGES = 4
 _IMAGE_BASE64 = 4_000_000
 _FILES = 20
-# A longer result says how its code can be read again.
+# A longer result says how code can read it again.
 _LONG = 800
 
 
 class Observation:
-    """Gathers the outputs of one run in bounded memory and tells them as text and images."""
+    """Collects the outputs of one run in bounded memory, and returns them as text and images."""
 
     def __init__(self, max_chars: int, cwd: str) -> None:
         self._cwd = cwd
@@ -50,7 +50,7 @@ class Observation:
         self._saved: set[str] = set()
 
     def add(self, output: Output) -> None:
-        """Note one output, in order."""
+        """Add the next output."""
         if self._clear_next and not isinstance(output, Clear):
             self._forget()
         match output:
@@ -73,25 +73,25 @@ class Observation:
                 pass
 
     def remark(self, text: str) -> None:
-        """Add a sentence of terp's own for the model; nothing when it is empty."""
+        """Add a sentence of terp for the model, unless it is empty."""
         if text:
             self._remarks.append(text)
 
     @property
     def images(self) -> tuple[Image, ...]:
-        """The pictures that were displayed, the last few."""
+        """The last displayed pictures, at most 4."""
         return tuple(self._images[-_IMAGES:])
 
     @property
     def so_far(self) -> str:
-        """The text until now, in whole lines; "" when there is none."""
+        """The text so far, in whole lines; "" for none."""
         return self._text.text().rstrip("\n")
 
     def text(self, ended: RunEnded, full_output: str = "", cwd: str = "") -> str:
-        """All of it in words, once the run is over; never empty.
+        """Return the text of the run, once it has ended; never empty.
 
-        `full_output` is the path of the file with everything, `cwd` where the run has left the kernel. A
-        display that was updated is told as it ended: a progress bar is one line here, not a thousand.
+        `full_output` is the path of the full text output, `cwd` the kernel's directory after the run. Of a
+        display that was updated only the last state counts: a progress bar is one line, not a thousand.
         """
         self._rest()
         for update in self._updates.values():
@@ -109,7 +109,7 @@ class Observation:
         files = tuple(change for change in ended.files if change.path not in self._saved)
         said += _endings(replace(ended, files=files), cwd or self._cwd)
         if full_output and len(said[0]) > _LONG:
-            # What is shortened later (`terp.session.context.sent`) keeps its end.
+            # Results that are shortened later (`terp.session.context.request`) keep their end.
             said.append(f"[this output stays in {ended.recall or full_output}]")
         return "\n".join(said)
 
@@ -135,7 +135,7 @@ class Observation:
         self._text.add(text.rstrip("\n") + "\n")
 
     def _displayed(self, display: Display) -> None:
-        """A figure that the code has saved, too, is that file: one picture with one path."""
+        """Add a display; a figure that the code has also saved gets the path of that file."""
         if saved := pictures.saved_to(display.metadata):
             self._saved.add(saved)
             display = replace(display, path=file_name(saved, self._cwd))
@@ -199,7 +199,7 @@ def _listed(files: tuple[FileChange, ...], cwd: str) -> str:
 
 
 def described(display: Display | DisplayUpdate) -> str:
-    """What was displayed, in words: its text, or the file it is in."""
+    """Return a display as text: its own text, or the file it is in."""
     picture = pictures.raster(display.data)
     if picture is not None:
         size = pictures.size(picture[1])
@@ -211,7 +211,7 @@ def described(display: Display | DisplayUpdate) -> str:
 
 
 def plain_of(bundle: Mapping[str, Any]) -> str:
-    """A MIME bundle as text, for whoever cannot see it; never base64."""
+    """Return a MIME bundle as text; never base64."""
     plain = bundle.get("text/plain")
     # Displays of Markdown, JSON and LaTeX have as text the name of their class.
     bare = isinstance(plain, str) and _BARE.fullmatch(plain) is not None
