@@ -3,7 +3,6 @@
 import asyncio
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import aclosing
 from pathlib import Path
 from typing import Protocol, TextIO, assert_never
 
@@ -20,8 +19,8 @@ from terp.events.outputs import (
     Error,
     InputRequest,
     Omitted,
+    Output,
     RunEnded,
-    RunStarted,
     RunStatus,
     Text,
     ToolWorking,
@@ -34,7 +33,7 @@ from terp.person.dialog import Questions, UserDialog
 from terp.session.artifacts import Artifacts
 from terp.session.foreground import Foreground, Interrupted, Interrupts
 from terp.session.observation import plain_of
-from terp.session.runs import Interleaver
+from terp.session.runs import drain
 from terp.session.services import Services
 from terp.store.places import Place
 from terp.text.languages import language_of, means_language
@@ -46,8 +45,6 @@ from terp_cli.render.run_text import displayed_file
 from terp_cli.repl.keeping import folder_of
 from terp_cli.repl.terminal_ui import person_beside
 from terp_cli.terminal.sanitise import readable
-
-Shown = Text | Display | DisplayUpdate | Error | Omitted | RunStarted | Clear
 
 _CODES: dict[RunStatus, int] = {
     "ok": 0,
@@ -84,70 +81,61 @@ def language_for(argument: str, asked: str, languages: Sequence[str]) -> str:
     return language_of(word, languages) or (word if means_language(word) else languages[0])
 
 
-class CodeServices(Protocol):
-    """The services that running code can use."""
-
-    async def type_in(self, request: InputRequest, kernel: Kernel) -> object:
-        """Give the kernel a line for code that waits for one."""
-
-    async def serve(self, call: BackCall, kernel: Kernel) -> None:
-        """Give the kernel the answer of the service that code calls."""
-
-
 class ScriptRun:
-    """Runs code and passes on what it puts out: its own streams to ours, results to `out`."""
+    """A run whose outputs are written (`RunSink`): stdout and results to `out`, the rest to `notes`."""
 
-    def __init__(self, out: TextIO, notes: TextIO, artifacts: Artifacts, answers: CodeServices) -> None:
+    def __init__(self, out: TextIO, notes: TextIO, artifacts: Artifacts, runner: "SessionlessRunner") -> None:
         self._out = out
         self._notes = notes
         self._artifacts = artifacts
-        self._answers = answers
+        self._runner = runner
         self._status: RunStatus = "died"
         self.error: Error | None = None
         """The error that ended the code, if any."""
 
     async def run(self, kernel: Kernel, code: str, *, timeout_s: float) -> int:
-        """Run `code` to its end; the exit code."""
-        running = kernel.execute(code, run_id="run", timeout_s=timeout_s)
-        async with aclosing(running) as items, aclosing(Interleaver()) as beside:
-            while not isinstance(item := await beside.next(items), RunEnded):
-                match item:
-                    case InputRequest(prompt=prompt):
-                        self._write(self._notes, prompt)
-                        beside.begin(self._type_in(item, kernel))
-                    case BackCall():
-                        beside.begin(self._answers.serve(item, kernel))
-                    case ToolWorking():
-                        # What it puts out is what who called wants to see.
-                        continue
-                    case _:
-                        self._show(item)
-            self._end(item)
+        """Run `code` to its end; return the exit code."""
+        self._kernel = kernel
+        self._end(await drain(kernel.execute(code, run_id="run", timeout_s=timeout_s), self))
         exited = _exit_code(self.error) if self.error is not None and self._status == "error" else None
         return _CODES[self._status] if exited is None else exited
 
-    async def _type_in(self, request: InputRequest, kernel: Kernel) -> None:
-        await self._answers.type_in(request, kernel)
+    def started(self) -> None:
+        """Do nothing: only outputs are written."""
 
-    def _show(self, item: Shown) -> None:
-        match item:
+    def working(self, tool: ToolWorking) -> None:
+        """Do nothing: of a tool the caller reads its output."""
+
+    async def serve(self, call: BackCall) -> None:
+        """Answer a service call of the code."""
+        await self._runner.serve(call, self._kernel)
+
+    async def type_in(self, request: InputRequest) -> None:
+        """Give the code the next line of stdin."""
+        await self._runner.type_in(request, self._kernel)
+
+    def output(self, output: Output) -> None:
+        """Write an output, or the prompt of a request for input."""
+        match output:
             case Text(stream=stream, text=text):
                 self._write(self._out if stream == "stdout" else self._notes, text)
             case Display() | DisplayUpdate():
-                self._display(item)
-            case Error() if _exit_code(item) is not None:
-                # Code that is run alone ends as a program does.
-                self.error = item
+                self._display(output)
+            case Error() if _exit_code(output) is not None:
+                # A script ends as a program does.
+                self.error = output
             case Error(traceback=traceback, name=name, value=value):
-                self.error = item
+                self.error = output
                 trace = "\n".join(traceback) or f"{name}: {value}"
                 self._write(self._notes, without_escapes(trace) + "\n")
             case Omitted(characters=characters):
                 self._write(self._notes, f"[… {characters:,} characters left out …]\n")
-            case RunStarted() | Clear():
+            case InputRequest(prompt=prompt):
+                self._write(self._notes, prompt)
+            case Clear():
                 return
             case _:
-                assert_never(item)
+                assert_never(output)
 
     def _end(self, ended: RunEnded) -> None:
         self._status = ended.status

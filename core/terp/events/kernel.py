@@ -169,7 +169,7 @@ class Kernel(Protocol):
         """Return the top-level modules that code could not import, as far as that is known."""
 
     async def value(self, name: str, keys: Sequence[Any], spec: str) -> WrittenValue:
-        """Return the value of a variable as `format` writes it with `spec`; each key indexes the value before.
+        """Return a variable as `format` writes it with `spec`, indexed by one key after the other.
 
         A key is text, a number, a bool or None, or a list of them for a tuple. None of the user's code runs,
         so only values of classes of Python, numpy and pandas can be read.
@@ -184,13 +184,13 @@ class KeepsPast(Protocol):
     """A kernel with a checkpoint for each turn."""
 
     async def written(self, moment: int) -> Sequence[Sequence[str]]:
-        """Return the files that runs have written since a checkpoint: path, possible action, reason against it.
+        """Return the files written since a checkpoint, each with the possible action and why not.
 
         The action is "put back", "remove", "same" (the file is unchanged) or "not".
         """
 
     async def take_back(self, moment: int, paths: Sequence[str]) -> Mapping[str, Any] | None:
-        """Restore variables, and the files at `paths`; return the result, None if there are no checkpoints."""
+        """Restore variables and the files at `paths`; return the result, None without checkpoints."""
 
 
 class Kernels(Protocol):

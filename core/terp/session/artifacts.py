@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from terp.events.outputs import Display, DisplayUpdate
+from terp.secrets.stream_redactor import TextRedactor
 from terp.settings.places import make_private
 from terp.text import pictures
 from terp.text.files import content_of, made_anew
@@ -17,7 +18,6 @@ from terp.text.plain import is_wordless, mended
 
 if TYPE_CHECKING:
     from terp.secrets.scrubbing import Scrubber
-    from terp.secrets.stream_redactor import TextRedactor
 
 OUTPUTS = "outputs"
 """The folder of these files in the folder of a session."""
@@ -128,7 +128,7 @@ class Spool:
                 made_anew(path), "w", encoding="utf-8", errors="backslashreplace", newline=""
             )
             self.path = str(path)
-            self._flow = _flow(self._artifacts.scrubber)
+            self._flow = TextRedactor(self._artifacts.scrubber)
         assert self._flow is not None, "it is made with the file"
         self._file.write(self._flow.passed(text))
         if (now := time.monotonic()) >= self._flushed_at + _FLUSH_S:
@@ -176,16 +176,10 @@ def with_picture(display: Shown, folder: Path) -> Shown:
 
 
 def _shapes() -> "Scrubber":
-    """What takes out secrets that can be told by their form alone."""
-    from terp.secrets.scrubbing import Scrubber  # noqa: PLC0415  (a session without any output does without)
+    """Return what redacts texts that look like secrets."""
+    from terp.secrets.scrubbing import Scrubber  # noqa: PLC0415  (not needed without output)
 
     return Scrubber()
-
-
-def _flow(scrubber: "Callable[[], Scrubber]") -> "TextRedactor":
-    from terp.secrets.stream_redactor import TextRedactor  # noqa: PLC0415  (see above)
-
-    return TextRedactor(scrubber)
 
 
 def _content(display: Shown, redacted: Callable[[str], str]) -> tuple[str, bytes] | None:

@@ -8,7 +8,7 @@ from terp.analysis.rules.deciding import Ruling
 from terp.events import RULE, CodeProposed
 from terp.events.kernel import Kernel
 from terp.events.log import EventLog
-from terp.kernels.sandbox.tier import is_confined
+from terp.kernels.sandbox.tier import NONE
 from terp.models.tool import Call
 from terp.person import Decline, Person, Run
 from terp.person.dialog import Questions
@@ -70,7 +70,7 @@ class Proposals:
 
     def has_shown_tier(self, kernel: Kernel) -> bool:
         """Return False if the kernel runs without the sandbox that was shown with the last proposal."""
-        return is_confined(kernel.tier) or not is_confined(self._shown_tier)
+        return kernel.tier != NONE or self._shown_tier == NONE
 
     def _asking(
         self, proposed: CodeProposed, ruling: Ruling, *, edited: bool
