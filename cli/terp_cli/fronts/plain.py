@@ -11,7 +11,7 @@ from terp import events as on
 from terp.errors import with_remedy
 from terp.events import outputs as out
 from terp.events.changes import delta_line, described_files, file_groups, stopped_line
-from terp.text.fencing import unfenced
+from terp.text.fences import unfenced
 from terp_cli.fronts.event_order import JobsAside
 from terp_cli.render import sentences
 from terp_cli.render.effects_line import effects_line, notable

@@ -22,7 +22,7 @@ from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.places import Places
 from terp.store.catalogue import SessionEntry
-from terp.text.fencing import fenced
+from terp.text.fences import fenced
 from terp_cli.fronts.interactive import InteractiveFront
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.prompt.interface import PromptReader

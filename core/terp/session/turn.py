@@ -30,7 +30,7 @@ from terp.session.foreground import Interrupted, Interrupts, Task
 from terp.session.jobs import Job, Jobs, still_running
 from terp.session.proposals import Proposals
 from terp.session.resources import SessionResources
-from terp.text.fencing import fenced
+from terp.text.fences import fenced
 
 TYPED = "typed"
 """The beginning of the call IDs of code that the user typed."""

@@ -7,6 +7,7 @@ from urllib.parse import unquote
 
 from rich.text import Text
 
+from terp.text.fences import Fence, opening_fence
 from terp_cli.render.markdown.markdown import MarkdownStream
 from terp_cli.render.output.display import Drawn
 
@@ -20,7 +21,6 @@ _BEGUN = re.compile(
     rf"!|{_WORDS}(?:\](?:\((?:(?:{_BARE}{{0,500}}|<{_ANGLED}{{0,500}}>?)"
     rf"(?: *| +\"{_TITLE}{{0,200}}\"? *))?)?)?"
 )
-_FENCE = re.compile(r" {0,3}(```|~~~)")
 
 
 class AnswerStream:
@@ -43,7 +43,7 @@ class AnswerStream:
         self._addresses: dict[str, None] = {}
         self._held = ""
         self._line = ""
-        self._in_fence = False
+        self._fence: Fence | None = None
 
     def feed(self, text: str) -> list[Text]:
         """Return the rows that `text` finished."""
@@ -57,7 +57,7 @@ class AnswerStream:
         rows: list[Drawn] = [*self._passed(rest), *self._markdown.finish()]
         for address in self._addresses:
             rows += self._picture(address)
-        self._line, self._in_fence, self._addresses = "", False, {}
+        self._line, self._fence, self._addresses = "", None, {}
         return rows
 
     def tail(self, limit: int) -> list[Text]:
@@ -72,7 +72,7 @@ class AnswerStream:
         """Return `text` without the images; hold back an undecided end."""
         self._held = ""
         parts: list[str] = []
-        at, line, in_fence = 0, self._line, self._in_fence
+        at, line, fence = 0, self._line, self._fence
         while (start := text.find("!", at)) >= 0:
             parts.append(text[at:start])
             self._follow(text[at:start])
@@ -86,12 +86,12 @@ class AnswerStream:
             parts.append(kept)
             self._follow(kept)
             at = image.end() if image else start + 1
-        self._line, self._in_fence = line, in_fence
+        self._line, self._fence = line, fence
         return "".join(parts) + text[at:]
 
     def _replaced(self, image: re.Match[str], text: str) -> str:
         address = image["bare"] or image["angled"]
-        if self._in_fence:
+        if self._fence:
             return image[0]
         if not self._is_shown(address):
             self._addresses[address] = None
@@ -108,7 +108,11 @@ class AnswerStream:
             return
         first, *others = text.split("\n")
         for line in (self._line + first, *others[:-1]):
-            self._in_fence ^= _FENCE.match(line) is not None
+            if self._fence is None:
+                opening = opening_fence(line)
+                self._fence = opening if opening and opening.columns <= 3 else None
+            elif self._fence.is_closed_by(line):
+                self._fence = None
         self._line = others[-1][:200]
 
 

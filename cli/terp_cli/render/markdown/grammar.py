@@ -25,6 +25,7 @@ from terp_cli.terminal.sanitise import readable
 
 _NOTE = re.compile(r"\[\^([^\]\s]{1,60})\]:[ \t]*")
 _NOTE_MARK = re.compile(r"\[\^([^\]\s]{1,60})\]")
+# markdown-it has cut the line from its indentation: `terp.text.fences` reads whole lines.
 _FENCE = re.compile(r"`{3}|~{3}")
 _BREAK = re.compile(r"<br\s{0,3}/?>", re.IGNORECASE)
 _TAG = re.compile(rf"</?(?:{'|'.join(block_names)})(?=[\s/>]|\Z)|<!--", re.IGNORECASE)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from rich.text import Text
 
+from terp.text.fences import Fence, opening_fence
 from terp_cli.render.code import CodeStream
 from terp_cli.render.markdown import blocks
 from terp_cli.render.markdown.prose import ProseBlocks
@@ -19,7 +20,6 @@ from terp_cli.render.pieces import Pieces
 _QUOTE = re.compile(r" {0,3}> ?")
 # As deep as quotes are taken apart as they stream; the parser knows twenty levels.
 _DEEPEST_QUOTE = 8
-_FENCE = re.compile(r"( *)(`{3,}|~{3,})[ \t]*(.*)")
 # A line this long is looked at before it ends, whenever it has grown by as much again.
 _LONG_LINE = 512
 
@@ -47,8 +47,7 @@ class MarkdownStream:
         self._prose = ProseBlocks(width, tail_rows, ascii_only=ascii_only)
         self._line = Pieces()
         self._code: CodeStream | None = None
-        self._fence = ""
-        self._fence_indent = 0
+        self._fence = Fence("", "```")
         self._held_return = False
 
     def feed(self, text: str) -> list[Text]:
@@ -111,8 +110,8 @@ class MarkdownStream:
         if self._quote is not None and self._quote._goes_on_with(line):
             return self._quoted_line(line)
         rows = self._leave_quote()
-        opening = _FENCE.fullmatch(line)
-        if opening and self._opens(opening):
+        opening = opening_fence(line)
+        if opening and (opening.columns <= 3 or self._prose.in_list):
             return rows + self._open(opening)
         return rows + self._prose.line(line)
 
@@ -144,38 +143,26 @@ class MarkdownStream:
         quote, self._quote = self._quote, None
         return blocks.quoted(quote.finish()) if quote is not None else []
 
-    def _opens(self, opening: re.Match[str]) -> bool:
-        if opening[2][0] == "`" and "`" in opening[3]:
-            return False
-        return len(opening[1]) <= 3 or self._prose.in_list
-
-    def _open(self, opening: re.Match[str]) -> list[Text]:
-        self._fence, self._fence_indent = opening[2], len(opening[1])
-        rows = self._prose.interrupt(self._fence_indent)
-        language = opening[3].split()[0].strip("{}.") if opening[3].strip() else ""
-        self._code = CodeStream(language, self._width, self._prose.indent)
+    def _open(self, opening: Fence) -> list[Text]:
+        self._fence = opening
+        rows = self._prose.interrupt(opening.columns)
+        self._code = CodeStream(opening.language, self._width, self._prose.indent)
         return rows
 
     def _code_line(self, code: CodeStream, line: str) -> list[Text]:
-        if self._closes(line):
+        if self._fence.is_closed_by(line):
             self._code = None
             return []
         return code.feed(self._dedented(line) + "\n")
 
-    def _closes(self, line: str) -> bool:
-        bare = line.strip()
-        indent = len(line) - len(line.lstrip(" "))
-        is_fence = len(bare) >= len(self._fence) and bare == self._fence[0] * len(bare)
-        return is_fence and indent <= self._fence_indent + 3
-
     def _dedented(self, line: str) -> str:
         indent = len(line) - len(line.lstrip(" "))
-        return line[min(indent, self._fence_indent) :]
+        return line[min(indent, self._fence.columns) :]
 
     def _code_tail(self, code: CodeStream, limit: int) -> list[Text]:
         line = self._line.end(self._width() * limit)
         # What may still become the end of the fence is not shown as code.
-        if not line.strip(" " + self._fence[0]):
+        if not line.strip(" " + self._fence.marks[0]):
             return []
         whole = len(line) == len(self._line)
         return code.preview(self._dedented(line) if whole else line, limit, whole=whole)

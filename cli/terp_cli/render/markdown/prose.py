@@ -205,6 +205,7 @@ class Rest:
 
 
 # Hidden until the line continues: the start of a fence, or an underline that may be a list item.
+# The beginning of a line that may yet be a fence, or the line under a heading.
 _UNDECIDED = re.compile(r"\s*(`{1,2}|`{3,}.*|~{3,}.*|[-=]+\s*)\Z")
 # A complete table has the best widths; most are no longer than two tails.
 _TABLE_PATIENCE = 2

@@ -19,7 +19,7 @@ from terp.models import tool
 from terp.person import Decline, Run
 from terp.secrets.stream_redactor import StreamRedactor
 from terp.session.session import Session
-from terp.text.fencing import quoted
+from terp.text.fences import quoted
 from terp_cli.server.failures import RequestRefused
 from terp_cli.server.openai.forms import ChatMessage
 from terp_cli.server.openai.markdown import Markdown

@@ -1,6 +1,5 @@
 """A turn as Markdown: what the model says, code and what it puts out in fences, pictures as links."""
 
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import assert_never
@@ -8,11 +7,10 @@ from typing import assert_never
 from terp import events as on
 from terp.events.error_text import readable
 from terp.events.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
-from terp.text.fencing import fenced, quoted
+from terp.text.fences import fenced, marks_around_lines, quoted
 from terp.text.plain import Lines
 from terp_cli.render import sentences
 
-_CLOSING = re.compile(r"^ {0,3}(`{3,})[ \t]*$", re.MULTILINE)
 _PICTURES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg"})
 
 
@@ -109,7 +107,7 @@ class Markdown:
         """Whole lines inside the fence for output, which is opened, or exchanged for a longer one."""
         if not text:
             return
-        needed = "`" * (1 + max((len(found) for found in _CLOSING.findall(text)), default=2))
+        needed = marks_around_lines(text)
         if len(needed) > len(self._fence):
             yield from self._shut()
             self._fence = needed

@@ -1,16 +1,15 @@
 """Code and tests in the replies of a model; tests are split so that each can run without the others."""
 
 import ast
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from terp.errors import TerpError
 from terp.events.messages import Assistant
 from terp.models.tool import Call, understand
+from terp.text.fences import opening_fence, unfenced
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-FENCE = re.compile(r"(`{3,}|~{3,})\s*([\w+-]*)[^`]*")
 
 
 class NoTests(TerpError):
@@ -66,18 +65,17 @@ def only_tests(text: str) -> str:
 
 def blocks(text: str) -> Iterator[tuple[str, str]]:
     """Yield the language and content of fenced blocks; a block without an end mark reaches to the end."""
-    mark, language, lines = "", "", list[str]()
+    fence, lines = None, list[str]()
     for line in text.splitlines():
-        fence = FENCE.fullmatch(line.strip())
-        if mark and fence and fence[1].startswith(mark) and not fence[2]:
-            yield language, "".join(f"{one}\n" for one in lines)
-            mark, lines = "", []
-        elif mark:
+        if fence is None:
+            fence = opening_fence(line.strip())
+        elif fence.is_closed_by(line.strip()):
+            yield fence.language.lower(), "".join(f"{one}\n" for one in lines)
+            fence, lines = None, []
+        else:
             lines.append(line)
-        elif fence:
-            mark, language = fence[1], fence[2].lower()
-    if mark:
-        yield language, "".join(f"{one}\n" for one in lines)
+    if fence is not None:
+        yield fence.language.lower(), "".join(f"{one}\n" for one in lines)
 
 
 def names_in(text: str) -> frozenset[str]:
@@ -173,7 +171,6 @@ def _used(tree: ast.AST) -> Iterator[str]:
 
 CODE, TEST = "code", "test"
 _PYTHON = ("", "python", "py", "python3")
-_FENCED = re.compile(r"\s*(`{3,}|~{3,})[\w+-]*\n(.*?)\n?\s*\1\s*", re.DOTALL)
 
 
 def code_in(reply: Assistant, wanted: frozenset[str] = frozenset(), kind: str = CODE) -> str:
@@ -198,9 +195,7 @@ def between_marks(text: str, kind: str) -> str:
     if start not in text:
         return ""
     inner = text.rpartition(start)[2].partition(end)[0]
-    if fenced := _FENCED.fullmatch(inner):
-        inner = fenced[2]
-    code = inner.strip("\n").rstrip()
+    code = unfenced(inner).strip("\n").rstrip()
     return f"{code}\n" if code else ""
 
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from terp.checks.solve.code import FENCE, NoTests, blocks, only_tests, split, without_tests
+from terp.checks.solve.code import NoTests, blocks, only_tests, split, without_tests
 from terp.errors import SettingsError
+from terp.text.fences import opening_fence
 from terp.text.files import Refused, read_bounded
 
 Source = Literal["given", "human", "ai"]
@@ -205,13 +206,12 @@ def read_markdown(text: str, name: str) -> Problem:
         SettingsError: it has no description, or its tests are no Python.
     """
     parts = {"description": "", "example": "", "interface": "", "tests": ""}
-    part, inside = "description", ""
+    part, fence = "description", None
     for line in text.splitlines():
-        fence = FENCE.fullmatch(line.strip())
-        if inside:
-            inside = "" if line.strip().startswith(inside) and fence and not fence[2] else inside
-        elif fence:
-            inside = fence[1]
+        if fence is not None:
+            fence = None if fence.is_closed_by(line.strip()) else fence
+        elif fence := opening_fence(line.strip()):
+            pass
         elif heading := _HEADING.fullmatch(line):
             word = heading[1].lower().rstrip("s:")
             part = next((to for begin, to in _HEADED.items() if word.startswith(begin)), "description")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from terp.checks.solve.problem import Problem, Test
-from terp.text.fencing import fenced
+from terp.text.fences import fenced
 
 _SHOWN = 5
 SYSTEM = (

@@ -14,7 +14,7 @@ from terp.events.log import EventLog
 from terp.person import Consent
 from terp.person.dialog import UserDialog
 from terp.session.foreground import Interrupted, Interrupts, Task
-from terp.text.fencing import fenced
+from terp.text.fences import fenced
 
 _COULD_DECEIVE = "The code ran in the process that judged it, which it could deceive: read what changed."
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from terp.models.repair.tool_arguments import first_wins, reads_as_json
 from terp.models.tool import implied_language
+from terp.text.fences import BEGINS_BLOCK, MAY_BEGIN_BLOCK
 from terp.text.languages import language_of
 
 # `{`, any members before `code` that hold no object or list, and the quote that opens the code.
@@ -29,8 +30,6 @@ _UNDECIDED = re.compile(r'\s*(?:"{0,2}|\[\s*)')
 # Whole escapes only: half of one stays behind for the next piece.
 _STRING = re.compile(r'[^"\\]*+(?:\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])[^"\\]*+)*+', re.DOTALL)
 _HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?")
-_MAYBE_FENCED = re.compile(r"\s{0,32}(?:`{0,2}|~{0,2})")
-_FENCED = re.compile(r"\s{0,32}(?:```|~~~)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +113,9 @@ class ArgumentsDecoder:
         if self._begun:
             return text
         self._unsaid += text
-        if _MAYBE_FENCED.fullmatch(self._unsaid):
+        if MAY_BEGIN_BLOCK.fullmatch(self._unsaid):
             return ""
-        if _FENCED.match(self._unsaid):
+        if BEGINS_BLOCK.match(self._unsaid):
             return self._go(self._nothing)
         self._begun = True
         return self._unsaid

@@ -27,20 +27,15 @@ from terp.events.messages import Assistant, ToolCall
 from terp.events.model import CallDelta, Chunk, Replied, Retrying, Text
 from terp.models.repair.control_tokens import ControlTokenFilter
 from terp.models.tool import NAME, tool_call
+from terp.text.fences import LONGEST_FENCE_LINE, MAY_BECOME_CLOSING, MAY_BECOME_OPENING, Fence, opening_fence
 from terp.text.languages import language_of
 
 _CUT_OFF = ("length", "max_tokens")
 _PYTHON_TOKEN = re.compile(r"""\#.* | '{3} | "{3} | '(?:\\.|[^'\\])*+'? | "(?:\\.|[^"\\])*+"? """, re.VERBOSE)
 _PYTHON_STRING_END = {mark: re.compile(rf"(?:\\.?|(?!{mark})[^\\])*+{mark}") for mark in ("'''", '"""')}
 _HEREDOC = re.compile(r"""(?<!<)<<(?P<dash>-?)[ \t]*(?P<quote>['"\\]?)(?P<word>[A-Za-z_][\w.-]*)""")
-_OPENING = re.compile(r"(?P<indent>[ \t]*)(?P<fence>`{3,}(?=[^`]*$)|~{3,})(?P<info>.*)")
-_OPENING_BEGUN = re.compile(r"[ \t]*(?:`{0,2}|`{3,}[^`\n]*|~{0,2}|~{3,}[^\n]*)")
-_BARE = re.compile(r"(?P<indent>[ \t]*)(?P<fence>`{3,}|~{3,})[ \t\r]*")
-_BARE_BEGUN = re.compile(r"[ \t]*(?:`*|~*)[ \t\r]*")
-_LANGUAGE = re.compile(r"\s*\{?\s*\.?([\w+#.-]+)")
 _PRINTED_CALL = "tool_call("
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_LONGEST_FENCE_LINE = 1000
 
 
 class OpenString(Protocol):
@@ -170,25 +165,13 @@ class _Mode(Enum):
     DOUBTFUL = auto()  # after a closing fence that may be part of a string
 
 
-@dataclass(frozen=True, slots=True)
-class _Fence:
-    indent: str
-    marks: str
-
-    def is_closed_by(self, line: str) -> bool:
-        bare = _BARE.fullmatch(line) if len(line) <= _LONGEST_FENCE_LINE else None
-        if bare is None or bare["fence"][0] != self.marks[0] or len(bare["fence"]) < len(self.marks):
-            return False
-        return _columns(bare["indent"]) <= _columns(self.indent) + 3
-
-
 class FenceScanner:
     """Cuts text into prose and blocks of code. `language_of` gives the language a word means, or ""."""
 
     def __init__(self, language_of: Callable[[str], str]) -> None:
         self._language_of = language_of
         self._mode = _Mode.PROSE
-        self._fence = _Fence("", "```")
+        self._fence = Fence("", "```")
         self._language = ""
         self._pieces: list[Piece] = []
         self._line: list[str] = []  # the begun line, as long as it may be a fence
@@ -242,8 +225,8 @@ class FenceScanner:
             self._end_line()
         elif self._mode is not _Mode.DOUBTFUL:
             begun = "".join(self._line)
-            pattern = _OPENING_BEGUN if self._mode is _Mode.PROSE else _BARE_BEGUN
-            if len(begun) > _LONGEST_FENCE_LINE or not pattern.fullmatch(begun):
+            pattern = MAY_BECOME_OPENING if self._mode is _Mode.PROSE else MAY_BECOME_CLOSING
+            if len(begun) > LONGEST_FENCE_LINE or not pattern.fullmatch(begun):
                 self._line = []
                 self._pass(begun)
 
@@ -254,7 +237,7 @@ class FenceScanner:
             return
         bare = line.removesuffix("\n")
         match self._mode:
-            case _Mode.PROSE if (opening := _opening(bare)) is not None:
+            case _Mode.PROSE if (opening := opening_fence(bare)) is not None:
                 self._open(opening, line)
             case _Mode.DOUBTFUL:
                 self._doubt(line)
@@ -266,10 +249,9 @@ class FenceScanner:
             case _:
                 self._pass(line)
 
-    def _open(self, opening: re.Match[str], line: str) -> None:
-        self._fence = _Fence(opening["indent"], opening["fence"])
-        word = _LANGUAGE.match(opening["info"])
-        self._language = self._language_of(word[1]) if word else ""
+    def _open(self, opening: Fence, line: str) -> None:
+        self._fence = opening
+        self._language = self._language_of(opening.language) if opening.language else ""
         if self._language:
             self._mode, self._kept = _Mode.OPENING, [line]
         else:
@@ -279,9 +261,9 @@ class FenceScanner:
     def _look_at_first_code(self) -> None:
         code = "".join(self._kept[1:])
         begun = code.lstrip()
-        if len(code) - len(begun) <= _LONGEST_FENCE_LINE and _PRINTED_CALL.startswith(begun):
+        if len(code) - len(begun) <= LONGEST_FENCE_LINE and _PRINTED_CALL.startswith(begun):
             return
-        printed = begun.startswith(_PRINTED_CALL) and len(code) - len(begun) <= _LONGEST_FENCE_LINE
+        printed = begun.startswith(_PRINTED_CALL) and len(code) - len(begun) <= LONGEST_FENCE_LINE
         self._begin(_Mode.QUOTED if printed else _Mode.CODE, code)
 
     def _begin(self, mode: _Mode, code: str) -> None:
@@ -334,14 +316,6 @@ class FenceScanner:
         if line.startswith(indent):
             return line[len(indent) :]
         return line[min(len(indent), len(line) - len(line.lstrip(" \t"))) :]
-
-
-def _opening(line: str) -> re.Match[str] | None:
-    return _OPENING.fullmatch(line) if len(line) <= _LONGEST_FENCE_LINE else None
-
-
-def _columns(indent: str) -> int:
-    return len(indent.expandtabs(4))
 
 
 class FencedReply:

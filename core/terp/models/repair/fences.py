@@ -5,7 +5,6 @@ later one may need what an earlier one defined, and each result tells the model 
 as a block is written in `fence_scanner`.
 """
 
-import re
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
@@ -17,6 +16,7 @@ from terp.events.model import Chunk, Model, Retrying, Tools, demanded
 from terp.models.repair.arguments import ArgumentsDecoder
 from terp.models.repair.leaked_calls import LeakedCalls, PrintedCalls, callable_names, lift_leaked_calls
 from terp.models.tool import Call, Misunderstood, fresh_ids, understand
+from terp.text.fences import marks_around
 
 
 class FencedModel:
@@ -204,6 +204,5 @@ def _block(call: ToolCall, meant: Call | Misunderstood, languages: Sequence[str]
         # A call that was cut off is written as far as it went; its result says what was wrong.
         shown = ArgumentsDecoder(call.name, languages).feed(call.raw or call.arguments)
         language, code = (shown.language, shown.text) if shown else ("", call.raw or call.arguments)
-    longest = max((len(run) for run in re.findall(r"`{3,}", code)), default=2)
-    fence = "`" * (longest + 1)
+    fence = marks_around(code)
     return f"{fence}{language}\n{code}\n{fence}"

@@ -29,6 +29,7 @@ _NAMED = re.compile(
     r'\{\s*(?:"type"\s*:\s*"function"\s*,\s*)?"name"\s*:\s*"(?P<name>[^"\\]*)"\s*,\s*"(?:arguments|parameters)"'
 )
 _CONTROL_TO_SPACE = dict.fromkeys(range(32), " ")
+# Only the fences in which models print calls: none of another label holds one.
 _FENCE_BEGUN = re.compile(r"`{1,3}|```(?:j(?:s(?:o(?:n[ \t]*)?)?)?)?")
 _FENCE_OPENING = re.compile(r"```(?:json)?[ \t]*\n")
 _AFTER_NAME = re.compile(r"[ \t]*(?:\n\s*(?:`{0,2}|```[^\n`]*(?:\n\s*(?P<call>.*))?))?", re.DOTALL)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from terp.text.fences import one_block
 from terp.text.languages import language_of
 
 _LANGUAGE_KEYS = ("language", "lang")
@@ -12,8 +13,6 @@ _CODE_KEYS = ("code", "script", "source", "source_code", "cmd", "command", "quer
 _WRAPPER_KEYS = ("arguments", "parameters", "params", "args", "kwargs", "input", "__arg1")
 # A quote begins a JSON string, but three of them a docstring; `[x for …` and `[ -f …` are code.
 _JSON_START = re.compile(r'\s*(?:\{|\[\s*[{"]|"(?!""))')
-# What begins like this is not shown while it streams, so the blanks before it are limited.
-_FENCE_OPENING = re.compile(r"\s{0,32}(`{3,}|~{3,})([^\n`]*)\n")
 _CONTROL_TO_SPACE = dict.fromkeys(range(32), " ")
 _DEEPEST = 8
 
@@ -50,7 +49,7 @@ class ArgumentsReader:
         self._depth += 1
         if self._depth > _DEEPEST:
             raise Unreadable(f"The arguments are nested too deeply. {self._how}")
-        if (block := unfenced(text)) is not None:
+        if (block := one_block(text)) is not None:
             info, inside = block
             return self.read(inside) if info == "json" else (self._known(info), inside)
         if not reads_as_json(text):
@@ -95,7 +94,7 @@ class ArgumentsReader:
     def _code(self, key: str, value: Any) -> str:
         match value:
             case str():
-                return block[1] if (block := unfenced(value)) is not None else value
+                return block[1] if (block := one_block(value)) is not None else value
             case int() | float() if not isinstance(value, bool):
                 return str(value)
             case [*lines] if (code := _joined(lines)) is not None:
@@ -108,18 +107,6 @@ class ArgumentsReader:
     @property
     def _how(self) -> str:
         return how_to_call(self._languages[0])
-
-
-def unfenced(text: str) -> tuple[str, str] | None:
-    """What the fence is labelled (in lower case), and the code, if all of `text` is one fenced block."""
-    opening = _FENCE_OPENING.match(text)
-    if opening is None:
-        return None
-    fence = opening[1]
-    *lines, closing = text[opening.end() :].rstrip().split("\n")
-    if closing.strip() != fence or any(line.lstrip().startswith(fence) for line in lines):
-        return None
-    return "".join(opening[2].split()[:1]).casefold(), "\n".join(lines)
 
 
 def parsed(text: str, how: str) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 
 from terp.errors import UnknownLanguage
 from terp.events.kernel import Kernels, WrittenValue
+from terp.text.fences import Fence, opening_fence
 from terp.text.plain import mended
 
 MAX_CHARS = 200
@@ -29,7 +30,8 @@ _DATE_FORMAT = re.compile(r"(?=.*%)(?:%-?[A-Za-z%]|[^%]){1,40}")
 _BEGUN = re.compile(rf"\{{\{{?|\{{\{{[^{{}}\r\n]{{1,{MAX_CHARS}}}\}}{{0,2}}")
 _WHOLE = re.compile(rf"\{{\{{[^{{}}\r\n]{{1,{MAX_CHARS}}}\}}\}}")
 
-_FENCE = re.compile(r"[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*(`{3,}(?!.*`)|~{3,})(.*)")
+# The marks of block quotes and list items, behind which a fence may stand.
+_CONTAINERS = re.compile(r"[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)*")
 _BACKTICKS = re.compile(r"(\\*)(`+)")
 # Before any of these, braces are something else: a template, a formula, the address of a link, an escape.
 _NOT_AFTER = re.compile(r"(?:[\\${}^]|[^\s*_(]_|\]\([^()\s]*|\\[A-Za-z]{1,30})\Z")
@@ -93,7 +95,7 @@ class MarkdownPosition:
     """The end of a Markdown text that grows by pieces: in prose, or in code."""
 
     def __init__(self) -> None:
-        self._fence = ""
+        self._fence: Fence | None = None
         # The paragraph so far, in which code may have been begun, with its last line.
         self._paragraph = ""
         self._line = ""
@@ -109,20 +111,23 @@ class MarkdownPosition:
     @property
     def takes_references(self) -> bool:
         """True where a reference can begin: not in code, and not where braces have another meaning."""
-        if self._fence or _FENCE.match(self._line) or _NOT_AFTER.search(self._line[-40:]):
+        if self._fence or _fence_in(self._line) or _NOT_AFTER.search(self._line[-40:]):
             return False
         return not _in_code(self._paragraph + self._line)
 
     def _end(self, line: str) -> None:
         line = line.rstrip("\r")
-        fence = _FENCE.match(line)
         if self._fence:
-            closes = fence and fence[1].startswith(self._fence) and not fence[2].strip()
-            self._fence = "" if closes else self._fence
-        elif fence:
-            self._fence, self._paragraph = fence[1], ""
+            closes = self._fence.is_closed_by(_CONTAINERS.sub("", line, count=1))
+            self._fence = None if closes else self._fence
+        elif fence := _fence_in(line):
+            self._fence, self._paragraph = fence, ""
         else:
             self._paragraph = self._paragraph + line + "\n" if line.strip(" \t>") else ""
+
+
+def _fence_in(line: str) -> Fence | None:
+    return opening_fence(_CONTAINERS.sub("", line, count=1))
 
 
 def _in_code(text: str) -> bool:

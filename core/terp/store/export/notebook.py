@@ -7,7 +7,7 @@ from terp.events.outputs import Display, Error, Omitted, Output, Text
 from terp.events.run_log import LoggedRun
 from terp.store.export.story import Answer, Part, Prompt, ReasoningPart, Remark, Rendered, Story
 from terp.store.export.words import folded, not_run, omitted, unfinished
-from terp.text.fencing import fenced, quoted
+from terp.text.fences import fenced, quoted
 from terp.text.languages import language_of
 from terp.text.plain import mended
 

@@ -8,7 +8,7 @@ from terp.events.run_log import LoggedRun
 from terp.store.export.story import Answer, Part, Prompt, ReasoningPart, Remark, Rendered, Story
 from terp.store.export.words import folded, not_run, output_text, unfinished
 from terp.text import pictures
-from terp.text.fencing import fenced, quoted
+from terp.text.fences import fenced, quoted
 from terp.text.plain import mended
 
 

@@ -5,7 +5,7 @@ import re
 from terp.events.outputs import Display, Error, Omitted, Output, Text
 from terp.events.run_log import LoggedRun
 from terp.session.observation import plain_of
-from terp.text.fencing import quoted
+from terp.text.fences import quoted
 from terp.text.plain import mended, settled, without_escapes
 
 _FATES = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from terp.text.fencing import fenced, unfenced
+from terp.text.fences import fenced, unfenced
 
 
 @pytest.mark.parametrize("text", ["a\nb", "", "```\nx\n```\n"])
