@@ -86,7 +86,7 @@ class Session:
         self._warming = Warming(kernels, self.readiness)
         self.budget = Budget(log, resources, stored.used if stored else None)
         self._requests = ModelRequests(model, log, history, kernels.languages, self.budget, resources, system)
-        self._compactor = Compactor(history, log, self._requests, LiveFacts(kernels, log))
+        self._compactor = Compactor(history, log, self._requests, LiveFacts(kernels, runs))
         calls = stored.calls if stored else 0
         conversation = Conversation(
             self._requests, self._compactor, runs, kernels, self._warming, resources, calls

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from terp.errors import KernelBusy
 from terp.events.changes import file_name
 from terp.events.kernel import Kernel, Kernels, Variable
-from terp.events.log import EventLog
 from terp.events.outputs import FileChange
 from terp.events.run_log import RunLog
 from terp.session.context.namespaces import Namespaces
@@ -18,9 +17,9 @@ from terp.session.context.summary import Listing
 class LiveFacts:
     """Reads the files from the log, and the variables from the kernels."""
 
-    def __init__(self, kernels: Kernels, log: EventLog) -> None:
+    def __init__(self, kernels: Kernels, runs: RunLog) -> None:
         self._kernels = kernels
-        self._runs = RunLog(log)
+        self._runs = runs
 
     async def listed(self) -> Sequence[Listing]:
         """Return the files that runs have left, if any, and the variables of each kernel that was started."""

@@ -10,6 +10,7 @@ from terp.events import CodeFinished
 from terp.events.kernel import Variable
 from terp.events.log import EventLog
 from terp.events.outputs import FileAction, FileChange
+from terp.events.run_log import RunLog
 from terp.kernels.jupyter.local import LocalKernels
 from terp.session.context.live_facts import LiveFacts
 from terp.session.context.summary import Listing
@@ -27,7 +28,7 @@ def log_of(*changes: tuple[str, FileAction]) -> EventLog:
 
 
 async def files(*changes: tuple[str, FileAction]) -> Sequence[str]:
-    first, *_ = await LiveFacts(EchoKernel(), log_of(*changes)).listed()
+    first, *_ = await LiveFacts(EchoKernel(), RunLog(log_of(*changes))).listed()
     return first.items
 
 
@@ -46,7 +47,7 @@ class Telling(EchoKernel):
 
 
 async def variables(kernel: EchoKernel) -> Listing:
-    return (await LiveFacts(kernel, EventLog()).listed())[-1]
+    return (await LiveFacts(kernel, RunLog()).listed())[-1]
 
 
 async def test_files_are_named_from_the_directory_of_the_work_the_newest_first() -> None:
@@ -70,12 +71,12 @@ async def test_a_file_is_what_became_of_it() -> None:
 async def test_a_file_of_another_machine_says_so() -> None:
     log = EventLog()
     log.append(CodeFinished("c1", "ok", 0.1, (FileChange("/data/a.csv", "created", host="gate"),)))
-    first, *_ = await LiveFacts(EchoKernel(), log).listed()
+    first, *_ = await LiveFacts(EchoKernel(), RunLog(log)).listed()
     assert first.items == ["/data/a.csv on gate (created)"]
 
 
 async def test_without_files_and_kernels_that_is_all_there_is_to_tell() -> None:
-    assert await LiveFacts(EchoKernel(), EventLog()).listed() == [NO_KERNEL]
+    assert await LiveFacts(EchoKernel(), RunLog()).listed() == [NO_KERNEL]
 
 
 async def test_variables_have_their_types_and_shapes() -> None:
@@ -100,7 +101,7 @@ async def test_every_kernel_that_runs_is_asked(tmp_path: Path) -> None:
     kernels = LocalKernels(str(tmp_path))
     await ran(kernels.get("python"), "x = 41")
     await ran(kernels.get("shell"), "word=here")
-    python, shell = await LiveFacts(kernels, EventLog()).listed()
+    python, shell = await LiveFacts(kernels, RunLog()).listed()
     await kernels.aclose()
     assert python == Listing("Variables in python at this point, whatever the notes say:", ["x (int)"])
     assert shell == Listing("Variables in shell at this point, whatever the notes say:", ["word (str)"])
