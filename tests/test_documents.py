@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
 from pkgutil import resolve_name
@@ -119,10 +120,12 @@ def test_the_readme_is_short() -> None:
     assert len(README.split()) <= 800
 
 
-def test_every_file_that_the_guide_for_changes_names_exists() -> None:
-    named = set(re.findall(r"`((?:core|cli|tests|bench|docs|man|\.ci)/[\w/.]+)`", CONTRIBUTING))
-    assert len(named) >= 10
+def test_every_file_and_module_that_the_guide_for_changes_names_exists() -> None:
+    named = set(re.findall(r"(?<![\w/])((?:core|cli|tests|bench|docs|man|\.ci)/[\w/.]*\w/?)", CONTRIBUTING))
+    assert len(named) >= 30
     assert {path for path in named if not (ROOT / path).exists()} == set()
+    modules = set(re.findall(r"`(terp_cli\.[a-z_.]+)`", CONTRIBUTING))
+    assert {name for name in modules if find_spec(name) is None} == set()
 
 
 def test_the_architecture_is_one_page() -> None:
