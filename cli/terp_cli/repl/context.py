@@ -17,7 +17,7 @@ from terp.events.messages import Attachment
 from terp.models.building import settings_for
 from terp.opening.changing import Change, change_settings, restarted_kernels, use_model
 from terp.person import Consent, Decline, Person
-from terp.session.between_runs import objection
+from terp.session.observation import objection
 from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.places import Places

@@ -22,8 +22,8 @@ from terp.session.attachments import attach, attach_elsewhere, text_room, with_a
 from terp.session.downloading import downloaded, is_address
 from terp.session.emitting import Emission
 from terp.settings import Settings
-from terp.settings.places import make_private
 from terp.store.places import Place
+from terp.text.files import make_private
 from terp.text.peek import Room
 from terp_cli.fronts.invocation import STDIN, Invocation
 from terp_cli.fronts.oneshot import OneShotPrompt, one_shot, wanted_by, write_variable

@@ -17,10 +17,10 @@ from terp.opening.session import build_session
 from terp.person import Person
 from terp.session.session import Session
 from terp.settings import Settings
-from terp.settings.places import make_private
 from terp.store.catalogue import Catalogue
 from terp.store.folders import is_due, new_folder
 from terp.store.places import Place, new_place, stored_place
+from terp.text.files import make_private
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.fronts.oneshot import First
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from terp.errors import TerpError
 from terp.opening.trust_difference import Difference, difference_of
 from terp.person import Choice, Decline, Option, Person
-from terp.session.between_runs import objection
+from terp.session.observation import objection
 from terp.settings import Settings
 from terp.settings.project.files import Project
 from terp.settings.project.standing import Standing, standing_of

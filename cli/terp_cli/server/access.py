@@ -23,7 +23,7 @@ from typing import Protocol
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from terp.errors import SettingsError
-from terp.settings.places import make_private
+from terp.text.files import make_private
 from terp_cli.server.connections import ServerLimits, known
 from terp_cli.server.failures import RequestRefused, body_of
 

@@ -13,7 +13,7 @@ from typing import NoReturn
 
 import anyio.to_thread
 
-from terp.settings.places import make_private
+from terp.text.files import make_private
 from terp_cli.server.failures import RequestRefused
 
 _DEPTH = 32

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from terp.settings.places import Places, make_private
+from terp.settings.places import Places
+from terp.text.files import make_private
 from terp_cli.server.failures import RequestRefused
 from terp_cli.server.tree import parts_of
 

@@ -12,7 +12,6 @@ from textwrap import wrap
 from terp.errors import SettingsError, TerpError
 from terp.settings import Settings
 from terp.settings.foreign_profile import read_foreign_profile
-from terp.settings.places import make_private
 from terp.settings.profile_file import MODELINE, ProfileFile, read_profile, short_path
 from terp.settings.profiles import Profiles, is_path
 from terp.settings.project.files import SETTINGS
@@ -20,6 +19,7 @@ from terp.settings.schema import NAME as SCHEMA
 from terp.settings.schema import profile_schema
 from terp.settings.setting import table
 from terp.settings.sources import combine
+from terp.text.files import make_private
 from terp.text.paths import typed_path
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.line.subcommands import lacking

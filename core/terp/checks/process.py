@@ -25,8 +25,7 @@ from terp.kernels.sandbox.tier import ProcessCommand
 from terp.secrets.environment import kernel_environment, python_environment
 from terp.settings.interpreter import needed_by
 from terp.text.files import Refused, read_bounded
-from terp.text.headtail import HeadTail
-from terp.text.plain import Lines
+from terp.text.plain import HeadTail, Lines
 
 _LARGEST = 1 << 20
 _PIECE = 1 << 16

@@ -11,7 +11,6 @@ from terp.models.facts.lookup import known_prices, windows
 from terp.opening.environment import install_policy
 from terp.opening.session import goal_in, limits_of, written_rules
 from terp.secrets.keys import with_keys
-from terp.session.between_runs import restart_kernel
 from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.setting import table
@@ -130,7 +129,7 @@ async def change_settings(
     if isinstance(session.kernels, LocalKernels):
         session.kernels.options = replace(session.kernels.options, env_pass=after.env_pass)
     for kernel in restarted:
-        await restart_kernel(kernel, session.note)
+        await session.restart_kernel(kernel)
     if system_prompt is not None:
         # The prompt names the sandbox, which has changed by now.
         session.instruct(system_prompt.text(after), code=after.code)

@@ -16,7 +16,7 @@ from terp.events.messages import Attachment
 from terp.session.artifacts import OUTPUTS
 from terp.session.reply import Reply, TurnFailed, reply_of
 from terp.session.session import Session
-from terp.settings.places import make_private
+from terp.text.files import make_private
 from terp.text.paths import unused
 
 T = TypeVar("T")

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from terp.errors import SettingsError, TerpError
-from terp.settings.places import Places, find_places, make_private
+from terp.settings.places import Places, find_places
 from terp.settings.profile_file import short_path
 from terp.settings.providers import PROVIDERS
+from terp.text.files import make_private
 
 Where = Literal["file", "keyring"]
 _SEARCH = {"brave": ("BRAVE_API_KEY",), "tavily": ("TAVILY_API_KEY",)}

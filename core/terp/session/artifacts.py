@@ -11,9 +11,8 @@ from typing import IO, TYPE_CHECKING
 
 from terp.events.outputs import Display, DisplayUpdate
 from terp.secrets.stream_redactor import TextRedactor
-from terp.settings.places import make_private
 from terp.text import pictures
-from terp.text.files import content_of, made_anew
+from terp.text.files import content_of, made_anew, make_private
 from terp.text.plain import is_wordless, mended
 
 if TYPE_CHECKING:

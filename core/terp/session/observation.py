@@ -1,4 +1,4 @@
-"""The text and pictures of a run that the model reads."""
+"""The text and pictures that the model reads of a run, and of events between runs."""
 
 import json
 import re
@@ -7,8 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from terp.events import KernelChanged, KernelState, LateOutput
 from terp.events.changes import delta_line, file_name, stopped_line
 from terp.events.error_text import hint, readable
+from terp.events.log import EventLog
 from terp.events.messages import Image
 from terp.events.outputs import (
     Clear,
@@ -22,14 +24,14 @@ from terp.events.outputs import (
     Text,
 )
 from terp.text import pictures
-from terp.text.headtail import HeadTail
-from terp.text.plain import Lines, without_escapes
+from terp.text.plain import HeadTail, Lines, without_escapes
 
 _SATISFIED = "Requirement already satisfied:"
 _BARE = re.compile(r"<IPython\.core\.display\.\w+ object>")
 _IMAGES = 4
 _IMAGE_BASE64 = 4_000_000
 _FILES = 20
+_LATE_CHARS = 2_000
 # A longer result says how code can read it again.
 _LONG = 800
 
@@ -155,6 +157,50 @@ class Observation:
             if isinstance(data, str) and len(data) <= _IMAGE_BASE64:
                 self._images.append(Image(mime, data.replace("\n", "")))
                 return
+
+
+class BetweenRuns:
+    """Listens to the kernels of a session (`KernelListener`). The next result begins with `note`, once."""
+
+    def __init__(self, log: EventLog) -> None:
+        self.note = ""
+        self._log = log
+        self._late = HeadTail(_LATE_CHARS)
+
+    def changed(self, language: str, state: KernelState, why: str) -> None:
+        """Log that a kernel changed its state."""
+        self._log.append(KernelChanged(language, state, why))
+        if state == "stopped":
+            # It was idle for long, or was replaced. Of a kernel that died its run reports.
+            self._add(f"[The {language} kernel was closed: its variables and imports are gone.]")
+
+    def objected(self, what: str, why: str) -> None:
+        """Note that the user declined a question with words."""
+        self._add(objection(what, why))
+
+    def _add(self, note: str) -> None:
+        self.note = f"{self.note}\n{note}".lstrip("\n")
+
+    def late_output(self, run_id: str, output: Output) -> None:
+        """Log output of a run that had ended."""
+        self._log.append(LateOutput(run_id, output))
+        if isinstance(output, Text):
+            self._late.add(without_escapes(output.text))
+
+    def text(self) -> str:
+        """Return what the model reads before the next result, or "", and forget it."""
+        note, self.note = self.note, ""
+        before = f"{note}\n" if note else ""
+        if self._late.empty:
+            return before
+        late = self._late.text().rstrip("\n")
+        self._late.clear()
+        return f"{before}[an earlier run put out after its end:]\n{late}\n[this run:]\n"
+
+
+def objection(what: str, why: str) -> str:
+    """Return the sentence for the model about a question that the user declined with words."""
+    return f'[The user was asked "{what.strip().splitlines()[0]}" and did not agree, but wrote: {why}]'
 
 
 def _silence(ended: RunEnded) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from terp.events import Event, Noticed, TurnStarted
-from terp.events.kernel import Kernels
+from terp.events.kernel import Kernel, Kernels
 from terp.events.log import EventLog, Record
 from terp.events.messages import Assistant, Attachment, Message, User
 from terp.events.model import Model
@@ -18,7 +18,6 @@ from terp.models.tool import Call
 from terp.person import Person
 from terp.person.dialog import Answer, Questions, UserDialog
 from terp.session.artifacts import OUTPUTS, Artifacts
-from terp.session.between_runs import BetweenRuns
 from terp.session.context.compaction import Compactor
 from terp.session.context.history import History, PastTurn
 from terp.session.context.live_facts import LiveFacts
@@ -28,6 +27,7 @@ from terp.session.cost.budget import Budget
 from terp.session.foreground import Foreground, Task
 from terp.session.jobs import Jobs
 from terp.session.keeping import Keeping, Stored
+from terp.session.observation import BetweenRuns
 from terp.session.proposals import Proposals
 from terp.session.resources import SessionResources
 from terp.session.rewind.rewind import Rewind
@@ -296,6 +296,15 @@ class Session:
         (`KernelChanged`, "interrupting") continues until a second call ends its kernel. Harmless if idle.
         """
         await self._foreground.stop()
+
+    async def restart_kernel(self, kernel: Kernel) -> None:
+        """Restart a kernel for the user; the model reads with the next message that its variables are lost.
+
+        Raises:
+            KernelStartFailed: it did not start again.
+        """
+        await kernel.restart()
+        self.note(f"[The user restarted the {kernel.language} kernel: its variables and imports are gone.]")
 
     async def idle(self) -> None:
         """Return when no turn is running."""

@@ -24,10 +24,10 @@ from terp.events.outputs import Error
 from terp.kernels.environments.readiness import Readiness
 from terp.models import tool
 from terp.person import Decline
-from terp.session.between_runs import BetweenRuns
 from terp.session.conversation import Conversation
 from terp.session.foreground import Interrupted, Interrupts, Task
 from terp.session.jobs import Job, Jobs, still_running
+from terp.session.observation import BetweenRuns
 from terp.session.proposals import Proposals
 from terp.session.resources import SessionResources
 from terp.text.fences import fenced

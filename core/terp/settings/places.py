@@ -82,11 +82,3 @@ def _base(environ: Mapping[str, str], variable: str, default: str) -> Path:
     if (named := environ.get(variable, "")) and os.path.isabs(named):  # noqa: PTH117
         return Path(named)
     return Path(environ.get("HOME") or "~").expanduser() / default
-
-
-def make_private(directory: Path) -> Path:
-    """Create `directory` and what is missing above it, readable by its owner alone."""
-    if not directory.is_dir():
-        make_private(directory.parent)
-        directory.mkdir(mode=0o700, exist_ok=True)
-    return directory

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from terp.errors import SessionError
 from terp.kernels.remote.claims import NAME as KERNELS
-from terp.settings.places import make_private
 from terp.store.journal import LOCK_NAME, NAME
+from terp.text.files import make_private
 
 _DAY_S = 24 * 3600.0
 _LOOKED = ".pruned"

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from terp.errors import SessionInUse
-from terp.settings.places import make_private
+from terp.text.files import make_private
 
 NAME = "events.jsonl"
 DAMAGED = "events.damaged"

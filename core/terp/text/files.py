@@ -1,4 +1,4 @@
-"""Opening files that other programs may have put there: never a trap, and never more than is wanted.
+"""Private folders, and files that other programs may have put there: never a trap, never too much.
 
 Where code can write, a link could lead terp, which is in no sandbox, to places that are closed to the code;
 a pipe would keep it waiting, and a device may act.
@@ -89,3 +89,11 @@ def _opened(path: Path) -> int:
         return descriptor
     os.close(descriptor)
     raise Refused("is no ordinary file")
+
+
+def make_private(directory: Path) -> Path:
+    """Create a directory and its missing parents, readable only by the owner; return it."""
+    if not directory.is_dir():
+        make_private(directory.parent)
+        directory.mkdir(mode=0o700, exist_ok=True)
+    return directory

@@ -24,8 +24,7 @@ from terp.events.outputs import (
     VariableChange,
 )
 from terp.session.observation import Observation
-from terp.text.headtail import HeadTail
-from terp.text.plain import Lines, settled
+from terp.text.plain import HeadTail, Lines, settled
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\x00\x00\x00\rIHDR" + struct.pack(">II", 640, 480)).decode()
 

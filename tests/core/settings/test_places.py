@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from terp.settings.places import Places, find_places, make_private
+from terp.settings.places import Places, find_places
 
 
 def test_terp_home_moves_everything() -> None:
@@ -12,8 +12,3 @@ def test_terp_home_moves_everything() -> None:
 def test_the_xdg_variables_are_followed_when_absolute() -> None:
     environ = {"HOME": "/h", "XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "relative"}
     assert find_places(environ) == Places(Path("/c/terp"), Path("/h/.local/state/terp"))
-
-
-def test_directories_are_made_for_their_owner_alone(tmp_path: Path) -> None:
-    made = make_private(tmp_path / "a/b")
-    assert [path.stat().st_mode & 0o777 for path in (made, made.parent)] == [0o700, 0o700]

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from terp.text.files import content_of, made_anew
+from terp.text.files import content_of, made_anew, make_private
 
 
 def test_what_stands_in_the_way_of_a_new_file_is_removed(tmp_path: Path) -> None:
@@ -33,3 +33,8 @@ def test_what_is_no_ordinary_file_is_not_read(tmp_path: Path, trap: str) -> None
             path.mkdir()
     with pytest.raises(OSError, match="trap"):
         content_of(path, 100)
+
+
+def test_directories_are_made_for_their_owner_alone(tmp_path: Path) -> None:
+    made = make_private(tmp_path / "a/b")
+    assert [path.stat().st_mode & 0o777 for path in (made, made.parent)] == [0o700, 0o700]

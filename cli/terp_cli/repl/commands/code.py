@@ -16,7 +16,6 @@ from terp.events.changes import grouped, shape_text, size_text
 from terp.events.kernel import Variable
 from terp.events.outputs import Display, Text
 from terp.events.run_log import LoggedRun, RunLog
-from terp.session.between_runs import restart_kernel
 from terp.session.context.namespaces import Namespaces
 from terp.store.export.story import Answer, Story, story_of
 from terp.store.export.words import output_text
@@ -166,7 +165,7 @@ async def restart(context: ReplContext, language: str) -> None:
     if not kernel.generation:
         context.say(f"The {kernel.language} kernel has not started yet.")
         return
-    await restart_kernel(kernel, context.session.note)
+    await context.session.restart_kernel(kernel)
     context.say(f"The {kernel.language} kernel is new: its variables are gone, files are still there.")
 
 

@@ -7,7 +7,6 @@ from terp.errors import KernelStartFailed, TerpError
 from terp.events.kernel import Kernel
 from terp.kernels.attached.attachment import written
 from terp.opening.mcp import LOGS
-from terp.session.between_runs import restart_kernel
 from terp.settings.interpreter import version_of
 from terp_cli.fronts.listings import NO_SERVERS, function_rows, server_rows
 from terp_cli.repl.commands.rows import columns, counted
@@ -39,7 +38,7 @@ async def python(context: ReplContext, argument: str) -> None:
     lost = " The kernel is new: its variables are gone." if kernel.generation else ""
     try:
         if kernel.generation:
-            await restart_kernel(kernel, context.session.note)
+            await context.session.restart_kernel(kernel)
     except KernelStartFailed:
         pythons.current = before
         raise

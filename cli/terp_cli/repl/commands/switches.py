@@ -11,7 +11,6 @@ from terp.kernels.runtimes.python import SqlKernel
 from terp.kernels.sandbox.tier import NONE, is_confined
 from terp.models.adapters.discovery import keyed_models
 from terp.secrets.keys import with_keys
-from terp.session.between_runs import restart_kernel
 from terp.settings import Settings
 from terp.settings.profiles import Profiles
 from terp.settings.setting import table
@@ -102,7 +101,7 @@ async def _offer_restart(context: ReplContext, languages: Sequence[str]) -> bool
     if not await context.ask(f"Restart {names} now? Variables there are lost; files stay."):
         return False
     for language in languages:
-        await restart_kernel(context.session.kernels.get(language), context.session.note)
+        await context.session.restart_kernel(context.session.kernels.get(language))
     if (system_prompt := context.session.resources.system_prompt) is not None:
         # The system prompt names the sandbox.
         context.session.instruct(system_prompt.text(context.settings), code=context.settings.code)

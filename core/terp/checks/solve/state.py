@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from terp.checks.solve.problem import AI, Pair, Problem, Test
 from terp.errors import SessionError
-from terp.settings.places import make_private
+from terp.text.files import make_private
 
 if TYPE_CHECKING:
     from terp.secrets.scrubbing import Scrubber

@@ -28,7 +28,7 @@ from terp.settings.interpreter import (
     site_packages,
     version_of,
 )
-from terp.settings.places import make_private
+from terp.text.files import make_private
 
 How = Literal["used", "installed", "overlay", "own"]
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from terp.errors import TerpError
 from terp.kernels.jupyter.orphans import lifeline, supervised
 from terp.settings.interpreter import Interpreter, has_module, site_packages
-from terp.settings.places import make_private
+from terp.text.files import make_private
 from terp.text.plain import without_escapes
 
 if TYPE_CHECKING:

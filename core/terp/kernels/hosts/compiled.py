@@ -14,7 +14,7 @@ from ipykernel.connect import get_connection_file
 from terp.kernels.hosts.kernel import CellFailure, HostCell, serve
 from terp.kernels.hosts.program import Program, ProgramKernel
 from terp.kernels.hosts.streams import Printer
-from terp.settings.places import make_private
+from terp.text.files import make_private
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from terp.kernels.hosts.shell_process import (
 from terp.kernels.hosts.streams import Wires
 from terp.kernels.hosts.terminal import Ask, TerminalInput
 from terp.kernels.jupyter.launch import own_argv
-from terp.settings.places import make_private
+from terp.text.files import make_private
 
 # A program sends its question as soon as it connects.
 _READ_S = 1.0

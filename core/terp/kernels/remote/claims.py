@@ -5,7 +5,7 @@ import uuid
 from collections.abc import Iterable
 from pathlib import Path
 
-from terp.settings.places import make_private
+from terp.text.files import make_private
 
 NAME = "kernels.json"
 """The name of their file in the folder of a session."""

@@ -17,7 +17,7 @@ from terp.kernels.jupyter.channels import Message
 from terp.kernels.jupyter.reports import files_in
 from terp.kernels.jupyter.run import KernelRun
 from terp.kernels.jupyter.running import RunningKernel
-from terp.settings.places import make_private
+from terp.text.files import make_private
 from terp.text.paths import unused
 
 LARGEST, LARGEST_OF_RUN = 20_000_000, 50_000_000

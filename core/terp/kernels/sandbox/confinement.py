@@ -14,7 +14,8 @@ from terp.kernels.sandbox.policy import Allowed, Mode, Policy, ResourceLimits, S
 from terp.kernels.sandbox.private_places import ConfigWatch, home_of, repositories_in
 from terp.kernels.sandbox.tier import NONE, Confined, Tier, Unconfined, is_confined, needed_by_launcher
 from terp.settings import Settings
-from terp.settings.places import Places, find_places, make_private
+from terp.settings.places import Places, find_places
+from terp.text.files import make_private
 
 
 class Confinement:

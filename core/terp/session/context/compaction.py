@@ -16,7 +16,7 @@ from terp.session.context.history import History, PastTurn
 from terp.session.context.live_facts import LiveFacts
 from terp.session.context.request import ModelRequests, message_tokens, picture_tokens
 from terp.session.context.summary import REQUEST, Summary, summary_message
-from terp.text.headtail import HeadTail
+from terp.text.plain import HeadTail
 
 CUT, SUMMARY = "outputs cut", "summed up"
 

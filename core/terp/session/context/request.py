@@ -28,7 +28,7 @@ from terp.models import tool
 from terp.models.facts.model_facts import Window
 from terp.session.context.history import Change, History, Replaced, Truncated
 from terp.text import pictures
-from terp.text.headtail import HeadTail
+from terp.text.plain import HeadTail
 
 if TYPE_CHECKING:
     from terp.session.cost.budget import Budget

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from terp.events.messages import User
-from terp.text.headtail import HeadTail
+from terp.text.plain import HeadTail
 
 REQUEST = (
     "Write down what must not be forgotten of the conversation so far, for yourself, so that you can go on "

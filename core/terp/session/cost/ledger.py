@@ -14,7 +14,7 @@ from typing import Any
 
 from terp.events import UsageReported
 from terp.session.cost.budget import Tally
-from terp.settings.places import make_private
+from terp.text.files import make_private
 
 Key = tuple[str, ...]
 _MONTH = "%Y-%m"

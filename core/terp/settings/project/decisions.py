@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from terp.errors import TerpError
-from terp.settings.places import make_private
+from terp.text.files import make_private
 
 Answer = Literal["yes", "no"]
 # A person goes back and forth between the branches of a project; old states are forgotten.

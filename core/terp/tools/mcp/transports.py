@@ -13,8 +13,8 @@ from terp import __version__
 from terp.kernels.jupyter.orphans import MARK, OrphanGuard, end_marked
 from terp.secrets.environment import kernel_environment
 from terp.settings.mcp_servers import McpServer
-from terp.settings.places import make_private
 from terp.settings.profile_file import short_path
+from terp.text.files import make_private
 from terp.text.importing import import_slow
 
 if TYPE_CHECKING:
