@@ -63,11 +63,7 @@ DRIVERS: Mapping[str, Driver] = {
     "php": Driver(
         "PHP",
         "php.php",
-        (
-            "{program}",
-            *["-d", "display_errors=stderr", "-d", "html_errors=0", "-d", "log_errors=0"],
-            *_PLAIN[1:],
-        ),
+        ("{program}", *_PHP_OPTIONS, *_PLAIN[1:]),
         ".php",
         "text/x-php",
         word=r"\$?\w+(?:(?:->|::)\w*)*\Z|\$\Z",
