@@ -14,8 +14,8 @@ from terp.events.changes import delta_line, described_files, file_groups, stoppe
 from terp.text.fences import unfenced
 from terp_cli.fronts.event_order import JobsAside
 from terp_cli.render import sentences
-from terp_cli.render.effects_line import effects_line, notable
 from terp_cli.render.run_text import RunText, displayed_file
+from terp_cli.render.sentences import effects_line, notable
 from terp_cli.terminal.sanitise import one_line, readable, visible
 
 Detail = Literal["silent", "quiet", "normal", "verbose"]
@@ -23,21 +23,10 @@ OfReply = on.TextDelta | on.ReasoningDelta | on.CodeDelta | on.ModelCalled | on.
 OfCode = on.CodeProposed | on.CodeTyped | on.CodeDeclined | on.CodeRejected | on.CodeStarted | on.CodeFinished
 OfOutput = on.Printed | on.LateOutput
 Other = (
-    on.TurnStarted
-    | on.Asked
-    | on.Answered
-    | on.KernelChanged
-    | on.Progress
-    | on.UsageReported
-    | on.HistoryCompacted
-    | on.Noticed
-    | on.HistoryRewound
-    | on.SessionForked
-    | on.SessionResumed
-    | on.CodeCompared
-    | on.CheckStarted
-    | on.CheckFinished
-)
+    on.TurnStarted | on.Asked | on.Answered | on.KernelChanged | on.Progress | on.UsageReported
+    | on.HistoryCompacted | on.Noticed | on.HistoryRewound | on.SessionForked | on.SessionResumed
+    | on.CodeCompared | on.CheckStarted | on.CheckFinished
+)  # fmt: skip
 OfPast = on.HistoryRewound | on.SessionForked | on.SessionResumed | on.CodeCompared
 _DEATHS = ("died", "restarted")
 

@@ -31,8 +31,16 @@ from prompt_toolkit.layout.processors import (
 from prompt_toolkit.widgets import SearchToolbar
 
 from terp_cli.prompt.completing import LineCompleter
-from terp_cli.prompt.console_code import INDENT, at_indent, indent_after, is_code, pasted_code
-from terp_cli.prompt.interface import PromptHost, goes_on, margin
+from terp_cli.prompt.interface import (
+    INDENT,
+    PromptHost,
+    at_indent,
+    goes_on,
+    indent_after,
+    is_code,
+    margin,
+    pasted_code,
+)
 from terp_cli.prompt.mentions import as_mentions
 
 _MENU_ROWS = 8

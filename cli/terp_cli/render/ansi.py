@@ -12,8 +12,8 @@ from rich.text import Text
 from terp_cli.render.fold import fold, wrapped
 from terp_cli.render.look import Theme, any_ground
 from terp_cli.terminal.glyphs import writes_formulas
-from terp_cli.terminal.ink import Colour, Ink
 from terp_cli.terminal.painter import Painter
+from terp_cli.terminal.program_text import Colour, Ink
 from terp_cli.terminal.rows import Graphic, Row, Run
 
 

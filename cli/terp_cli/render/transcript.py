@@ -27,14 +27,9 @@ from terp_cli.terminal.sanitise import one_line, readable
 _ROWS_BELOW, _FEWEST_ROWS = 10, 6
 
 Waiting = (
-    on.ModelCalled
-    | on.ModelRetrying
-    | on.Progress
-    | on.Asked
-    | on.KernelChanged
-    | on.CheckStarted
+    on.ModelCalled | on.ModelRetrying | on.Progress | on.Asked | on.KernelChanged | on.CheckStarted
     | on.CheckFinished
-)
+)  # fmt: skip
 
 
 class PlainStream:

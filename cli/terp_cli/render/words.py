@@ -20,7 +20,7 @@ from terp.events.changes import (
 )
 from terp.events.outputs import FileChange
 from terp_cli.render import look, sentences
-from terp_cli.render.effects_line import BETWEEN, effects_in_words, notable
+from terp_cli.render.sentences import BETWEEN, effects_in_words, notable
 from terp_cli.render.status import elapsed
 from terp_cli.terminal.sanitise import one_line, readable
 

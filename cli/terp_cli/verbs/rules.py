@@ -15,7 +15,7 @@ from terp.text.languages import means_language
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.fronts.json import write_json
 from terp_cli.line.subcommands import lacking
-from terp_cli.render.effects_line import effects_line
+from terp_cli.render.sentences import effects_line
 from terp_cli.repl.commands.switches import NO_RULES, listed_rules
 from terp_cli.terminal.sanitise import one_line
 from terp_cli.verbs.run_code import read_code

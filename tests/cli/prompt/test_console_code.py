@@ -1,6 +1,6 @@
 import pytest
 
-from terp_cli.prompt.console_code import at_indent, code_goes_on, indent_after, pasted_code
+from terp_cli.prompt.interface import at_indent, code_goes_on, indent_after, pasted_code
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from terp.events.effects import Effect, Effects
-from terp_cli.render.effects_line import effects_line, notable
+from terp_cli.render.sentences import effects_line, notable
 from tests.cli.drawing import drawn, proposed
 from tests.cli.fronts.test_terminal import UNSAFE
 

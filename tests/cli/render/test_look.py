@@ -7,7 +7,7 @@ from rich.text import Text
 
 from terp_cli.render import look
 from terp_cli.render.ansi import Palette, text_of
-from terp_cli.terminal.ink import Ink
+from terp_cli.terminal.program_text import Ink
 
 GROUNDS = {"dark": (0, 0, 0), "light": (255, 255, 255)}
 # As xterm draws the first eight of its colours.

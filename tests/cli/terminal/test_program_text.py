@@ -4,8 +4,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from terp_cli.terminal.ink import Ink
-from terp_cli.terminal.program_text import Line, ProgramText
+from terp_cli.terminal.program_text import Ink, Line, ProgramText
 from tests.cli.screens import cut
 
 PIECES = [

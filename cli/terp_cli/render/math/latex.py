@@ -14,8 +14,7 @@ from collections.abc import Mapping, Sequence
 from rich.cells import cell_len
 
 from terp_cli.render.math.atoms import Atom, Kind, fenced, flat, lowered, padded, raised, stacked
-from terp_cli.render.math.latex_reader import Cell, Command, LatexReader, character, plain
-from terp_cli.render.math.latex_symbols import letter
+from terp_cli.render.math.latex_reader import Cell, Command, LatexReader, character, letter, plain
 from terp_cli.render.math.spelling import spelled
 
 _TOGETHER = {("1", "2"): "½", ("1", "3"): "⅓", ("2", "3"): "⅔", ("1", "4"): "¼", ("3", "4"): "¾"}

@@ -11,25 +11,18 @@ from terp import events as on
 from terp.events.changes import delta_words
 from terp.events.outputs import Output
 from terp_cli.render import words
-from terp_cli.render.effects_line import effects_line, notable
 from terp_cli.render.output.output import Interruption
 from terp_cli.render.pieces import Pieces
+from terp_cli.render.sentences import effects_line, notable
 from terp_cli.render.spoken.output import SpokenOutput
 from terp_cli.render.spoken.prose import SpokenProse, code_lines, counted
 from terp_cli.render.status import elapsed
 from terp_cli.terminal.sanitise import one_line, readable
 
 Said = (
-    on.TurnStarted
-    | on.Answered
-    | on.CodeDeclined
-    | on.CodeRejected
-    | on.HistoryCompacted
-    | on.Noticed
-    | on.KernelChanged
-    | on.CodeTyped
-    | on.UsageReported
-)
+    on.TurnStarted | on.Answered | on.CodeDeclined | on.CodeRejected | on.HistoryCompacted | on.Noticed
+    | on.KernelChanged | on.CodeTyped | on.UsageReported
+)  # fmt: skip
 Waiting = on.ModelCalled | on.ModelRetrying | on.Progress | on.Asked | on.CheckStarted | on.CheckFinished
 
 _FIRST_S, _AGAIN_S = 2.0, 10.0

@@ -11,7 +11,7 @@ import pytest
 
 from terp.events.model import Model
 from terp.secrets.scrubbing import Scrubber
-from terp_cli.server.request_log import JsonLines, lines_to
+from terp_cli.server.serving import JsonLines, lines_to
 from tests.cli.running import Terp, to
 from tests.cli.server.attacks.raw import Request, exchanged, json_request
 from tests.cli.server.attacks.target import BOTH, attacked, http_routes
