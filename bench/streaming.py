@@ -15,7 +15,7 @@ import httpx
 
 from bench.measure import ROOT, Row, medians, show
 from terp.events.messages import User
-from terp.events.model import Text
+from terp.events.model import TextChunk
 from terp.models.adapters.openai_compatible import OpenAICompatible
 from terp.models.adapters.routing import route
 from terp.settings.model_settings import ModelOptions
@@ -48,7 +48,7 @@ async def adapter(url: str) -> int:
     count = 0
     async with aclosing(model.stream([User("hello")])) as chunks:
         async for chunk in chunks:
-            count += isinstance(chunk, Text)
+            count += isinstance(chunk, TextChunk)
     await model.aclose()
     return count
 

@@ -14,7 +14,7 @@ from terp.errors import NobodyThere, UnknownLanguage
 from terp.events import CodeProposed, Event
 from terp.events.kernel import Kernel, KernelListener, KnownLanguage, Variable, WrittenValue
 from terp.events.messages import Assistant, Message, ToolCall
-from terp.events.model import CallDelta, Chunk, Replied, Text, Usage
+from terp.events.model import CallDelta, Chunk, Replied, TextChunk, Usage
 from terp.events.outputs import BackCall, InputRequest, Output, RunEnded, RunItem, RunStarted
 from terp.events.outputs import Text as Printed
 from terp.person import Choice, Consent, Decline, Run
@@ -69,7 +69,7 @@ class ScriptedModel:
         for part in parts:
             if isinstance(part, str):
                 text += part
-                yield from (Text(piece) for piece in self._pieces(part))
+                yield from (TextChunk(piece) for piece in self._pieces(part))
             elif isinstance(part, ToolCall):
                 position = len(calls)
                 calls.append(

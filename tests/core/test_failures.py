@@ -12,8 +12,7 @@ from terp.events import (
 )
 from terp.events.kernel import KnownLanguage
 from terp.events.messages import Assistant, ToolCall, User
-from terp.events.model import Chunk, Retrying
-from terp.events.model import Text as TextChunk
+from terp.events.model import Chunk, Retrying, TextChunk
 from terp.events.outputs import Error, RunEnded
 from terp.session.resources import Limits
 from terp.testing import EchoKernel, Part, ScriptedModel, call, collect

@@ -8,7 +8,7 @@ from terp.events.messages import Assistant, Message
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class TextChunk:
     """A piece of the reply's text; never empty."""
 
     text: str
@@ -65,7 +65,7 @@ class Replied:
     finish_reason: str = ""
 
 
-Chunk = Text | Reasoning | CallDelta | Usage | Retrying | Replied
+Chunk = TextChunk | Reasoning | CallDelta | Usage | Retrying | Replied
 
 
 class Tools(list[Mapping[str, Any]]):

@@ -9,7 +9,7 @@ from terp.events import CodeDelta, ModelCalled, ModelRetrying, Noticed, Reasonin
 from terp.events.kernel import Kernels
 from terp.events.log import EventLog
 from terp.events.messages import Assistant, Result, ToolCall
-from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Retrying, Text, Tools, Usage
+from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Retrying, TextChunk, Tools, Usage
 from terp.events.run_log import RunLog
 from terp.kernels.environments.readiness import Warming
 from terp.models import tool
@@ -149,7 +149,7 @@ class Conversation:
         return AnswerText(self._log, self._runs, filler)
 
     async def _take(self, chunk: Chunk, incoming: _Incoming) -> None:
-        if isinstance(chunk, Text):
+        if isinstance(chunk, TextChunk):
             incoming.text.append(chunk.text)
             await incoming.shown.feed(chunk.text)
             return

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, settings
 
 from terp.errors import ModelError
 from terp.events.messages import Assistant, Message, ToolCall
-from terp.events.model import CallDelta, Chunk, Model, Reasoning, Replied, Text
+from terp.events.model import CallDelta, Chunk, Model, Reasoning, Replied, TextChunk
 
 patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """For properties: a busy machine is no failure."""
@@ -48,7 +48,7 @@ class FakeModel:
 
 def said(text: str, sizes: Sequence[int] = (7,), *, finish: str = "stop") -> list[Chunk]:
     """A reply of plain text, in pieces of the given sizes."""
-    chunks: list[Chunk] = [Text(piece) for piece in cut(text, sizes)]
+    chunks: list[Chunk] = [TextChunk(piece) for piece in cut(text, sizes)]
     return [*chunks, Replied(Assistant(text), finish)]
 
 
@@ -84,8 +84,8 @@ def merged(chunks: Sequence[Chunk]) -> list[Chunk]:
     together: list[Chunk] = []
     for chunk in chunks:
         match [*together[-1:], chunk]:
-            case [Text(text=before), Text(text=text)]:
-                together[-1] = Text(before + text)
+            case [TextChunk(text=before), TextChunk(text=text)]:
+                together[-1] = TextChunk(before + text)
             case [Reasoning(text=before), Reasoning(text=text)]:
                 together[-1] = Reasoning(before + text)
             case [

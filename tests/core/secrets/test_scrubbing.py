@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from terp.events.messages import Assistant, Image, Message, Result, ToolCall, User
-from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Text
+from terp.events.model import CallDelta, Chunk, Reasoning, Replied, TextChunk
 from terp.models.recording.file import BadReply, Recording, reply_as_json, reply_from_json
 from terp.models.recording.models import ReplayModel
 from terp.models.recording.recorded_request import request_as_json
@@ -118,7 +118,7 @@ async def test_no_secret_reaches_the_file(path: Path, secret: str) -> None:
     arguments = json.dumps({"code": f"k = '''\n{secret}'''"})
     call = ToolCall("a", "execute", arguments)
     replied = Replied(Assistant(f"is {secret} !", (call,), "", {"reasoning_content": secret}))
-    pieces = [Text(piece) for piece in ["is ", *secret, " !"]]
+    pieces = [TextChunk(piece) for piece in ["is ", *secret, " !"]]
     written = [
         CallDelta(0, "execute" if number == 0 else "", piece) for number, piece in enumerate(arguments)
     ]
@@ -181,7 +181,7 @@ def test_the_pixels_count_in_a_picture_of_the_user_and_not_in_a_plot() -> None:
 
 
 PIECE = st.one_of(
-    st.builds(Text, st.text(min_size=1, max_size=9)),
+    st.builds(TextChunk, st.text(min_size=1, max_size=9)),
     st.builds(Reasoning, st.text(min_size=1, max_size=9)),
     st.builds(lambda position, text: (position, text), st.integers(0, 2), st.text(max_size=9)),
 )

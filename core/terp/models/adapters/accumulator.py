@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from terp.events.messages import Assistant, ToolCall
-from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Text, Usage
+from terp.events.model import CallDelta, Chunk, Reasoning, Replied, TextChunk, Usage
 from terp.models.adapters.thinking import ReasoningDetails, ThinkingBlocks, ThinkTags, merge_fields
 from terp.text.plain import mended
 
@@ -133,7 +133,7 @@ class Accumulator:
             if not content or self._half or not self._tags.over:
                 return list(self._say(content))
             self._text.append(content)
-            return (Text(content),)
+            return (TextChunk(content),)
         return list(self._delta(delta))
 
     def _delta(self, delta: Mapping[str, Any]) -> Iterator[Chunk]:
@@ -163,7 +163,7 @@ class Accumulator:
             yield from self._think(reasoning)
         if answer:
             self._text.append(answer)
-            yield Text(answer)
+            yield TextChunk(answer)
 
     def _think(self, text: str) -> Iterator[Chunk]:
         if text := mended(text):

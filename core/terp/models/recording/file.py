@@ -29,7 +29,7 @@ from typing import Any
 
 from terp.errors import ContextFull, SettingsError
 from terp.events.messages import Assistant, Message, ToolCall
-from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Text, Usage
+from terp.events.model import CallDelta, Chunk, Reasoning, Replied, TextChunk, Usage
 from terp.models.tool import NAME, fresh_ids, ids_in, tool_call
 from terp.secrets.scrubbing import Scrubber
 
@@ -195,7 +195,7 @@ def _redacted(chunks: Sequence[Chunk], scrubber: Scrubber) -> list[tuple[_Lane, 
     pieces: list[tuple[_Lane, str, str]] = []
     for chunk in chunks:
         match chunk:
-            case Text(text=text):
+            case TextChunk(text=text):
                 pieces.append((("text", 0), text, ""))
             case Reasoning(text=text):
                 pieces.append((("reasoning", 0), text, ""))
@@ -242,9 +242,9 @@ class _ReplyReader:
     def read(self, item: Any) -> None:
         match item:
             case {"text": text, **rest} if not rest:
-                self.chunks += map(Text, _cut(_lines(text, "`text`")))
+                self.chunks += map(TextChunk, _cut(_lines(text, "`text`")))
             case {"text_pieces": pieces, **rest} if not rest:
-                self.chunks += map(Text, filter(None, _pieces(pieces)))
+                self.chunks += map(TextChunk, filter(None, _pieces(pieces)))
             case {"reasoning": text, **rest} if not rest:
                 self.chunks += map(Reasoning, _cut(_lines(text, "`reasoning`")))
             case {"reasoning_pieces": pieces, **rest} if not rest:
@@ -273,7 +273,7 @@ class _ReplyReader:
 
     def message(self, extras: Mapping[str, Any]) -> Assistant:
         """The whole message, put together from the pieces."""
-        text = "".join(chunk.text for chunk in self.chunks if isinstance(chunk, Text))
+        text = "".join(chunk.text for chunk in self.chunks if isinstance(chunk, TextChunk))
         reasoning = "".join(chunk.text for chunk in self.chunks if isinstance(chunk, Reasoning))
         calls = tuple(self._call(position, call) for position, call in enumerate(self._calls))
         return Assistant(text, calls, reasoning, extras)

@@ -24,7 +24,7 @@ from enum import Enum, auto
 from typing import Protocol, Self
 
 from terp.events.messages import Assistant, ToolCall
-from terp.events.model import CallDelta, Chunk, Replied, Retrying, Text
+from terp.events.model import CallDelta, Chunk, Replied, Retrying, TextChunk
 from terp.models.repair.control_tokens import ControlTokenFilter
 from terp.models.tool import NAME, tool_call
 from terp.text.fences import LONGEST_FENCE_LINE, MAY_BECOME_CLOSING, MAY_BECOME_OPENING, Fence, opening_fence
@@ -339,7 +339,7 @@ class FencedReply:
     def take(self, chunk: Chunk) -> Iterator[Chunk]:
         """What a chunk of the model behind becomes."""
         match chunk:
-            case Text(text=text):
+            case TextChunk(text=text):
                 yield from self._translated(self._scanner.feed(self._tokens.feed(text)))
             case CallDelta():
                 yield self._their_call(chunk)
@@ -358,7 +358,7 @@ class FencedReply:
             match piece:
                 case Prose(text=text):
                     self._text.append(text)
-                    yield Text(text)
+                    yield TextChunk(text)
                 case Opened(language=language):
                     self._calls.append(_Call(len(self._calls), NAME))
                     yield self._calls[-1].add(f'{{"language": {_quoted(language)}, "code": "')

@@ -6,7 +6,7 @@ A printed call counts when it is the whole reply and names the tool:
     <tool_call>{"name": …, "arguments": …}</tool_call>       one or several
     execute⏎```python⏎tool_call(code='…')⏎```                literals only; nothing is evaluated
 
-Text is held back only as long as it may still be such a call; any other text streams at once.
+TextChunk is held back only as long as it may still be such a call; any other text streams at once.
 """
 
 import ast
@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from terp.events.messages import Message
-from terp.events.model import CallDelta, Chunk, Model, Replied, Retrying, Text
+from terp.events.model import CallDelta, Chunk, Model, Replied, Retrying, TextChunk
 from terp.models.repair.control_tokens import TokensAroundFilter, without_tokens_around
 from terp.models.tool import fresh_ids, plain_name, tool_call, tool_names
 
@@ -197,15 +197,15 @@ async def lift_leaked_calls(
     async with aclosing(chunks):
         async for chunk in chunks:
             match chunk:
-                case Text(text=text):
+                case TextChunk(text=text):
                     if released := held.add(text):
-                        yield Text(released)
+                        yield TextChunk(released)
                     continue
                 case Retrying():
                     held = _HeldText(reader)
                 case CallDelta():
                     if released := held.release():
-                        yield Text(released)
+                        yield TextChunk(released)
                 case Replied():
                     for last in _ending(chunk, reader, held.release(), ids):
                         yield last
@@ -218,7 +218,7 @@ async def lift_leaked_calls(
 def _ending(replied: Replied, reader: PrintedCalls, held: str, ids: Iterator[str]) -> Iterator[Chunk]:
     leaked = reader.calls(held) if held else []
     if held and not leaked:
-        yield Text(held)
+        yield TextChunk(held)
     for position, call in enumerate(leaked):
         yield CallDelta(position, call.name, call.written)
     if leaked:
@@ -262,15 +262,15 @@ async def without_leaked_tokens(chunks: AsyncGenerator[Chunk, None]) -> AsyncGen
     async with aclosing(chunks):
         async for chunk in chunks:
             match chunk:
-                case Text(text=text):
+                case TextChunk(text=text):
                     if passed := tokens.feed(text):
-                        yield Text(passed)
+                        yield TextChunk(passed)
                     continue
                 case Retrying():
                     tokens = TokensAroundFilter()
                 case Replied(message=message):
                     if rest := tokens.finish():
-                        yield Text(rest)
+                        yield TextChunk(rest)
                     text = without_tokens_around(message.text)
                     chunk = replace(chunk, message=replace(message, text=text))  # noqa: PLW2901
                 case _:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from terp.events.messages import Assistant, ToolCall
-from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Text, Usage
+from terp.events.model import CallDelta, Chunk, Reasoning, Replied, TextChunk, Usage
 from terp.models.adapters.accumulator import Accumulator
 from terp.models.adapters.chat_stream import ChatStream
 from terp.models.adapters.failures import Target
@@ -126,7 +126,7 @@ def test_content_in_parts_is_text_and_reasoning() -> None:
         {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
         {"type": "text", "text": "yes"},
     ]
-    assert fed({"content": parts})[:2] == [Reasoning("hm"), Text("yes")]
+    assert fed({"content": parts})[:2] == [Reasoning("hm"), TextChunk("yes")]
 
 
 def thinking(*pieces: tuple[str, str]) -> list[dict[str, str]]:
@@ -172,11 +172,11 @@ def test_a_cost_told_by_the_provider_wins() -> None:
 
 
 def test_an_emoji_split_between_chunks_is_whole_in_the_reply() -> None:
-    assert fed({"content": "a\ud83d"}, {"content": "\ude00b"})[:-1] == [Text("a"), Text("😀b")]
+    assert fed({"content": "a\ud83d"}, {"content": "\ude00b"})[:-1] == [TextChunk("a"), TextChunk("😀b")]
 
 
 def test_half_an_emoji_is_shown_as_one_that_cannot_be_read() -> None:
-    assert fed({"content": "a\ud83d"})[:-1] == [Text("a"), Text("\ufffd")]
+    assert fed({"content": "a\ud83d"})[:-1] == [TextChunk("a"), TextChunk("\ufffd")]
 
 
 def test_chunks_of_unknown_shape_add_nothing() -> None:

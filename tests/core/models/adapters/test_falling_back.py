@@ -10,7 +10,7 @@ import terp
 from terp.errors import AuthFailed, ModelError, RateLimited, SettingsError, Unavailable
 from terp.events import CodeFinished, ModelRetrying
 from terp.events.messages import Assistant, Message, User
-from terp.events.model import Replied, Retrying, Text
+from terp.events.model import Replied, Retrying, TextChunk
 from terp.models.adapters.retrying import FallingBackModel
 from tests.core.models.fakes import FakeModel, Script
 from tests.core.models.recorded import collect
@@ -29,9 +29,9 @@ def falling_back(*scripts: Script) -> tuple[FallingBackModel, Sequence[FakeModel
 
 @pytest.mark.parametrize("error", [Unavailable("m/0 is away."), RateLimited("m/0 is away.")])
 async def test_the_next_model_is_asked_and_that_is_told(error: ModelError) -> None:
-    model, models = falling_back([Text("he"), error], [DONE])
+    model, models = falling_back([TextChunk("he"), error], [DONE])
     assert await collect(model.stream(ASKED)) == [
-        Text("he"),
+        TextChunk("he"),
         Retrying(1, "m/0 is away. m/1 is asked instead.", 0.0),
         DONE,
     ]

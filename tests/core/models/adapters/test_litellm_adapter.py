@@ -12,7 +12,7 @@ import pytest
 
 from terp.errors import RateLimited, RequestRejected, ToolsRejected, Unavailable
 from terp.events.messages import Message, System, User
-from terp.events.model import Replied, Text
+from terp.events.model import Replied, TextChunk
 from terp.models.adapters.litellm_adapter import preload
 from terp.models.building import open_adapter
 from terp.settings.model_settings import ModelOptions
@@ -140,7 +140,7 @@ async def test_closing_one_adapter_leaves_the_connections_of_another() -> None:
         first, second = open_adapter(options, environ={}), open_adapter(options, environ={})
         await collect(first.stream(ASKED))
         chunks = second.stream(ASKED)
-        assert await anext(chunks) == Text("two")
+        assert await anext(chunks) == TextChunk("two")
         await first.aclose()
         assert isinstance((await collect(chunks))[-1], Replied)
         await collect(second.stream(ASKED))

@@ -7,7 +7,7 @@ import pytest
 
 from terp.errors import AuthFailed, ModelError, RequestRejected, Unavailable
 from terp.events.messages import Assistant, Message, System, ToolCall, User
-from terp.events.model import CallDelta, Chunk, Model, Replied, Text, Usage
+from terp.events.model import CallDelta, Chunk, Model, Replied, TextChunk, Usage
 from terp.models.building import open_adapter
 from terp.settings.model_settings import ModelOptions
 from tests.loopback import Call, Http, Loopback, Raw, Scripted, Stalled
@@ -42,8 +42,8 @@ async def failure(reply: Scripted, **options: object) -> ModelError:
 
 async def test_a_reply_arrives_in_pieces_and_then_whole() -> None:
     assert await answer(["hello to you, friend", Call(code="1")]) == [
-        Text("hello to you"),
-        Text(", friend"),
+        TextChunk("hello to you"),
+        TextChunk(", friend"),
         CallDelta(0, "execute", ""),
         CallDelta(0, "", '{"language":'),
         CallDelta(0, "", ' "python", "'),
@@ -102,14 +102,14 @@ async def test_a_missing_key_is_told_before_any_request() -> None:
 async def test_a_whole_json_reply_is_taken_like_a_stream() -> None:
     body = b'{"choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}]}'
     assert await answer(Raw(body, content_type="application/json")) == [
-        Text("hi"),
+        TextChunk("hi"),
         Replied(Assistant("hi"), "stop"),
     ]
 
 
 async def test_a_stream_with_the_wrong_content_type_is_read() -> None:
     body = b'data: {"choices": [{"delta": {"content": "hi"}, "finish_reason": "stop"}]}\n\n'
-    assert (await answer(Raw(body, content_type="text/plain")))[0] == Text("hi")
+    assert (await answer(Raw(body, content_type="text/plain")))[0] == TextChunk("hi")
 
 
 async def test_a_web_page_names_the_address_to_check() -> None:
@@ -138,7 +138,7 @@ async def test_an_answer_that_cannot_be_decoded_is_unavailable() -> None:
 
 async def test_a_connection_lost_after_the_reply_ended_loses_nothing() -> None:
     body = b'data: {"choices": [{"delta": {"content": "hi"}, "finish_reason": "stop"}]}\n\n'
-    assert await answer(Raw(body, broken=True)) == [Text("hi"), Replied(Assistant("hi"), "stop")]
+    assert await answer(Raw(body, broken=True)) == [TextChunk("hi"), Replied(Assistant("hi"), "stop")]
 
 
 async def test_half_a_json_object_is_unavailable() -> None:
@@ -179,7 +179,7 @@ async def test_leaving_early_ends_the_request() -> None:
     with Loopback(["a long answer " * 2000], pause_s=0.001) as server:
         model = direct(server)
         chunks = model.stream(ASKED)
-        assert isinstance(await anext(chunks), Text)
+        assert isinstance(await anext(chunks), TextChunk)
         await chunks.aclose()
         assert model._server._client._transport._pool.connections == []  # type: ignore[attr-defined]
         await model.aclose()

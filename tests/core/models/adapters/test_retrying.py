@@ -7,7 +7,7 @@ import pytest
 
 from terp.errors import ModelError, RateLimited, RequestRejected, Unavailable
 from terp.events.messages import Assistant, Message, User
-from terp.events.model import Chunk, Replied, Retrying, Text
+from terp.events.model import Chunk, Replied, Retrying, TextChunk
 from terp.models.adapters.retrying import NUDGES, NudgingModel, RetryingModel
 from tests.core.models.recorded import collect
 
@@ -53,8 +53,12 @@ def patient(model: Scripted, clock: Clock, *, chance: float = 1.0) -> RetryingMo
 
 
 async def test_a_failure_that_may_pass_is_told_and_tried_again() -> None:
-    model, clock = Scripted([Text("h"), Unavailable("lost")], [DONE]), Clock()
-    assert await collect(patient(model, clock).stream(ASKED)) == [Text("h"), Retrying(1, "lost", 1.0), DONE]
+    model, clock = Scripted([TextChunk("h"), Unavailable("lost")], [DONE]), Clock()
+    assert await collect(patient(model, clock).stream(ASKED)) == [
+        TextChunk("h"),
+        Retrying(1, "lost", 1.0),
+        DONE,
+    ]
     assert clock.slept == [1.0]
 
 
@@ -95,10 +99,10 @@ async def test_a_wait_too_long_ends_at_once_and_says_how_long() -> None:
 
 
 async def test_an_empty_reply_is_followed_by_a_nudge() -> None:
-    model = Scripted([EMPTY], [Text("ok"), DONE])
+    model = Scripted([EMPTY], [TextChunk("ok"), DONE])
     assert await collect(NudgingModel(model).stream(ASKED)) == [
         Retrying(1, "the model's reply was empty", 0.0),
-        Text("ok"),
+        TextChunk("ok"),
         DONE,
     ]
     assert model.asked == [ASKED, [*ASKED, User(NUDGES[0])]]

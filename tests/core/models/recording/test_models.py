@@ -8,7 +8,7 @@ import pytest
 
 from terp.errors import ContextFull, RecordingMiss, SettingsError, ToolsRejected, Unavailable
 from terp.events.messages import Assistant, Message, Result, System, ToolCall, User
-from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Retrying, Text, Usage
+from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Retrying, TextChunk, Usage
 from terp.models.recording.models import RecordingModel, ReplayModel
 from terp.models.repair.fences import with_text_fallback
 from terp.models.tool import schema
@@ -35,13 +35,13 @@ async def test_a_recorded_reply_is_replayed_in_the_same_chunks(path: Path) -> No
     script: list[Chunk] = [
         Reasoning("hm, "),
         Reasoning("so"),
-        Text("Loo"),
-        Text("k"),
+        TextChunk("Loo"),
+        TextChunk("k"),
         CallDelta(0, "execute", CODE[:10]),
         CallDelta(1, "execute", ""),
         CallDelta(0, "", CODE[10:]),
         CallDelta(1, "", '{"code": "1'),
-        Text("!"),
+        TextChunk("!"),
         Usage(10, 5, 2, 0.25),
         Replied(Assistant("Look!", calls, "hm, so", {"thinking_blocks": [{"a": 1}]}), "tool_calls"),
     ]
@@ -108,7 +108,7 @@ async def test_a_line_cut_off_by_a_crash_does_not_swallow_the_next(path: Path) -
 
 
 async def test_what_fails_is_not_recorded(path: Path) -> None:
-    model = RecordingModel(FakeModel([Text("Hel"), Unavailable("gone")]), path)
+    model = RecordingModel(FakeModel([TextChunk("Hel"), Unavailable("gone")]), path)
     with pytest.raises(Unavailable):
         await collect(model, GO)
     assert entries(path) == []
@@ -130,7 +130,7 @@ async def test_what_is_broken_off_is_not_recorded(path: Path) -> None:
 
 
 async def test_what_a_retry_made_void_is_not_recorded(path: Path) -> None:
-    await record(path, GO, inner=FakeModel([Text("x"), Retrying(1, "busy", 1.0), *said("Hi")]))
+    await record(path, GO, inner=FakeModel([TextChunk("x"), Retrying(1, "busy", 1.0), *said("Hi")]))
     assert await collect(ReplayModel(path), GO) == said("Hi")
 
 
@@ -266,7 +266,7 @@ async def test_a_hand_written_entry_is_short_and_replays_in_small_pieces(path: P
     )
     arguments = '{"language": "python", "code": "a = 1\\nprint(a)"}'
     chunks = await collect(ReplayModel(path, "sequence"), GO)
-    assert chunks[:3] == [Text("Let me"), Text(" see."), CallDelta(0, "execute", arguments[:6])]
+    assert chunks[:3] == [TextChunk("Let me"), TextChunk(" see."), CallDelta(0, "execute", arguments[:6])]
     message = Assistant("Let me see.", (ToolCall("call00001", "execute", arguments),))
     assert chunks[-2:] == [Usage(0, 3), Replied(message)]
 
@@ -288,7 +288,7 @@ async def test_a_pace_is_kept_between_chunks(path: Path) -> None:
     stream = ReplayModel(write(path, *in_turn("abcdefgh")), "sequence", pace=pace).stream(GO)
     while (chunk := await anext(stream, None)) is not None:
         seen.append(chunk)
-    assert seen == [Text("abcdef"), "wait", Text("gh"), "wait", Replied(Assistant("abcdefgh"))]
+    assert seen == [TextChunk("abcdef"), "wait", TextChunk("gh"), "wait", Replied(Assistant("abcdefgh"))]
 
 
 @pytest.mark.parametrize(

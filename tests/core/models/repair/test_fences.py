@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from terp.errors import ToolsRejected, Unavailable
 from terp.events.messages import Assistant, Image, Message, Result, System, ToolCall, User
-from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Retrying, Text, Usage
+from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Retrying, TextChunk, Usage
 from terp.models.repair.control_tokens import ControlTokenFilter
 from terp.models.repair.fenced_reply import Closed, Code, FenceScanner, Opened, Piece, Prose
 from terp.models.repair.fences import FencedModel, instruction, with_text_fallback
@@ -122,9 +122,9 @@ async def test_what_cannot_run_stays_verbatim(case: str, sizes: list[int]) -> No
 async def test_the_code_of_a_block_streams_as_the_arguments_of_a_call(sizes: list[int]) -> None:
     arguments = '{"language": "python", "code": "print(\\"é\\")\\n2"}'
     assert await heard('Look:\n```python\nprint("é")\n2\n```\nSo.', sizes) == [
-        Text("Look:\n"),
+        TextChunk("Look:\n"),
         CallDelta(0, "execute", arguments),
-        Text("So."),
+        TextChunk("So."),
         Replied(Assistant("Look:\nSo.", (ToolCall("call00001", "execute", arguments),)), "stop"),
     ]
 
@@ -132,9 +132,9 @@ async def test_the_code_of_a_block_streams_as_the_arguments_of_a_call(sizes: lis
 async def test_text_and_code_are_not_held_back() -> None:
     chunks = await collect(FencedModel(FakeModel(said("Hi\n```py\nab", [1])), LANGUAGES), [], TOOLS)
     assert chunks[:5] == [
-        Text("H"),
-        Text("i"),
-        Text("\n"),
+        TextChunk("H"),
+        TextChunk("i"),
+        TextChunk("\n"),
         CallDelta(0, "execute", '{"language": "python", "code": "'),
         CallDelta(0, "", "a"),
     ]
@@ -160,7 +160,7 @@ async def test_a_printed_call_counts_here_too(sizes: list[int]) -> None:
 async def test_a_call_the_server_made_by_itself_keeps_its_place() -> None:
     theirs = ToolCall("x", "execute", '{"code": "2"}')
     script: list[Chunk] = [
-        Text("```py\n1\n```\n"),
+        TextChunk("```py\n1\n```\n"),
         CallDelta(0, "execute", theirs.arguments),
         Replied(Assistant("", (theirs,))),
     ]
@@ -172,9 +172,16 @@ async def test_a_call_the_server_made_by_itself_keeps_its_place() -> None:
 async def test_other_chunks_pass_and_a_retry_begins_anew() -> None:
     retry, usage = Retrying(1, "busy", 0.0), Usage(1, 2)
     message = Assistant("So.", (), "hm", {"x": 1})
-    script: list[Chunk] = [Text("```py\na"), retry, Reasoning("hm"), Text("So."), usage, Replied(message)]
+    script: list[Chunk] = [
+        TextChunk("```py\na"),
+        retry,
+        Reasoning("hm"),
+        TextChunk("So."),
+        usage,
+        Replied(message),
+    ]
     chunks = await collect(FencedModel(FakeModel(script), LANGUAGES), [], TOOLS)
-    assert chunks[2:] == [retry, Reasoning("hm"), Text("So."), usage, Replied(message)]
+    assert chunks[2:] == [retry, Reasoning("hm"), TextChunk("So."), usage, Replied(message)]
 
 
 async def asked(messages: list[Message], *, tools: bool = True) -> list[Message]:

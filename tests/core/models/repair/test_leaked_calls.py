@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from terp.errors import Unavailable
 from terp.events.messages import Assistant, ToolCall, User
-from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Retrying, Text
+from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Retrying, TextChunk
 from terp.models.repair.control_tokens import TokensAroundFilter, without_tokens_around
 from terp.models.repair.leaked_calls import LeakedCalls, PrintedCalls, callable_names
 from terp.models.tool import Misunderstood, schema, understand
@@ -100,7 +100,7 @@ TEXTS = [
 @pytest.mark.parametrize("sizes", CUTS)
 @pytest.mark.parametrize("text", TEXTS)
 async def test_other_text_stays_text(text: str, sizes: list[int]) -> None:
-    expected = ([Text(text)] if text else []) + [Replied(Assistant(text), "stop")]
+    expected = ([TextChunk(text)] if text else []) + [Replied(Assistant(text), "stop")]
     assert merged(await heard(text, sizes)) == expected
 
 
@@ -116,7 +116,7 @@ async def test_other_text_stays_text(text: str, sizes: list[int]) -> None:
 )
 async def test_text_is_released_as_soon_as_it_cannot_be_a_call(text: str, begins: str) -> None:
     first, *_ = await heard(text, [1])
-    assert first == Text(begins)
+    assert first == TextChunk(begins)
 
 
 @pytest.mark.parametrize(
@@ -133,38 +133,43 @@ async def test_a_call_that_was_cut_off_is_told_so_and_never_shown(text: str) -> 
     read = understand(call, LANGUAGES)
     assert isinstance(read, Misunderstood)
     assert "cut off" in read.reason
-    assert not any(isinstance(chunk, Text) for chunk in chunks)
+    assert not any(isinstance(chunk, TextChunk) for chunk in chunks)
 
 
 async def test_a_call_with_broken_json_is_told_so_and_never_shown() -> None:
     chunks = await heard('{"name": "execute", "arguments": {"code": "re.sub(\'\\d\', x)"}}', [3])
     assert isinstance(chunks[-1], Replied)
     assert chunks[-1].message.calls[0].arguments == "{}"
-    assert not any(isinstance(chunk, Text) for chunk in chunks)
+    assert not any(isinstance(chunk, TextChunk) for chunk in chunks)
 
 
 async def test_a_request_without_tools_is_passed_through() -> None:
     model = LeakedCalls(FakeModel(said(PRINTED[0], [0])), LANGUAGES)
     assert await collect(model, [User("title?")]) == [
-        Text(PRINTED[0]),
+        TextChunk(PRINTED[0]),
         Replied(Assistant(PRINTED[0]), "stop"),
     ]
 
 
 async def test_a_real_call_releases_the_text_before_it() -> None:
-    real: list[Chunk] = [Text("{"), CallDelta(0, "execute", "{}"), Text("}"), Replied(Assistant("{}"))]
+    real: list[Chunk] = [
+        TextChunk("{"),
+        CallDelta(0, "execute", "{}"),
+        TextChunk("}"),
+        Replied(Assistant("{}")),
+    ]
     assert await collect(LeakedCalls(FakeModel(real), LANGUAGES), [], TOOLS) == real
 
 
 async def test_a_retry_voids_what_was_held() -> None:
     retry = Retrying(1, "busy", 0.0)
-    model = LeakedCalls(FakeModel([Text('{"name'), retry, *said("Hi")]), LANGUAGES)
+    model = LeakedCalls(FakeModel([TextChunk('{"name'), retry, *said("Hi")]), LANGUAGES)
     assert await collect(model, [], TOOLS) == [retry, *said("Hi")]
 
 
 async def test_reasoning_passes_while_text_is_held() -> None:
     model = LeakedCalls(
-        FakeModel([Text(PRINTED[0]), Reasoning("hm"), Replied(Assistant(PRINTED[0]), "stop")]), LANGUAGES
+        FakeModel([TextChunk(PRINTED[0]), Reasoning("hm"), Replied(Assistant(PRINTED[0]), "stop")]), LANGUAGES
     )
     assert await collect(model, [], TOOLS) == [Reasoning("hm"), *one_call()]
 
@@ -215,7 +220,7 @@ async def test_tokens_of_a_template_around_a_text_are_left_out(
     text: str, expected: str, sizes: list[int]
 ) -> None:
     *pieces, replied = await heard(text, sizes)
-    assert "".join(piece.text for piece in pieces if isinstance(piece, Text)) == expected
+    assert "".join(piece.text for piece in pieces if isinstance(piece, TextChunk)) == expected
     assert replied == Replied(Assistant(expected), "stop")
 
 

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from terp.events import CodeProposed, Event, ModelRetrying, Noticed, TextDelta, TurnFinished
 from terp.events.kernel import WrittenValue
 from terp.events.messages import Assistant, Message, User
-from terp.events.model import Chunk, Replied, Retrying, Text
+from terp.events.model import Chunk, Replied, Retrying, TextChunk
 from terp.session.answers.references import as_markdown
 from terp.session.session import Session
 from terp.testing import EchoKernel, ScriptedModel, call, collect
@@ -100,9 +100,9 @@ async def test_a_reply_that_is_void_leaves_no_trace(tmp_path: Path) -> None:
         async def stream(
             self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
         ) -> AsyncGenerator[Chunk, None]:
-            yield Text("``` {{gone}} {{f()}} {{n")
+            yield TextChunk("``` {{gone}} {{f()}} {{n")
             yield Retrying(1, "again", 0.0)
-            yield Text("{{n}}")
+            yield TextChunk("{{n}}")
             yield Replied(Assistant("{{n}}"), "stop")
 
     session = asked(tmp_path, Failing())
