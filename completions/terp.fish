@@ -92,7 +92,7 @@ complete -c terp -l reasoning-effort -x -a 'none\t"" minimal\t"" low\t"" medium\
 complete -c terp -l input-price -x -d 'price of the tokens that are sent, if terp does not know it'
 complete -c terp -l output-price -x -d 'price of the tokens of replies, if terp does not know it'
 complete -c terp -l timeout-s -x -d 'time without a reply after which a request fails'
-complete -c terp -l retries -x -d 'how often a failed request is sent again'
+complete -c terp -l retries -x -d 'how often a failed request is retried'
 complete -c terp -l system-message -o sm -x -d 'the whole system prompt, in place of terp\'s own'
 complete -c terp -l instructions -l custom-instructions -o ci -x -d 'your own instructions, added to the system prompt'
 complete -c terp -l max-steps -x -d 'model replies in one turn before it stops'

@@ -11,7 +11,7 @@
     │   ├── RequestRejected    the provider refused the request: 400, 404, 422
     │   │   └── ToolsRejected  … because this model cannot call tools
     │   ├── BudgetSpent        it would cost more than the person has allowed
-    │   ├── PriceUnknown       … or nobody can tell whether it would
+    │   ├── PriceUnknown       … or its price is not known
     │   ├── ContextFull        the conversation is longer than the model can read
     │   ├── RateLimited        429 after all retries
     │   ├── Unavailable        connection, 5xx or a broken stream, after all retries
@@ -84,7 +84,7 @@ class AttachmentError(TerpError):
 
 
 class UnknownRun(TerpError):
-    """A session has no run of that number, or none that is over; the message tells which there are."""
+    """A session has no run of that number, or none that is over; the message lists the runs."""
 
     stop_reason: StopReason = "usage"
 

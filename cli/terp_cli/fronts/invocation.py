@@ -14,7 +14,7 @@ from terp.settings.loading import Loaded, load_settings, profile_in_effect
 from terp.settings.places import find_places
 from terp.settings.project.files import Project, read_project
 from terp.settings.project.standing import Standing, standing_of
-from terp.settings.sources import Given, Layer
+from terp.settings.sources import Given, GivenValues
 from terp.text.paths import typed_path
 from terp_cli.line import streams
 from terp_cli.line.command_line import CommandLine
@@ -142,7 +142,7 @@ class Invocation:
                 self.note(notice)
         return loaded.settings
 
-    def loaded(self, flags: Layer, profile: str, project: Project | None) -> Loaded:
+    def loaded(self, flags: GivenValues, profile: str, project: Project | None) -> Loaded:
         """Load the settings with these flags, this profile and this project.
 
         Raises:

@@ -15,7 +15,7 @@ class TextChunk:
 
 
 @dataclass(frozen=True, slots=True)
-class Reasoning:
+class ReasoningChunk:
     """A piece of the reply's reasoning; never empty."""
 
     text: str
@@ -65,7 +65,7 @@ class Replied:
     finish_reason: str = ""
 
 
-Chunk = TextChunk | Reasoning | CallDelta | Usage | Retrying | Replied
+Chunk = TextChunk | ReasoningChunk | CallDelta | Usage | Retrying | Replied
 
 
 class Tools(list[Mapping[str, Any]]):

@@ -1,4 +1,4 @@
-"""From settings to a model: adapter, patience, tools or fenced code, recording."""
+"""A model from settings: adapter, retries, tools or fenced code, recording."""
 
 import os
 import tempfile
@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from terp.errors import NoModel, SettingsError
 from terp.events.model import Model
-from terp.models.adapters.retrying import NudgingModel, RetryingModel
+from terp.models.adapters.retrying import FallingBackModel, NudgingModel, RetryingModel
 from terp.models.adapters.routing import route
 from terp.models.repair.fences import FencedModel, with_text_fallback
 from terp.person import Consent, Nobody, Person
@@ -31,7 +31,7 @@ async def build_model(
     person: Person | None = None,
     functions: Collection[str] = (),
 ) -> Model:
-    """The model that `settings` ask for.
+    """Return the model that `settings` ask for.
 
     When none is named, it is the one that the server at `api_base` lists; without an address the keys in
     `environ` pick one, else a server of this machine is offered to `person`. A printed call of one of
@@ -39,8 +39,8 @@ async def build_model(
 
     Raises:
         SettingsError: the model's name says no provider, the recording cannot be read, or none is named
-            where `api_base` does not list one alone.
-        NoModel: none is named, and none is found or the one that was found is not wanted.
+            where `api_base` does not list exactly one.
+        NoModel: none is named, and none is found or the user declines the one found.
     """
 
     async def live() -> Model:
@@ -78,7 +78,7 @@ async def with_offered_model(
     api_key: str = "",
     choose: Callable[[Sequence[str]], Awaitable[str]] | None = None,
 ) -> Settings:
-    """The settings with the one model that the server at `api_base` lists, or the one that `choose` gives.
+    """Return the settings with the one model that the server at `api_base` lists, or the result of `choose`.
 
     Raises:
         ModelError: the server cannot be reached, or wants another key.
@@ -90,20 +90,20 @@ async def with_offered_model(
     chosen = names[0] if len(names) == 1 else await choose(names) if choose else ""
     if not chosen:
         shown = ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
-        told = f"{settings.api_base} lists {len(names)} models ({shown})"
-        raise SettingsError([f"{told}: name the model with -m openai/NAME."])
+        fact = f"{settings.api_base} lists {len(names)} models ({shown})"
+        raise SettingsError([f"{fact}: name the model with -m openai/NAME."])
     return replace(settings, model=chosen)
 
 
 async def _with_found_model(settings: Settings, environ: Mapping[str, str], person: Person) -> Settings:
     from terp.models.adapters.discovery import find_model  # noqa: PLC0415  # only who names none pays for it
 
-    # Who looks on this machine alone has agreed to what answers there.
-    alone = settings.discover == "local"
-    found = await find_model(environ, keys=not alone)
+    # With discover: local the user has agreed to the servers of this machine.
+    only_local = settings.discover == "local"
+    found = await find_model(environ, keys=not only_local)
     if (
         found.local
-        and not alone
+        and not only_local
         and not await person.allow(
             Consent(f"use the model {found.model}", f"No model is configured, and {found.why}.")
         )
@@ -115,7 +115,7 @@ async def _with_found_model(settings: Settings, environ: Mapping[str, str], pers
 
 
 def settings_for(name: str, present: str, settings: Settings, api_key: str) -> tuple[Settings, str]:
-    """The settings and the key for another model; those of one provider never go to the next.
+    """Return the settings and the key for another model; those of one provider never go to the next.
 
     A name without a provider is one of the server at `api_base`, if there is one.
     """
@@ -131,7 +131,7 @@ def settings_for(name: str, present: str, settings: Settings, api_key: str) -> t
 
 
 def provider_of(model: str) -> str:
-    """The part of a model's name that says who runs it."""
+    """Return the provider in a model's name."""
     return model.partition("/")[0]
 
 
@@ -143,21 +143,20 @@ def _live(
     functions: Collection[str],
 ) -> Model:
     """The model of `settings`, with those behind it that stand in for it."""
-    first = _alone(settings, languages, environ, api_key, functions)
+    first = _without_fallback(settings, languages, environ, api_key, functions)
     if not settings.fallback_models:
         return first
-    from terp.models.adapters.retrying import FallingBackModel  # noqa: PLC0415  (for who names a second one)
 
     others = []
     for name in settings.fallback_models:
         wanted, key = settings_for(name, settings.model, settings, api_key)
         # A name that says no provider is a mistake now, and not when the first model fails.
         route(options_of(wanted, key), environ)
-        others.append((name, partial(_alone, wanted, languages, environ, key, functions)))
+        others.append((name, partial(_without_fallback, wanted, languages, environ, key, functions)))
     return FallingBackModel(first, others)
 
 
-def _alone(
+def _without_fallback(
     settings: Settings,
     languages: Sequence[str],
     environ: Mapping[str, str],
@@ -172,7 +171,7 @@ def _alone(
 
 
 def options_of(settings: Settings, api_key: str) -> ModelOptions:
-    """What of the settings reaches a model."""
+    """Return the settings that reach a model."""
     return ModelOptions(
         model=settings.model,
         adapter=cast("AdapterName", settings.adapter),
@@ -193,7 +192,7 @@ def options_of(settings: Settings, api_key: str) -> ModelOptions:
 
 
 def _sampling(settings: Settings) -> dict[str, Any]:
-    """What changes the replies to equal requests."""
+    """Return the settings that change the replies to equal requests."""
     chosen = {
         "temperature": settings.temperature,
         "max_tokens": settings.max_tokens or None,

@@ -1,6 +1,6 @@
 """The one tool of a model, `execute(language, code)`: its schema, and how calls of it are read.
 
-What a call means is decided here alone, from its complete arguments; what is shown of it earlier
+Only this module decides the meaning of a call, from its complete arguments; the code that is shown earlier
 (`terp.models.repair.arguments`) is never run.
 """
 
@@ -14,7 +14,13 @@ from typing import Any
 
 from terp.events.messages import Assistant, Message, ToolCall
 from terp.models.repair.control_tokens import without_tokens_around
-from terp.models.repair.tool_arguments import ArgumentsReader, Unreadable, how_to_call, parsed, reads_as_json
+from terp.models.repair.tool_arguments import (
+    ArgumentsReader,
+    UnreadableArguments,
+    how_to_call,
+    parsed,
+    reads_as_json,
+)
 from terp.text.languages import language_of, spellings
 
 NAME = "execute"
@@ -64,7 +70,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Misunderstood:
-    """A call that cannot run; `reason` tells the model what was wrong and how to call instead.
+    """A call that cannot run; `reason` is for the model: the mistake, and how to call instead.
 
     `language` is the one that was asked for, where that is what is missing.
     """
@@ -74,7 +80,7 @@ class Misunderstood:
 
 
 NOT_OFFERED = Misunderstood("No code is run in this session, and there is no tool. Answer in words.")
-"""What becomes of a call that the model makes although it was offered no tool."""
+"""The answer to a call of a model that was offered no tool."""
 
 
 def schema(languages: Sequence[str]) -> dict[str, Any]:
@@ -134,7 +140,7 @@ def understand(
     functions: Collection[str] | Mapping[str, str] = (),
     call_id: str = "",
 ) -> Call | Misunderstood:
-    """What a tool call asks to run, or why that cannot be told.
+    """Return the code that a tool call asks to run, or the reason why it cannot be read.
 
     `languages` are those that can run, the default first; `aliases` further spellings of them.
     `functions` are names in the Python kernel: a call of one becomes the code that calls it. A mapping has
@@ -145,7 +151,7 @@ def understand(
         language, code = _read(call, languages, aliases, functions)
         code = without_tokens_around(code)
         _check(code, languages[0])
-    except Unreadable as problem:
+    except UnreadableArguments as problem:
         return Misunderstood(str(problem.args[0]), *problem.args[1:])
     return Call(call_id or call.id, language, code)
 
@@ -158,7 +164,7 @@ def _read(
 ) -> tuple[str, str]:
     written = call.raw or call.arguments
     if len(written) > MAX_ARGUMENTS:
-        raise Unreadable(
+        raise UnreadableArguments(
             f"The arguments are {len(written)} characters long; at most {MAX_ARGUMENTS} are read. Nothing "
             "ran. Let code produce large data, or write it to a file in several calls."
         )
@@ -170,7 +176,7 @@ def _read(
     implied = implied_language(name, languages, aliases)
     if implied is None:
         available = ", ".join([NAME, *sorted(functions)])
-        raise Unreadable(
+        raise UnreadableArguments(
             f"Tool `{name[:80]}` not found. Please use a provided tool. Tools available: {available}."
         )
     said, code = ArgumentsReader(languages, aliases).read(written)
@@ -179,17 +185,19 @@ def _read(
 
 def _check(code: str, language: str) -> None:
     if not code.strip():
-        raise Unreadable(f"The code is empty. {how_to_call(language)}")
+        raise UnreadableArguments(f"The code is empty. {how_to_call(language)}")
     try:
         code.encode()
     except UnicodeEncodeError as error:
-        raise Unreadable(f"The code holds half of a surrogate pair at character {error.start}.") from error
+        raise UnreadableArguments(
+            f"The code holds half of a surrogate pair at character {error.start}."
+        ) from error
 
 
 def _function_call(name: str, text: str, python: str) -> tuple[str, str]:
     """The Python code that calls a function of the kernel with the arguments of a tool call."""
     if not python:
-        raise Unreadable(f"`{name}` is a Python function, and Python cannot run here.")
+        raise UnreadableArguments(f"`{name}` is a Python function, and Python cannot run here.")
     how = f"Call `{name}` with one JSON object that holds its arguments by name."
     value = parsed(text, how) if reads_as_json(text) else text
     if isinstance(value, dict) and list(value) == ["__arg1"]:
@@ -224,7 +232,7 @@ def ids_in(messages: Sequence[Message]) -> set[str]:
 
 
 def tool_call(call_id: str, name: str, written: str, extras: Mapping[str, Any] | None = None) -> ToolCall:
-    """The call for the history; arguments that are no JSON object are kept in `raw` alone."""
+    """Return the call for the history; arguments that are no JSON object are kept only in `raw`."""
     try:
         usable = isinstance(json.loads(written), dict)
     except (ValueError, RecursionError):

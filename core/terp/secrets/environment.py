@@ -1,4 +1,4 @@
-"""What a kernel inherits: an interpreter, and an environment without keys."""
+"""The interpreter and the environment of a kernel, without keys."""
 
 import os
 from collections.abc import Iterable, Mapping

@@ -126,15 +126,15 @@ class StoredKeys:
         except OSError as error:
             raise SettingsError([f"{short_path(self.file)}: cannot be read: {error.strerror}."]) from error
         if stat.S_IMODE(facts.st_mode) & _OPEN_TO_OTHERS or facts.st_uid != os.getuid():
-            told = f"{short_path(self.file)}: not only you can read it, so no key is taken from it"
-            raise SettingsError([f"{told}: chmod 600 {self.file}"])
+            fact = f"{short_path(self.file)}: not only you can read it, so no key is taken from it"
+            raise SettingsError([f"{fact}: chmod 600 {self.file}"])
         return dict(self._entries(content))
 
     def _entries(self, content: bytes) -> Iterator[tuple[str, str | None]]:
         try:
             kept: Any = json.loads(content)
         except ValueError:
-            # Its message is not told on: it may quote what holds a key.
+            # Its message is not shown: it may quote a key.
             kept = None
         if not isinstance(kept, dict):
             raise SettingsError(
@@ -156,21 +156,15 @@ class StoredKeys:
 
 
 def stored_keys(places: Places) -> StoredKeys:
-    """The keys of the person whose places these are."""
-
-    def keyring() -> Keyring | None:
-        from terp.secrets.keys import system_keyring  # noqa: PLC0415  (few people use one)
-
-        return system_keyring()
-
-    return StoredKeys(places.keys, keyring)
+    """Return the keys of the user whose places these are."""
+    return StoredKeys(places.keys, system_keyring)
 
 
 def with_keys(environ: Mapping[str, str], *models: str, keyring: bool = True) -> Mapping[str, str]:
     """`environ` with the keys that are kept and not in it, for what asks a provider or must hide a key.
 
-    The keyring is asked for the providers of `models` alone, or for all where the first of them is not known;
-    without `keyring` it is left alone.
+    The keyring is asked only for the providers of `models`, or for all if the first of them is not known;
+    without `keyring` it is not asked.
 
     Raises:
         SettingsError, KeyringFailed: as `StoredKeys.get`.
@@ -189,7 +183,7 @@ def with_keys(environ: Mapping[str, str], *models: str, keyring: bool = True) ->
 
 
 def system_keyring() -> Keyring | None:
-    """The keyring that the package finds; None where it is not installed or finds none that works."""
+    """Return the keyring that the package finds; None if it is not installed or finds none that works."""
     if find_spec("keyring") is None:
         return None
     import keyring  # noqa: PLC0415  (100 ms, for who uses it)

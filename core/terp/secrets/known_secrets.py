@@ -1,4 +1,4 @@
-"""What a session must not write anywhere: keys that terp holds, and passwords that it was told."""
+"""Secrets that a session must not write anywhere: keys that terp holds, and configured passwords."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,12 +6,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
+from terp.analysis.effects.secret_names import is_secret_name
 from terp.errors import SettingsError
+from terp.secrets.environment import kernel_environment
 from terp.settings import Settings
+from terp.settings.mcp_servers import McpServer, between_variables, variables_in
 
 if TYPE_CHECKING:
     from terp.secrets.scrubbing import Scrubber
-    from terp.settings.mcp_servers import McpServer
 
 _SECRET_HEADER = re.compile(r"authorization|cookie|key|token|secret", re.IGNORECASE)
 
@@ -25,7 +27,7 @@ class Secrets:
     def __init__(
         self, environ: Mapping[str, str], settings: Settings, api_key: str = "", *, keyring: bool = True
     ) -> None:
-        """Those of this environment and these settings; without `keyring` the system's one is left alone."""
+        """Collect them from environment and settings; without `keyring` not from the system's keyring."""
         self._environ = environ
         self._keyring = keyring
         self._api_key = api_key
@@ -33,13 +35,13 @@ class Secrets:
         self._scrubber: Scrubber | None = None
 
     def use(self, settings: Settings) -> None:
-        """The session goes on with these settings; what was secret before still is."""
+        """Add the secrets of settings that the session uses from now on."""
         if settings not in self._settings:
             self._settings.append(settings)
             self._scrubber = None
 
     def scrubber(self) -> "Scrubber":
-        """What takes them out of text."""
+        """Return the redactor of these secrets."""
         if self._scrubber is None:
             # A prompt that waits writes nothing.
             from terp.secrets.scrubbing import Scrubber, secrets_in  # noqa: PLC0415
@@ -48,7 +50,7 @@ class Secrets:
         return self._scrubber
 
     def redacted(self, text: str) -> str:
-        """The text without them."""
+        """Return the text without them."""
         return self.scrubber().redacted(text)
 
     def _keyed(self) -> Mapping[str, str]:
@@ -75,20 +77,15 @@ class Secrets:
                 yield from _secrets_of(server, self._environ)
 
 
-def _secrets_of(server: "McpServer", environ: Mapping[str, str]) -> Iterator[str]:
-    from terp.secrets.environment import kernel_environment  # noqa: PLC0415  (few sessions have a server)
-    from terp.settings.mcp_servers import between_variables, variables_in  # noqa: PLC0415
-
+def _secrets_of(server: McpServer, environ: Mapping[str, str]) -> Iterator[str]:
     open_to_code = kernel_environment(environ)
     yield from (environ.get(name, "") for name in variables_in(server) if name not in open_to_code)
     # `${NAME}` stands for a secret and is none.
     yield from (part for text in _written_in(server) for part in between_variables(text))
 
 
-def _written_in(server: "McpServer") -> Iterator[str]:
+def _written_in(server: McpServer) -> Iterator[str]:
     """The secrets that stand in the settings of a server."""
-    from terp.analysis.effects.secret_names import is_secret_name  # noqa: PLC0415
-
     yield from (text for name, text in server.env.items() if is_secret_name(name))
     yield from (text for name, text in parse_qsl(urlsplit(server.url).query) if is_secret_name(name))
     yield from _given(server.args)
@@ -99,8 +96,6 @@ def _written_in(server: "McpServer") -> Iterator[str]:
 
 def _given(arguments: Sequence[str]) -> Iterator[str]:
     """The values of options that are secret by their names: `--token=VALUE`, `--api-key VALUE`."""
-    from terp.analysis.effects.secret_names import is_secret_name  # noqa: PLC0415  (see `Secrets.scrubber`)
-
     for argument, following in pairwise((*arguments, "")):
         option, equals, value = argument.partition("=")
         if option.startswith("-") and is_secret_name(option.replace("-", "_")):

@@ -53,7 +53,7 @@ _BETWEEN_WORDS = re.compile(r"[^\w+=.~-]+")
 _RANDOM = re.compile(
     r"(?!.*\.[a-zA-Z]\w{0,4}$)(?:(?=.*[a-z])(?=.*[A-Z])(?=.*\d).{20,}|(?=.*\d)(?=.*[a-fA-F])[0-9a-fA-F]{24,})"
 )
-# What of a text that goes on later can be cut in two.
+# Prefixes of secrets that two pieces of a text can cut in two.
 _PARTED_MARKS = (*_MARKS, *_ACCOUNT_MARKS, _JWT_MARK, _URL_MARK)
 # Most text has no word as long as most secrets are, and is then not searched for them.
 _LONG_WORD = 15
@@ -87,11 +87,11 @@ _USER = re.compile(r"://[^\s/@'\"\\{}$<>]*\Z")
 _SHORT = 200
 _BLOCK_BEGINS, _BLOCK_ENDS = "-----BEGIN ", re.compile(r"-----END [A-Z ]*-----")
 _ANY_URL_PASSWORD = re.compile(r"://[^\s/@:]*:([^\s/@]+)@")
-# So many characters depend on what stands before a value in base64, by the bytes of that in its last group.
+# This many characters depend on the bytes before a value in base64, by the bytes of that in its last group.
 _BEFORE = (0, 2, 3)
 
 
-class Beginnings:
+class Prefixes:
     """Texts by how they begin, each of two characters or more."""
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -114,28 +114,28 @@ class Beginnings:
         return len(text) - 1 if text[-1:] in self._firsts else len(text)
 
 
-def begun(text: str, beginnings: Beginnings, marks: Sequence[str]) -> int:
+def start_of_open_secret(text: str, prefixes: Prefixes, marks: Sequence[str]) -> int:
     """Where the first part of a secret begins that goes to the end of `text`; that end when there is none.
 
-    `beginnings` are those of secrets as they are written and of `marks`, which words that are secrets begin
+    `prefixes` are those of secrets as they are written and of `marks`, which words that are secrets begin
     with, or hold.
     """
-    found = [beginnings.at_the_end_of(text)]
+    found = [prefixes.at_the_end_of(text)]
     last = _LAST_WORD.match(text[::-1])
     word = text[len(text) - (last.end() if last else 0) :]
     if word and any(mark in word for mark in marks):
         found.append(len(text) - len(word))
-    found.append(begun_block(text))
+    found.append(start_of_open_block(text))
     if user := _USER.match(text, max(0, text.rfind("://"))):
         found.append(user.start())
     first = min(found)
     if text.endswith("\\"):
         first = min(first, len(text) - 1)
-    # A letter behind a backslash is no part of a word, which can only be told with the backslash there.
+    # A letter behind a backslash is no part of a word, which shows only with the backslash there.
     return first - (first < len(text) and text[first - 1 : first] == "\\")
 
 
-def begun_block(text: str) -> int:
+def start_of_open_block(text: str) -> int:
     """Where the last block begins, as of a private key, that does not end in `text`; its end for none."""
     block = text.rfind(_BLOCK_BEGINS)
     return block if block >= 0 and not _BLOCK_ENDS.search(text, block) else len(text)
@@ -166,7 +166,7 @@ class Scrubber:
     temporary: str = ""
     _written: tuple[str, ...] = field(init=False, repr=False, compare=False)
     _short: tuple[str, ...] = field(init=False, repr=False, compare=False)
-    _beginnings: Beginnings = field(init=False, repr=False, compare=False)
+    _beginnings: Prefixes = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         forms = (form for secret in self.secrets for form in written_forms(secret))
@@ -174,7 +174,7 @@ class Scrubber:
         object.__setattr__(self, "_written", written)
         short = (form for form in written if max(map(len, form.split()), default=0) < _LONG_WORD)
         object.__setattr__(self, "_short", tuple(short))
-        object.__setattr__(self, "_beginnings", Beginnings((*written, *_PARTED_MARKS)))
+        object.__setattr__(self, "_beginnings", Prefixes((*written, *_PARTED_MARKS)))
 
     def redacted(self, text: str) -> str:
         """The text with every secret replaced."""
@@ -193,14 +193,14 @@ class Scrubber:
         return clean
 
     def settled(self, text: str) -> int:
-        """How much of a text that goes on later can be redacted by itself: in the rest, a secret may begin.
+        """Return the length that can be redacted before more of the text has come.
 
-        The rest is mostly empty, and has 20,000 characters at most.
+        A secret may begin in the rest, which is mostly empty and has 20,000 characters at most.
         """
         first, longest = (max(0, len(text) - most) for most in (_LONGEST_BEGUN, _LONGEST_BLOCK))
         settled = min(
-            first + begun(text[first:], self._beginnings, _PARTED_MARKS),
-            longest + begun_block(text[longest:]),
+            first + start_of_open_secret(text[first:], self._beginnings, _PARTED_MARKS),
+            longest + start_of_open_block(text[longest:]),
         )
         if settled == len(text):
             return settled

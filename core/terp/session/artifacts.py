@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING
 from terp.events.outputs import Display, DisplayUpdate
 from terp.secrets.stream_redactor import TextRedactor
 from terp.text import pictures
-from terp.text.files import content_of, made_anew, make_private
+from terp.text.files import content_of, make_private, new_file
 from terp.text.plain import is_wordless, mended
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Artifacts:
         extension, data = content
         self._counts[run] = number = self._counts.get(run, 0) + 1
         path = self._made() / f"{run}-{number}.{extension}"
-        with os.fdopen(made_anew(path), "wb") as file:
+        with os.fdopen(new_file(path), "wb") as file:
             file.write(data)
         return dataclasses.replace(display, path=str(path))
 
@@ -124,7 +124,7 @@ class Spool:
         if self._file is None:
             path = self._artifacts.path(self._run)
             self._file = os.fdopen(
-                made_anew(path), "w", encoding="utf-8", errors="backslashreplace", newline=""
+                new_file(path), "w", encoding="utf-8", errors="backslashreplace", newline=""
             )
             self.path = str(path)
             self._flow = TextRedactor(self._artifacts.scrubber)

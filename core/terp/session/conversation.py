@@ -9,7 +9,7 @@ from terp.events import CodeDelta, ModelCalled, ModelRetrying, Noticed, Reasonin
 from terp.events.kernel import Kernels
 from terp.events.log import EventLog
 from terp.events.messages import Assistant, Result, ToolCall
-from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Retrying, TextChunk, Tools, Usage
+from terp.events.model import CallDelta, Chunk, ReasoningChunk, Replied, Retrying, TextChunk, Tools, Usage
 from terp.events.run_log import RunLog
 from terp.kernels.environments.readiness import Warming
 from terp.models import tool
@@ -155,7 +155,7 @@ class Conversation:
             return
         await incoming.shown.finish()
         match chunk:
-            case Reasoning(text=text):
+            case ReasoningChunk(text=text):
                 self._log.append(ReasoningDelta(text))
             case CallDelta():
                 self._take_call(chunk, incoming)

@@ -7,7 +7,7 @@ from typing import Any
 
 from terp.errors import SettingsError
 from terp.settings import Settings
-from terp.settings.profile_file import LARGEST_BYTES, Unreadable, short_path
+from terp.settings.profile_file import LARGEST_BYTES, UnreadableSettings, short_path
 from terp.settings.profile_values import value_of
 from terp.settings.setting import Setting, table
 
@@ -54,14 +54,14 @@ class ForeignProfile:
 
 
 def read_foreign_profile(path: Path) -> ForeignProfile:
-    """What the profile at `path` sets. It is read, never run.
+    """Return the settings of the profile at `path`. It is read, never run.
 
     Raises:
         SettingsError: it is a program, or no profile.
     """
     if path.suffix == ".py":
-        told = "is a program, and would have to run. Write its settings as lines of YAML, and import those."
-        raise SettingsError([f"{short_path(path)}: {told}"])
+        fact = "is a program, and would have to run. Write its settings as lines of YAML, and import those."
+        raise SettingsError([f"{short_path(path)}: {fact}"])
     place = short_path(path)
     try:
         return _translated(_text(path))
@@ -69,7 +69,7 @@ def read_foreign_profile(path: Path) -> ForeignProfile:
         raise SettingsError([f"{place}: cannot be read: {error.strerror}."]) from error
     except UnicodeDecodeError as error:
         raise SettingsError([f"{place}: is not UTF-8."]) from error
-    except Unreadable as refused:
+    except UnreadableSettings as refused:
         line = f"{place}:{refused.line}" if refused.line else place
         raise SettingsError([f"{line}: {refused.why}"]) from refused
 
@@ -78,7 +78,7 @@ def _text(path: Path) -> str:
     with path.open("rb") as file:
         content = file.read(LARGEST_BYTES + 1)
     if len(content) > LARGEST_BYTES:
-        raise Unreadable(0, "is larger than 64 KB.")
+        raise UnreadableSettings(0, "is larger than 64 KB.")
     return content.decode("utf-8-sig")
 
 

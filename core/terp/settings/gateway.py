@@ -39,7 +39,7 @@ class Gateway:
 
     @property
     def is_here(self) -> bool:
-        """Whether it is on this machine, or behind a tunnel that begins here."""
+        """Return True if it is on this machine, or behind a tunnel that begins here."""
         name = urlsplit(self.url).hostname or ""
         try:
             return ipaddress.ip_address(name).is_loopback
@@ -48,12 +48,12 @@ class Gateway:
 
     @property
     def is_open_to_readers(self) -> bool:
-        """Whether the token and the code travel through a network as plain text."""
+        """Return True if the token and the code travel through a network as plain text."""
         return self.url.startswith("http:") and not self.is_here
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """What every request to it carries."""
+        """Return the headers of every request to it."""
         return {"Authorization": f"token {self.token.value}"} if self.token.value else {}
 
     def api(self, *parts: str) -> str:

@@ -14,7 +14,7 @@ from terp.text.files import Refused, read_bounded
 
 _SITES = ("lib/python3*/site-packages", "lib/python3*/dist-packages", "local/lib/python3*/dist-packages")
 _LARGEST_CONFIG = 64 * 1024
-_UNTELLING = (".venv", "venv", "env", "default")
+_GENERIC_NAMES = (".venv", "venv", "env", "default")
 _IN_PROJECT = (".venv", "venv", ".pixi/envs/default")
 
 
@@ -60,7 +60,7 @@ def environment_name(interpreter: Interpreter | None) -> str:
     prefix = Path(interpreter.path).parent.parent
     if prefix.name in ("", "usr", "local"):
         return interpreter.path
-    return f"{prefix.name} of {prefix.parent.name}" if prefix.name in _UNTELLING else prefix.name
+    return f"{prefix.name} of {prefix.parent.name}" if prefix.name in _GENERIC_NAMES else prefix.name
 
 
 def site_packages(python: str) -> list[Path]:
@@ -88,9 +88,9 @@ def _holds(folders: Iterable[Path], name: str) -> bool:
 
 
 def has_module(python: str, name: str) -> bool:
-    """Whether a Python can import the top-level module `name`, as far as its own folders tell.
+    """Return True if a top-level module `name` lies in a Python's own folders.
 
-    What its environment adds otherwise, such as a `.pth` file, is not seen.
+    Additions of its environment such as a `.pth` file are not seen.
     """
     return any(
         (folder / f"{name}{end}").exists() or (end and any(folder.glob(f"{name}.*.so")))
@@ -100,13 +100,13 @@ def has_module(python: str, name: str) -> bool:
 
 
 def present_packages(python: str, names: Iterable[str]) -> list[str]:
-    """Those of the packages, named as they are imported, that lie in the folders of a Python."""
+    """Return the packages, named as they are imported, that lie in the folders of a Python."""
     there = {found.name for folder in site_packages(python) for found in folder.iterdir()}
     return [name for name in names if name in there]
 
 
 def version_of(python: str) -> str:
-    """The version of a Python, as `3.12`; "" when its folders do not tell."""
+    """The version of a Python, as `3.12`; "" when its folders do not show it."""
     if python == sys.executable:
         return "{}.{}".format(*sys.version_info)
     prefix = Path(python).parent.parent

@@ -1,7 +1,7 @@
 """The settings of one call, from everything that sets something.
 
 Strongest first: a flag, a `TERP_…` variable, the profile named for the call (and what it extends), the
-project's files as far as they are trusted, a profile that the person's `config.yaml` names, that file itself,
+project's trusted files, a profile that the person's `config.yaml` names, that file itself,
 the shipped profile `default`, the built-in value.
 """
 
@@ -16,7 +16,7 @@ from terp.settings.places import Places
 from terp.settings.profile_file import ProfileFile, read_profile
 from terp.settings.profiles import Profiles, is_path
 from terp.settings.project.files import Project
-from terp.settings.sources import Layer, combine, from_environment
+from terp.settings.sources import GivenValues, combine, from_environment
 from terp.text.paths import typed_path
 
 PROFILE_VARIABLE = "TERP_PROFILE"
@@ -33,7 +33,7 @@ class Loaded:
 
 
 def load_settings(
-    flags: Layer,
+    flags: GivenValues,
     *,
     profile: str,
     environ: Mapping[str, str],
@@ -47,31 +47,35 @@ def load_settings(
         SettingsError: with every problem of the variables and files at once.
     """
     files = _Files(Profiles(places.profiles, shipped))
-    variables: Layer = files.attempt(lambda: from_environment(environ), {})
+    variables: GivenValues = files.attempt(lambda: from_environment(environ), {})
     config = _config(places)
     asked, asked_at = _asked(profile, environ, config)
     chosen = files.chain(asked, asked_at)
     project_files = files.of_project(project)
     # A profile that only the configuration names is as weak as that.
     named = [chosen, project_files] if not asked_at else [project_files, chosen]
-    layers = [*(file for group in named for file in group), *config, *files.chain("default", shipped=True)]
-    files.problems += [problem for file in layers for problem in file.problems]
+    files_of_call = [
+        *(file for group in named for file in group),
+        *config,
+        *files.chain("default", shipped=True),
+    ]
+    files.problems += [problem for file in files_of_call for problem in file.problems]
     if files.problems:
         raise SettingsError(list(dict.fromkeys(files.problems)))
-    notices = tuple(line for file in layers for line in file.refused)
-    settings = combine(_with_its_prices([flags, variables, *(file.given for file in layers)]))
+    notices = tuple(line for file in files_of_call for line in file.refused)
+    settings = combine(_with_its_prices([flags, variables, *(file.given for file in files_of_call)]))
     settings = replace(settings, profile=_named(asked))
     if settings.allow or settings.ask or settings.deny:
         _check_rules(settings)
     return Loaded(settings, notices)
 
 
-def _with_its_prices(layers: Sequence[Layer]) -> Sequence[Layer]:
-    """The layers without prices that are weaker than the model: they are those of another one."""
-    named = next((at for at, layer in enumerate(layers) if "model" in layer), len(layers))
-    weaker = layers[named + 1 :]
-    without = ({name: one for name, one in layer.items() if name not in _PRICES} for layer in weaker)
-    return [*layers[: named + 1], *without]
+def _with_its_prices(sources: Sequence[GivenValues]) -> Sequence[GivenValues]:
+    """Return the sources without prices that are weaker than the model: those are of another model."""
+    named = next((at for at, one in enumerate(sources) if "model" in one), len(sources))
+    weaker = sources[named + 1 :]
+    without = ({name: one for name, one in source.items() if name not in _PRICES} for source in weaker)
+    return [*sources[: named + 1], *without]
 
 
 def _check_rules(settings: Settings) -> None:
@@ -90,7 +94,7 @@ class _Files:
         self._shipped = Profiles(profiles.shipped, profiles.shipped)
 
     def attempt(self, reading: Callable[[], T], otherwise: T) -> T:
-        """What `reading` gives, or else something in its place."""
+        """Return the result of `reading`, or `otherwise` after an error."""
         try:
             return reading()
         except SettingsError as error:
@@ -108,7 +112,7 @@ class _Files:
         for one in project.settings if project else ():
             file = read_profile(one.path, content=one.content, source="project")
             if is_path(file.base):
-                file.problems.append(f"{file.base_at}: a project's profile extends shipped profiles alone.")
+                file.problems.append(f"{file.base_at}: a project's profile extends only shipped profiles.")
                 found.append(file)
                 continue
             # A profile of the person's own may set what a project may not.

@@ -13,7 +13,7 @@ _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 @dataclass(frozen=True)
 class McpServer:
-    """A program that speaks over its stdin and stdout, or an address that is spoken to by HTTP.
+    """A program that is driven over stdin and stdout, or an address that is reached by HTTP.
 
     `${VARIABLE}` in a text stands for that variable of terp's environment.
     """
@@ -41,7 +41,7 @@ class McpServer:
 
     @property
     def problem(self) -> str:
-        """What is wrong with it, to follow its name; "" when nothing is."""
+        """Return the mistake in it, to follow its name; "" for none."""
         if not self.command and not self.url:
             return "needs a command, or a url"
         if self.command and self.url:

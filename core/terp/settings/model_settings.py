@@ -10,7 +10,7 @@ AdapterName = Literal["auto", "direct", "litellm"]
 
 @dataclass(frozen=True)
 class ModelSettings:
-    """What is asked, how, and what it may cost."""
+    """Settings of the model, of requests to it, and of the conversation."""
 
     model: str = setting(
         "",
@@ -130,7 +130,7 @@ class ModelSettings:
         sources=BY_PROJECT,
     )
     retries: int = setting(
-        3, "how often a failed request is sent again", group="model", limits=(0, 20), sources=BY_PROJECT
+        3, "how often a failed request is retried", group="model", limits=(0, 20), sources=BY_PROJECT
     )
 
     system_message: str = setting(
@@ -227,4 +227,4 @@ class ModelOptions:
     timeout_s: float = 180.0
     """The longest silence: before the first byte, and between any two. 0 means no limit."""
     retries: int = 3
-    """How often a request is sent again after a failure that may pass."""
+    """The retries of a request after a failure that may pass."""

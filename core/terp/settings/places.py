@@ -11,7 +11,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Places:
-    """The directory of what a person writes, and the one of what terp writes. Neither need exist."""
+    """The directory of the user's files, and the directory of terp's state. Neither need exist."""
 
     config: Path
     state: Path
@@ -28,7 +28,7 @@ class Places:
 
     @property
     def instructions(self) -> Path:
-        """What the person wants every model to know."""
+        """The user's own instructions to every model."""
         return self.config / "AGENTS.md"
 
     @property
@@ -51,12 +51,12 @@ class Places:
 
     @property
     def usage(self) -> Path:
-        """What calls of models have used, over all sessions."""
+        """The usage of models, over all sessions."""
         return self.state / "usage"
 
     @property
     def trust(self) -> Path:
-        """What the person decided about projects."""
+        """The user's decisions about projects."""
         return self.state / "trust.json"
 
     @property

@@ -1,7 +1,7 @@
 """Reading one YAML file of settings: every mistake in it becomes one line, with its place.
 
 The files are plain lists of `name: value`. Anchors, tags and nesting are refused: a person can then
-see from a line alone what it sets, and no file can grow while it is read.
+see from one line what it sets, and no file can grow while it is read.
 """
 
 import codecs
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from terp.analysis.rules.rule import Verdict
 
 MODELINE = "# yaml-language-server: $schema="
-"""What a line begins with that tells an editor where the schema is."""
+"""The beginning of a line that names the schema to an editor."""
 LARGEST_BYTES = 64 * 1024
 _OTHER_ENCODINGS = {
     codecs.BOM_UTF32_LE: "UTF-32",
@@ -31,7 +31,7 @@ _OTHER_ENCODINGS = {
 }
 
 
-class Unreadable(Exception):
+class UnreadableSettings(Exception):
     """A file cannot be read as settings at all; says the line (0: the whole file) and why."""
 
     def __init__(self, line: int, why: str) -> None:
@@ -41,7 +41,7 @@ class Unreadable(Exception):
 
 @dataclass
 class ProfileFile:
-    """What a file sets (`given`), what it says about itself, and what is wrong with it.
+    """A file of settings as read: its values (`given`), its description, and its problems.
 
     `description` is its first comment line. `base` is the profile that it names: what a profile
     `extends`, or the `profile` that a person's configuration uses unless another is asked for;
@@ -72,7 +72,7 @@ def read_profile(
         profile.description = _first_comment(text)
         for line, name, node in _entries(text):
             _take(profile, f"{place}:{line}", name, node, base_key)
-    except Unreadable as refused:
+    except UnreadableSettings as refused:
         profile.problems.append(
             f"{place}:{refused.line}: {refused.why}" if refused.line else f"{place}: {refused.why}"
         )
@@ -96,20 +96,20 @@ def _bytes(path: Path) -> bytes:
         with path.open("rb") as file:
             return file.read(LARGEST_BYTES + 1)
     except OSError as error:
-        raise Unreadable(0, f"cannot be read: {error.strerror}.") from error
+        raise UnreadableSettings(0, f"cannot be read: {error.strerror}.") from error
 
 
 def _text(raw: bytes) -> str:
     if len(raw) > LARGEST_BYTES:
-        raise Unreadable(0, "is larger than 64 KB; a profile holds settings only.")
+        raise UnreadableSettings(0, "is larger than 64 KB; a profile holds settings only.")
     for mark, encoding in _OTHER_ENCODINGS.items():
         if raw.startswith(mark):
-            raise Unreadable(0, f"is written in {encoding}; save it as UTF-8.")
+            raise UnreadableSettings(0, f"is written in {encoding}; save it as UTF-8.")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        raise Unreadable(line, "this line is not UTF-8; save the file as UTF-8.") from error
+        raise UnreadableSettings(line, "this line is not UTF-8; save the file as UTF-8.") from error
 
 
 def _first_comment(text: str) -> str:
@@ -173,7 +173,7 @@ def _rules(profile: ProfileFile, where: str, name: str, rules: tuple[str, ...], 
 
 
 def _refuse(profile: ProfileFile) -> None:
-    """Take out what a project may not set; it is told, and the rest still counts."""
+    """Take out what a project may not set, with a line about it; the rest still counts."""
     rows = table(Settings)
     for name, one in list(profile.given.items()):
         if "project" not in rows[name].sources:

@@ -35,7 +35,7 @@ def value_of(row: Setting, node: Any) -> Any:
 
 
 def free_value(node: Any) -> Any:
-    """What a node says by itself, as JSON could: text, a number, a switch, nothing, a list or a group.
+    """Return the value of a node as JSON has it: text, a number, a switch, null, a list or a group.
 
     Raises:
         ValueError: a group in it has a name twice.
@@ -74,7 +74,7 @@ def _rule(node: Any) -> str:
 
 
 def quoted(node: Any) -> str:
-    """What the person wrote, as they would recognise it."""
+    """Return the value as the user wrote it."""
     if node.id != "scalar":
         return {"sequence": "a list", "mapping": "a group of settings"}[node.id]
     if node.tag == "tag:yaml.org,2002:null":
@@ -86,7 +86,7 @@ def quoted(node: Any) -> str:
 
 
 def hint(row: Setting, node: Any) -> str:
-    """What to write instead, where that can be told; to follow the sentence that says what is wrong."""
+    """Return what to write instead, to follow the sentence about the mistake; "" if that is not known."""
     if row.kind == "names" and node.id == "sequence" and all(one.id == "scalar" for one in node.value):
         return " Put what is no text in quotes."
     if row.kind == "text" and node.id == "scalar" and not row.choices and node.value:
@@ -103,7 +103,7 @@ class Group:
 
 
 def read_group(row: Setting, node: Any, path: str) -> Group:
-    """What a YAML mapping gives a setting of this kind; `path` is its name in the file."""
+    """Return the entries of a YAML mapping for a setting of this kind; `path` is its name in the file."""
     group = Group()
     for key, one in node.value:
         name, line = str(key.value), key.start_mark.line + 1

@@ -60,8 +60,8 @@ class Profiles:
             try:
                 path = self._find(name, folder, [file.path for file in chain])
             except SettingsError as error:
-                told = [f"{asked_at}: {line}" if asked_at else line for line in error.problems]
-                raise SettingsError([*(one for file in chain for one in file.problems), *told]) from error
+                located = [f"{asked_at}: {line}" if asked_at else line for line in error.problems]
+                raise SettingsError([*(one for file in chain for one in file.problems), *located]) from error
             chain.append(read_profile(path))
             name, folder, asked_at = chain[-1].base, path.parent, chain[-1].base_at
         return chain
@@ -99,7 +99,7 @@ class Profiles:
 
 
 def is_path(name: str) -> bool:
-    """Whether a profile is named by its file."""
+    """Return True if a profile is named by its file."""
     return "/" in name or name.endswith(_SUFFIXES)
 
 

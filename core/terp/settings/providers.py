@@ -17,12 +17,12 @@ ECHOED = (
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """What a name's prefix means.
+    """A provider, as the prefix of a model's name means it.
 
     Of several `key_envs` the first is named when none is set; no entry means that no key is used.
-    `usage_option` tells whether `stream_options` is understood, `calls_tools` whether `tools` is, and
-    `echoed` which fields of a reply are taken back. Models with `marks_cache` in their names cache only what
-    they are told to; "" stands for none.
+    `usage_option` is True if `stream_options` is understood, `calls_tools` if `tools` is; `echoed` names the
+    fields of a reply that are taken back. Models with `marks_cache` in their names cache only what a request
+    marks; "" stands for none.
     """
 
     adapter: Literal["direct", "litellm"]

@@ -16,7 +16,7 @@ def rules_of(settings: Settings) -> list[Rule]:
 
 
 def problems_of(settings: Settings) -> list[str]:
-    """What is wrong with the rules of settings, each with its place."""
+    """Return the mistakes in the rules of settings, each with its place."""
     found = []
     for verdict, text, origin in _written(settings):
         if why := problem_with(verdict, text):
@@ -25,7 +25,7 @@ def problems_of(settings: Settings) -> list[str]:
 
 
 def problem_with(verdict: Verdict, text: str) -> str:
-    """What is wrong with one rule; "" for nothing."""
+    """Return the mistake in one rule; "" for none."""
     try:
         read_rule(verdict, text, "")
     except NoRule as error:

@@ -34,7 +34,7 @@ class Setting:
     `unset` says what the default (0, empty, none) means when it is not a value of its own. Where `optional`
     is given, a flag may stand without a value: the word behind it is one only if it has this form. Names that
     `are_paths` are relative to the file of settings that they stand in. `sources` says who may set it: what
-    could let code, keys or words out of the person's hands is for that person alone, and so is every row
+    could let code, keys or words out of the person's hands is only for that person, and so is every row
     that does not say otherwise.
 
     "rules" of all who give some count together; a flag gives one, a variable one on each line.
@@ -69,17 +69,17 @@ class Setting:
 
     @property
     def in_files(self) -> bool:
-        """Whether a file of settings may have it, and not one call alone."""
+        """Return True if a file of settings may have it, and not only one call."""
         return "user" in self.sources
 
     @property
     def has_flag(self) -> bool:
-        """Whether a flag sets it; a group of entries does not fit into one."""
+        """Return True if a flag sets it; a group of entries does not fit into one."""
         return self.kind != "mapping" or self.free
 
     @property
     def rule(self) -> str:
-        """What a value must be, to follow "must be"."""
+        """Return the rule for values, to follow "must be"."""
         if self.choices:
             return "one of " + ", ".join(self.choices)
         low, high = self.limits

@@ -11,9 +11,9 @@ from terp.settings.setting import VARIABLE_PREFIX, Setting, table
 
 @dataclass(frozen=True)
 class Given:
-    """A value that somebody gave, and where; of rules with `places`, each has a place of its own.
+    """A value and its source; rules have one place each in `places`.
 
-    `by_project` tells that a project has brought it, and not the person.
+    `by_project` is True if it comes from a project, and not from the user.
     """
 
     value: Any
@@ -32,19 +32,19 @@ class Given:
         return self.places or (self.origin,) * len(self.value)
 
 
-Layer = Mapping[str, Given]
+GivenValues = Mapping[str, Given]
 _ADD_UP = frozenset({"allow", "ask", "deny"})
 
 
-def combine(layers: Sequence[Layer]) -> Settings:
-    """Settings of several layers, the strongest first; the rules of all of them."""
+def combine(sources: Sequence[GivenValues]) -> Settings:
+    """Return the settings of several sources, the strongest first; their rules add up."""
     given: dict[str, Given] = {}
-    for layer in layers:
-        both = {name: given[name].beside(layer[name]) for name in _ADD_UP & given.keys() & layer.keys()}
-        given = {**layer, **given, **both}
-    values = {name: one.value for name, one in given.items()}
+    for values in sources:
+        both = {name: given[name].beside(values[name]) for name in _ADD_UP & given.keys() & values.keys()}
+        given = {**values, **given, **both}
+    settled = {name: one.value for name, one in given.items()}
     return Settings(
-        **values,
+        **settled,
         origins={name: one.origin for name, one in given.items()},
         by_project=frozenset(name for name, one in given.items() if one.by_project),
         rule_places={name: given[name].all_places for name in _ADD_UP & given.keys()},
@@ -52,7 +52,7 @@ def combine(layers: Sequence[Layer]) -> Settings:
 
 
 def from_environment(environ: Mapping[str, str]) -> dict[str, Given]:
-    """What the `TERP_…` variables set; an empty variable sets nothing.
+    """Return the values that the `TERP_…` variables set; an empty variable sets none.
 
     Raises:
         SettingsError: a value is wrong, or a name is nearly that of a setting.

@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from terp.settings.profile_file import Unreadable
+from terp.settings.profile_file import UnreadableSettings
 
 _DEEPEST = 8
 _SHAPE = "must be lines of `name: value`."
@@ -15,18 +15,18 @@ def entries(text: str) -> Iterator[tuple[int, str, Any]]:
     """Line, name and YAML node of every entry.
 
     Raises:
-        Unreadable: `text` is not one plain mapping.
+        UnreadableSettings: `text` is not one plain mapping.
     """
     try:
         _refuse_cleverness(text)
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
-        raise Unreadable(*_explain(error, text)) from error
+        raise UnreadableSettings(*_explain(error, text)) from error
     if not isinstance(root, yaml.MappingNode):
-        raise Unreadable(_line(root), _SHAPE)
+        raise UnreadableSettings(_line(root), _SHAPE)
     for key, value in root.value:
         if not isinstance(key, yaml.ScalarNode):
-            raise Unreadable(_line(key), _SHAPE)
+            raise UnreadableSettings(_line(key), _SHAPE)
         yield _line(key), key.value, value
 
 
@@ -41,13 +41,13 @@ def _refuse_cleverness(text: str) -> None:
         documents += isinstance(event, yaml.DocumentStartEvent)
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if getattr(event, "anchor", None) is not None:
-            raise Unreadable(
+            raise UnreadableSettings(
                 _line(event), "anchors and aliases (& and *) are not used; quote text that needs them."
             )
         if getattr(event, "tag", None) is not None:
-            raise Unreadable(_line(event), "tags (!) are not used; quote text that needs them.")
+            raise UnreadableSettings(_line(event), "tags (!) are not used; quote text that needs them.")
         if depth > _DEEPEST or documents > 1:
-            raise Unreadable(_line(event), _SHAPE)
+            raise UnreadableSettings(_line(event), _SHAPE)
 
 
 def _explain(error: yaml.YAMLError, text: str) -> tuple[int, str]:

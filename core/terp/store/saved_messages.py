@@ -18,7 +18,7 @@ from terp.events.log import EventLog
 from terp.events.messages import Assistant, Attachment, Image, Message, Result, ToolCall, User
 from terp.events.outputs import Display, Output, RunStatus, Text
 from terp.models import tool
-from terp.models.repair.tool_arguments import ArgumentsReader, Unreadable
+from terp.models.repair.tool_arguments import ArgumentsReader, UnreadableArguments
 from terp.secrets.scrubbing import Scrubber
 from terp.session.artifacts import OUTPUTS, Artifacts
 from terp.session.context.history import History
@@ -127,7 +127,7 @@ def code_of(call: ToolCall) -> tuple[str, str]:
     """Return the language and the code of a call; language "" and its raw arguments if it cannot be read."""
     try:
         language, code = ArgumentsReader(_LANGUAGES, None).read(call.raw or call.arguments)
-    except Unreadable:
+    except UnreadableArguments:
         return "", call.raw or call.arguments
     return language or tool.implied_language(call.name, _LANGUAGES) or _LANGUAGES[0], code
 

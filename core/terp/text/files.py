@@ -14,7 +14,7 @@ from pathlib import Path
 _PIECE = 1 << 20
 
 
-def made_anew(path: Path) -> int:
+def new_file(path: Path) -> int:
     """A descriptor of a new file for writing, in the place of whatever was there.
 
     Raises:
@@ -26,7 +26,7 @@ def made_anew(path: Path) -> int:
 
 
 def content_of(path: Path, largest: int) -> bytes:
-    """What an ordinary file holds, no more than `largest` bytes of it.
+    """Return the content of an ordinary file, no more than `largest` bytes of it.
 
     Raises:
         OSError: it cannot be read, or is a link or no ordinary file.
@@ -44,7 +44,7 @@ class Refused(Exception):
 
 
 def read_bounded(path: Path, largest: int) -> bytes:
-    """What an ordinary file of at most `largest` bytes holds.
+    """Return the content of an ordinary file of at most `largest` bytes.
 
     Raises:
         Refused: it is no such file, or it cannot be read.

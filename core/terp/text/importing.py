@@ -28,7 +28,7 @@ def import_slow(name: str) -> ModuleType:
 
 
 async def in_daemon(work: Callable[[], T]) -> T:
-    """What `work` returns, done in a thread for which nobody waits at the end.
+    """Return the result of `work`, run in a thread that does not keep the process alive.
 
     `asyncio.to_thread` makes the end of the loop wait, for seconds if an import has just begun.
     """

@@ -56,10 +56,10 @@ def spellings(languages: Sequence[str], aliases: Mapping[str, str] | None = None
 
 
 def language_of(word: str, languages: Sequence[str], aliases: Mapping[str, str] | None = None) -> str:
-    """Which of `languages` a word means, in any case; "" for none of them."""
+    """Return the language among `languages` that a word means, in any case; "" for none of them."""
     return spellings(languages, aliases).get(word.strip().casefold(), "")
 
 
 def means_language(word: str) -> bool:
-    """Whether a word is the name of a language, be it here or not."""
+    """Return True if a word is the name of a known language."""
     return any(word.casefold() in family for family in _FAMILIES)

@@ -41,7 +41,7 @@ _SEPARATORS = (
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How much of a text is shown: all of one of up to `whole` bytes.
+    """The limits for text that is shown: all of a text of up to `whole` bytes.
 
     Of a longer one it is the first `lines`, of up to `cut` characters; None stands for all lines that fit
     into `whole` bytes.
@@ -54,7 +54,7 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Peek:
-    """What a file looks like. `encoding` is "" when it is not text; `lines` are its first ones, or all."""
+    """A look at a file. `encoding` is "" when it is not text; `lines` are its first ones, or all."""
 
     size: int
     kind: str

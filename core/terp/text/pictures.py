@@ -10,7 +10,7 @@ _FILES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg")
 
 
 def size(data: bytes) -> tuple[int, int] | None:
-    """Width and height in pixels of a PNG, GIF or JPEG; None when they cannot be told."""
+    """Width and height in pixels of a PNG, GIF or JPEG; None when they are not known."""
     if data.startswith(b"\x89PNG\r\n\x1a\n") and len(data) >= 24:
         width, height = struct.unpack(">II", data[16:24])
         return width, height
@@ -35,7 +35,7 @@ def _jpeg_size(data: bytes) -> tuple[int, int] | None:
 
 
 def is_picture(mime: str) -> bool:
-    """Whether data of this type are the bytes of a picture: what looks like a secret in base64 is chance."""
+    """Return True if data of this type are the bytes of a picture."""
     return mime.startswith("image/") and not mime.endswith("xml")
 
 
@@ -52,6 +52,6 @@ def raster(bundle: Mapping[str, Any]) -> tuple[str, bytes] | None:
 
 def saved_to(metadata: Mapping[str, Any]) -> str:
     """The picture that the code itself has saved of what it displays with `metadata`; "" where it has not."""
-    told = metadata.get("terp")
-    path = told.get("saved") if isinstance(told, Mapping) else ""
+    own = metadata.get("terp")
+    path = own.get("saved") if isinstance(own, Mapping) else ""
     return path if isinstance(path, str) and path.lower().endswith(_FILES) else ""

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, settings
 
 from terp.errors import ModelError
 from terp.events.messages import Assistant, Message, ToolCall
-from terp.events.model import CallDelta, Chunk, Model, Reasoning, Replied, TextChunk
+from terp.events.model import CallDelta, Chunk, Model, ReasoningChunk, Replied, TextChunk
 
 patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """For properties: a busy machine is no failure."""
@@ -86,8 +86,8 @@ def merged(chunks: Sequence[Chunk]) -> list[Chunk]:
         match [*together[-1:], chunk]:
             case [TextChunk(text=before), TextChunk(text=text)]:
                 together[-1] = TextChunk(before + text)
-            case [Reasoning(text=before), Reasoning(text=text)]:
-                together[-1] = Reasoning(before + text)
+            case [ReasoningChunk(text=before), ReasoningChunk(text=text)]:
+                together[-1] = ReasoningChunk(before + text)
             case [
                 CallDelta(position=one, name=name, arguments=before),
                 CallDelta(position=other, arguments=text),

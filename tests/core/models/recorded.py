@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from terp.events.messages import Message, System, User
-from terp.events.model import CallDelta, Chunk, Reasoning, Replied, TextChunk, Usage
+from terp.events.model import CallDelta, Chunk, ReasoningChunk, Replied, TextChunk, Usage
 from terp.models.building import open_adapter
 from terp.settings.model_settings import AdapterName, ModelOptions
 from tests.loopback import Http, Loopback, Raw
@@ -63,7 +63,7 @@ def outcome(chunks: list[Chunk]) -> Outcome:
     assert isinstance(replied, Replied)
     message = replied.message
     assert "".join(c.text for c in chunks if isinstance(c, TextChunk)) == message.text
-    assert "".join(c.text for c in chunks if isinstance(c, Reasoning)) == message.reasoning
+    assert "".join(c.text for c in chunks if isinstance(c, ReasoningChunk)) == message.reasoning
     for position, call in enumerate(message.calls):
         pieces = [c for c in chunks if isinstance(c, CallDelta) and c.position == position]
         assert [piece.name for piece in pieces] == [call.name] + [""] * (len(pieces) - 1)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from terp.events.messages import Assistant, Image, Message, Result, ToolCall, User
-from terp.events.model import CallDelta, Chunk, Reasoning, Replied, TextChunk
+from terp.events.model import CallDelta, Chunk, ReasoningChunk, Replied, TextChunk
 from terp.models.recording.file import BadReply, Recording, reply_as_json, reply_from_json
 from terp.models.recording.models import ReplayModel
 from terp.models.recording.recorded_request import request_as_json
@@ -182,7 +182,7 @@ def test_the_pixels_count_in_a_picture_of_the_user_and_not_in_a_plot() -> None:
 
 PIECE = st.one_of(
     st.builds(TextChunk, st.text(min_size=1, max_size=9)),
-    st.builds(Reasoning, st.text(min_size=1, max_size=9)),
+    st.builds(ReasoningChunk, st.text(min_size=1, max_size=9)),
     st.builds(lambda position, text: (position, text), st.integers(0, 2), st.text(max_size=9)),
 )
 

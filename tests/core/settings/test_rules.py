@@ -15,12 +15,12 @@ from terp.settings.places import Places
 from terp.settings.project.files import Project, ProjectFile
 from terp.settings.rules import rules_of
 from terp.settings.setting import table
-from terp.settings.sources import Given, Layer
+from terp.settings.sources import Given, GivenValues
 from terp.testing import ScriptedModel
 from tests.core.sessions import open_session
 
 
-def load(home: Path, project: str = "", flags: Layer | None = None, **environ: str) -> Loaded:
+def load(home: Path, project: str = "", flags: GivenValues | None = None, **environ: str) -> Loaded:
     (home / "profiles").mkdir(exist_ok=True)
     of_project = ProjectFile(home / "profile.yaml", project.encode())
     return load_settings(
@@ -110,7 +110,7 @@ def test_every_mistake_in_a_rule_is_told_with_its_line(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_outside_of_files_is_told_as_well(
-    tmp_path: Path, flags: Layer, environ: dict[str, str], where: str
+    tmp_path: Path, flags: GivenValues, environ: dict[str, str], where: str
 ) -> None:
     with pytest.raises(SettingsError, match=rf"{where}: 'allow' has \"shell: sudo \*\": `sudo` runs"):
         load(tmp_path, "", flags, **environ)

@@ -3,14 +3,14 @@ from pathlib import Path
 
 import pytest
 
-from terp.text.files import content_of, made_anew, make_private
+from terp.text.files import content_of, make_private, new_file
 
 
 def test_what_stands_in_the_way_of_a_new_file_is_removed(tmp_path: Path) -> None:
     mine, path = tmp_path / "mine", tmp_path / "new"
     mine.write_text("as it was")
     path.symlink_to(mine)
-    os.close(made_anew(path))
+    os.close(new_file(path))
     assert (path.is_symlink(), path.read_text(), mine.read_text()) == (False, "", "as it was")
 
 

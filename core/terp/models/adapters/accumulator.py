@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from terp.events.messages import Assistant, ToolCall
-from terp.events.model import CallDelta, Chunk, Reasoning, Replied, TextChunk, Usage
+from terp.events.model import CallDelta, Chunk, ReasoningChunk, Replied, TextChunk, Usage
 from terp.models.adapters.thinking import ReasoningDetails, ThinkingBlocks, ThinkTags, merge_fields
 from terp.text.plain import mended
 
@@ -82,7 +82,7 @@ class Accumulator:
         self.finish_reason = ""
 
     def feed(self, chunk: Mapping[str, Any]) -> Sequence[Chunk]:
-        """What this chunk adds to the reply. Unknown and empty fields add nothing."""
+        """Return what this chunk adds to the reply. Unknown and empty fields add nothing."""
         # Groq sends it beside the choices where no stream_options ask for it.
         usage = chunk.get("usage") or (chunk.get("x_groq") or {}).get("usage")
         if usage:
@@ -99,9 +99,9 @@ class Accumulator:
         return [piece for choice in first for piece in self._choice(choice)]
 
     def finish(self) -> Sequence[Chunk]:
-        """What was held back, `Usage`, if the provider told any, and `Replied`. Called once."""
-        rest = list(self._told(*self._tags.feed("\ufffd"))) if self._half else []
-        rest += self._told(*self._tags.finish())
+        """Return the text held back, `Usage` if the provider reported any, and `Replied`. Called once."""
+        rest = list(self._parted(*self._tags.feed("\ufffd"))) if self._half else []
+        rest += self._parted(*self._tags.finish())
         text, reasoning = "".join(self._text), "".join(self._reasoning)
         calls = tuple(call.tool_call() for call in self._calls if call.name or call.pieces)
         reply = Replied(Assistant(text, calls, reasoning, self._extras()), self.finish_reason)
@@ -156,9 +156,9 @@ class Accumulator:
             # Half of a surrogate pair: the other half comes with the next chunk.
             text, self._half = text[:-1], text[-1]
         if text := mended(text):
-            yield from self._told(*self._tags.feed(text))
+            yield from self._parted(*self._tags.feed(text))
 
-    def _told(self, reasoning: str, answer: str) -> Iterator[Chunk]:
+    def _parted(self, reasoning: str, answer: str) -> Iterator[Chunk]:
         if reasoning:
             yield from self._think(reasoning)
         if answer:
@@ -168,7 +168,7 @@ class Accumulator:
     def _think(self, text: str) -> Iterator[Chunk]:
         if text := mended(text):
             self._reasoning.append(text)
-            yield Reasoning(text)
+            yield ReasoningChunk(text)
 
     def _reason(self, delta: Mapping[str, Any]) -> Iterator[Chunk]:
         # OpenRouter sends the same words in `reasoning` and `reasoning_details`, litellm adds a third copy
@@ -249,12 +249,12 @@ class Accumulator:
                 call.extras.setdefault("function", {}).update(more)
 
     def _note_usage(self, usage: Mapping[str, Any] | None) -> None:
-        if usage and tells(usage):
+        if usage and counts_tokens(usage):
             self._usage = usage
 
 
 def _begins(call: _Call, call_id: str, name: str) -> bool:
-    """Whether a fragment with this id and name, at the index of `call`, is of another call."""
+    """Return True if a fragment with this id and name, at the index of `call`, is of another call."""
     if not name or not call.name:
         return False
     if call_id:
@@ -269,13 +269,13 @@ def _is_object(text: str) -> bool:
         return False
 
 
-def tells(usage: Mapping[str, Any]) -> bool:
-    """Whether anything was counted: some servers send zeros with every chunk and the truth with one."""
+def counts_tokens(usage: Mapping[str, Any]) -> bool:
+    """Return True if anything was counted: some servers send zeros with every chunk but one."""
     return bool(_count(usage, *_INPUT) or _count(usage, *_OUTPUT))
 
 
 def used(usage: Mapping[str, Any], price: Price) -> Usage:
-    """The tokens, and the cost: as the provider tells it, else by `price`."""
+    """The tokens, and the cost: as the provider reports it, else by `price`."""
     read, written = _count(usage, *_INPUT), _count(usage, *_OUTPUT)
     details = usage.get("prompt_tokens_details") or usage.get("input_tokens_details") or {}
     cached = _count(details, "cached_tokens") or _count(usage, "prompt_cache_hit_tokens", "cached_tokens")
@@ -288,11 +288,13 @@ def used(usage: Mapping[str, Any], price: Price) -> Usage:
     if thought and _count(usage, "total_tokens") == read + written + thought:
         # xAI and Gemini count reasoning beside the output, and bill it as output; others count it in.
         written += thought
-    told = _told_cost(usage)
-    return Usage(read, written, cached, price(read, written, cached, stored) if told is None else told)
+    reported = _reported_cost(usage)
+    return Usage(
+        read, written, cached, price(read, written, cached, stored) if reported is None else reported
+    )
 
 
-def _told_cost(usage: Mapping[str, Any]) -> float | None:
+def _reported_cost(usage: Mapping[str, Any]) -> float | None:
     cost = usage.get("cost")
     if isinstance(cost, Mapping):
         cost = cost.get("total_cost")

@@ -90,7 +90,7 @@ def _reason(error: httpx.RequestError, route: Route, timeout_s: float | None) ->
 
 
 def connections(route: Route, timeout_s: float | None) -> httpx.AsyncClient:
-    """What sends requests to the address of a route, with its key."""
+    """Return the client that sends requests to the address of a route, with its key."""
     headers = {"User-Agent": "terp"}
     if route.key:
         headers["Authorization"] = f"Bearer {route.key}"

@@ -1,4 +1,4 @@
-"""Which model to use when none is configured: a key in the environment, else a server on this machine."""
+"""Discovery of a model when none is configured: by a key in the environment, else a local server."""
 
 import asyncio
 import json
@@ -29,7 +29,7 @@ DEFAULT_MODELS: tuple[tuple[str, str], ...] = (
     ("cerebras", "gpt-oss-120b"),
 )
 
-_START_ONE = "Start Ollama, LM Studio, llama.cpp, vLLM or Jan; terp doctor tells which answer."
+_START_ONE = "Start Ollama, LM Studio, llama.cpp, vLLM or Jan; terp doctor shows which answer."
 NO_MODEL = """\
 No model is configured, no key is set and no local server answers.
 
@@ -47,7 +47,7 @@ Reader = Callable[[Body], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundModel:
     """A model that can be used now. `why` says in a few words how it was found."""
 
     model: str
@@ -114,12 +114,12 @@ def local_servers(environ: Mapping[str, str]) -> tuple[LocalServer, ...]:
     return tuple(server for server in (ollama, *_OTHERS) if is_loopback(server.address))
 
 
-def keyed_models(environ: Mapping[str, str]) -> Iterator[Found]:
+def keyed_models(environ: Mapping[str, str]) -> Iterator[FoundModel]:
     """The defaults of the providers whose keys are set, the first one preferred."""
     for provider, model in DEFAULT_MODELS:
         for key_env in PROVIDERS[provider].key_envs:
             if environ.get(key_env, "").strip():
-                yield Found(f"{provider}/{model}", f"{key_env} is set")
+                yield FoundModel(f"{provider}/{model}", f"{key_env} is set")
                 break
 
 
@@ -129,7 +129,7 @@ async def find_model(
     servers: Sequence[LocalServer] | None = None,
     budget_s: float = 0.15,
     keys: bool = True,
-) -> Found:
+) -> FoundModel:
     """A model for somebody who configured none; without `keys` one of this machine.
 
     All servers are asked at once, on loopback and past any proxy, and get `budget_s` together.
@@ -171,7 +171,7 @@ async def offered_models(options: ModelOptions, environ: Mapping[str, str]) -> l
     return names
 
 
-async def running_models(servers: Sequence[LocalServer], *, budget_s: float = 0.15) -> list[Found]:
+async def running_models(servers: Sequence[LocalServer], *, budget_s: float = 0.15) -> list[FoundModel]:
     """The models of all servers that answer in time, in the order of `servers`."""
     questions = [asyncio.create_task(_ask(server)) for server in servers]
     if not questions:
@@ -183,7 +183,7 @@ async def running_models(servers: Sequence[LocalServer], *, budget_s: float = 0.
     return [found for question in questions if question in done for found in question.result()]
 
 
-async def _ask(server: LocalServer) -> list[Found]:
+async def _ask(server: LocalServer) -> list[FoundModel]:
     try:
         names = server.models(await _get(server.address, server.path))
     except (OSError, ValueError, IndexError, EOFError, asyncio.LimitOverrunError):
@@ -191,7 +191,7 @@ async def _ask(server: LocalServer) -> list[Found]:
     base = f"{server.address}/v1"
     usual = PROVIDERS[server.provider].api_base
     return [
-        Found(
+        FoundModel(
             f"{server.provider}/{name}",
             f"{server.name} answers at {server.address}",
             "" if base == usual else base,

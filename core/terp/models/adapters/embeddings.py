@@ -18,7 +18,7 @@ NOT_THERE = 501
 async def embeddings(
     request: Mapping[str, Any], settings: Settings, environ: Mapping[str, str], api_key: str = ""
 ) -> dict[str, Any]:
-    """What the provider answers to a request in OpenAI's form.
+    """Return the provider's answer to a request in OpenAI's form.
 
     A model without a provider's name is one of the provider that `settings` name.
 

@@ -210,7 +210,7 @@ def without_secrets(text: str, key: str = "") -> str:
 
 
 def retry_after_s(headers: Mapping[str, str], body: str = "", *, now: float | None = None) -> float | None:
-    """How long the provider asks to wait, in seconds: from its headers, else from its words.
+    """Return the wait that the provider asks for, in seconds: from its headers, else from its words.
 
     `now` is the time since the epoch against which a date is read.
     """

@@ -1,7 +1,7 @@
 """The adapter for every provider that litellm knows.
 
 Importing litellm takes 2 to 5 seconds, so it is imported by the first call, or ahead of it by `preload` in
-a thread. Left alone it reads `.env` files, fetches price lists and tokenizers, and prints; `_litellm` keeps
+a thread. By default it reads `.env` files, fetches price lists and tokenizers, and prints; `_litellm` keeps
 it from that.
 """
 
@@ -32,7 +32,7 @@ _LONGEST_CLAUDE_REPLY = 32_000
 _SAFE_CLAUDE_REPLY = 8_192
 _SHARED = "module_level_aclient"
 _TIMEOUTS = frozenset({"Timeout", "TimeoutError", "ReadTimeout", "APITimeoutError"})
-_TOLD = ("cost", "cost_in_usd_ticks", "total_tokens", "reasoning_tokens")
+_REPORTED = ("cost", "cost_in_usd_ticks", "total_tokens", "reasoning_tokens")
 # What pydantic says about litellm's own classes while they are used.
 _NOISE = ("Pydantic serializer warnings", "Item '.*' on TypedDict class '.*' is using the `ReadOnly`")
 _LOOKS_AGAIN_S = 0.001
@@ -140,7 +140,7 @@ class LiteLLM:
         except (asyncio.CancelledError, GeneratorExit, Unavailable):
             raise
         except Exception as error:
-            if ending is not None and ending.told:
+            if ending is not None and ending.has_reason:
                 return
             # litellm raises its own classes, those of openai, httpx and botocore, and bare ValueErrors.
             raise self._failure(error, begun=begun) from error
@@ -266,17 +266,17 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _mapping(chunk: Any, stream: Any) -> Mapping[str, Any]:
-    """The chunk in OpenAI's form, with a usage only as far as the provider told it.
+    """The chunk in OpenAI's form, with only the usage that the provider reported.
 
-    litellm guesses the tokens where none are told, prices them also for a server that only borrows the name
-    of a known model, and adds the total up anew. It keeps the chunks as they came.
+    litellm guesses the tokens where none are reported, prices them also for a server that only borrows the
+    name of a known model, and adds the total up again. It keeps the chunks as they came.
     """
     found: dict[str, Any] = _plain(chunk)
     kept = getattr(stream, "chunks", None)
     if "usage" in found and kept is not None:
-        told = [_plain(one.usage) for one in kept if getattr(one, "usage", None)]
-        if told:
-            found["usage"].update({name: told[-1].get(name) for name in _TOLD})
+        reported = [_plain(one.usage) for one in kept if getattr(one, "usage", None)]
+        if reported:
+            found["usage"].update({name: reported[-1].get(name) for name in _REPORTED})
         else:
             del found["usage"]
     return found
@@ -292,7 +292,7 @@ def _plain(value: Any) -> Any:
 
 
 class Ending:
-    """Reports whether a reply came to its own end: litellm makes up a finish reason for one that broke off.
+    """Reports whether a reply reached its own end: litellm makes up a finish reason for one that broke off.
 
     For every part of a reply of Gemini it makes one up. There the reasons are read before it does.
     `spliced` is set once a second reply of Claude's begins within the first: servers between have been seen
@@ -303,7 +303,7 @@ class Ending:
         """Watch the stream, which has not begun."""
         self._stream = stream
         self._gemini = False
-        self.told = False
+        self.has_reason = False
         self._begun = self.spliced = False
         parts: Any = getattr(stream, "completion_stream", None)
         if "anthropic" in type(parts).__module__ and hasattr(parts, "chunk_parser"):
@@ -315,7 +315,7 @@ class Ending:
     def reached(self) -> bool:
         """True if the provider has said why the reply ends, or cannot be asked."""
         if self._gemini:
-            return self.told
+            return self.has_reason
         reasons = ("received_finish_reason", "intermittent_finish_reason")
         return any(getattr(self._stream, name, "unknown") for name in reasons)
 
@@ -335,7 +335,9 @@ class Ending:
     def _parsed(self, parse: Callable[[Any], Any], chunk: Mapping[str, Any]) -> Any:
         candidates = chunk.get("candidates") or ()
         reasons = [one.get("finishReason") for one in candidates]
-        self.told = self.told or any(reasons) or bool((chunk.get("promptFeedback") or {}).get("blockReason"))
+        self.has_reason = (
+            self.has_reason or any(reasons) or bool((chunk.get("promptFeedback") or {}).get("blockReason"))
+        )
         for part in (part for one in candidates for part in (one.get("content") or {}).get("parts") or ()):
             if "functionCall" in part:
                 # litellm fails on a call without arguments.
@@ -378,7 +380,7 @@ async def _given_up(opening: "asyncio.Future[Any]") -> None:
 
 
 def _is_in_thread(opening: Any) -> bool:
-    """Whether `acompletion` itself waits, and not a coroutine that it awaits."""
+    """Return True if `acompletion` itself waits, and not a coroutine that it awaits."""
     innermost = opening.get_coro()
     while inspect.iscoroutine(innermost.cr_await):
         innermost = innermost.cr_await

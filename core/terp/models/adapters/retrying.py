@@ -25,7 +25,7 @@ class RetryingModel:
     """Sends a request up to `retries` times more, each time after a longer wait.
 
     A wait the provider asks for is kept to, up to a minute; one that is longer ends the request at once.
-    No code of a reply has run before the reply is complete, so what came of a failed one is simply void.
+    No code of a reply has run before the reply is complete, so the chunks of a failed one are void.
     `sleep` and `chance` (a number from 0 to 1) are there to be replaced in tests.
     """
 
@@ -153,8 +153,8 @@ def _is_empty(reply: Replied) -> bool:
 class FallingBackModel:
     """Asks the first of several models, and the next one when that is unreachable or rate-limited for good.
 
-    Whatever had come of the failed reply is void, and no code of it has run. Who answered stays the one that
-    is asked. `others` are opened when they are first wanted, and called by their names until then.
+    Whatever had come of the failed reply is void, and no code of it has run. The model that answered is
+    asked from then on. `others` are opened when they are first wanted, and called by their names until then.
     """
 
     def __init__(self, first: Model, others: Sequence[tuple[str, Callable[[], Model]]]) -> None:
@@ -173,7 +173,7 @@ class FallingBackModel:
         """One reply, with a `Retrying` before another model is asked.
 
         Raises:
-            ModelError: no model is left; the message tells of all that failed.
+            ModelError: no model is left; the message names all failures.
         """
         failed: list[ModelError] = []
         while True:
@@ -183,7 +183,7 @@ class FallingBackModel:
                         yield chunk
                 return
             except ModelError as error:
-                # A stand-in without a key is passed over; that of the person's choice must be told.
+                # A fallback without a key is passed over; the failure of the user's own choice must be shown.
                 if not (failed or isinstance(error, RateLimited | Unavailable)):
                     raise
                 failed.append(error)
@@ -191,13 +191,13 @@ class FallingBackModel:
                     raise _all_failed(failed) from error
                 reason = f"{error.message} {self._others[0][0]} is asked instead."
             yield Retrying(len(failed), reason, 0.0)
-            await self._go_on(messages)
+            await self._open_next(messages)
 
     async def aclose(self) -> None:
         """Close the model that is asked; those before it are closed already."""
         await self._present.aclose()
 
-    async def _go_on(self, messages: Sequence[Message]) -> None:
+    async def _open_next(self, messages: Sequence[Message]) -> None:
         _, opened = self._others.pop(0)
         before, self._present = self._present, opened()
         replies = (message for message in reversed(messages) if isinstance(message, Assistant))
@@ -213,9 +213,9 @@ class FallingBackModel:
 
 
 def _all_failed(failed: Sequence[ModelError]) -> ModelError:
-    """The first failure, in words that tell of the others; one alone as it is."""
+    """Return the first failure, with the messages of the others."""
     first = failed[0]
     if len(failed) == 1:
         return first
-    told = " ".join(error.message for error in failed)
-    return type(first)(told, first.remedy, status=first.status, retry_after_s=first.retry_after_s)
+    message = " ".join(error.message for error in failed)
+    return type(first)(message, first.remedy, status=first.status, retry_after_s=first.retry_after_s)

@@ -1,4 +1,4 @@
-"""Which adapter reaches a model, and with what address and key."""
+"""Routes to models: the adapter, the address and the key."""
 
 import re
 from collections.abc import Mapping
@@ -55,7 +55,7 @@ class Route:
 
     @property
     def lacks_key(self) -> bool:
-        """Whether a request would certainly be refused for want of a key."""
+        """Return True if a request would certainly be refused without a key."""
         return bool(self.key_env) and not self.key and not is_loopback(self.api_base)
 
     @property
@@ -65,23 +65,23 @@ class Route:
 
 
 def route(options: ModelOptions, environ: Mapping[str, str]) -> Route:
-    """How `options.model` is reached.
+    """Return the route to `options.model`.
 
     Raises:
         SettingsError: the name says no provider, and no address is given.
     """
     provider_name, model = _split(options, environ)
     provider = PROVIDERS.get(provider_name, Provider("litellm"))
-    told = _checked(options.api_base or _base_from(environ, provider))
-    api_base = (told or provider.api_base).rstrip("/")
+    custom = _checked(options.api_base or _base_from(environ, provider))
+    api_base = (custom or provider.api_base).rstrip("/")
     key_env, key = _key(options, environ, provider)
     return Route(
-        adapter=_adapter(options, provider_name, provider, model, custom=bool(told)),
+        adapter=_adapter(options, provider_name, provider, model, custom=bool(custom)),
         provider_name=provider_name,
         provider=provider,
         model=model,
         api_base=api_base,
-        custom_base=bool(told) and told.rstrip("/") != provider.api_base,
+        custom_base=bool(custom) and custom.rstrip("/") != provider.api_base,
         key_env=key_env,
         key=key,
     )
@@ -100,7 +100,7 @@ def doubt(name: str, api_base: str = "") -> str:
 
 
 def is_loopback(address: str) -> bool:
-    """Whether `address` is on this machine."""
+    """Return True if `address` is on this machine."""
     host = urlsplit(address).hostname or ""
     return host in ("localhost", "::1") or host.startswith("127.")
 

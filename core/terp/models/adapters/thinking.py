@@ -60,7 +60,7 @@ class ThinkTags:
         return (self.rest(), "") if thought else ("", self.rest())
 
     def rest(self) -> str:
-        """What is held back, which is then no more."""
+        """Return and forget the text that is held back."""
         text, self._held = self._held, ""
         return text
 

@@ -1,4 +1,4 @@
-"""What a model can do and what it costs, looked up when first needed."""
+"""Abilities and prices of one model, looked up when first needed."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -14,7 +14,7 @@ _UNPREFIXED = frozenset({"openai", "anthropic", "bedrock", "cohere", "cohere_cha
 
 
 class Abilities:
-    """The person's word first, then the price list's."""
+    """Abilities of a model: by the settings, else by the price list."""
 
     def __init__(self, route: Route, options: ModelOptions, prices: PriceList | None = None) -> None:
         self._route = route
@@ -23,7 +23,7 @@ class Abilities:
 
     @cached_property
     def facts(self) -> ModelFacts:
-        """What the price list says, with the prices that the person gives."""
+        """Return the facts of the price list, with prices from the settings."""
         prices = self._options.input_price, self._options.output_price
         return self._listed if prices == (None, None) else _priced(self._listed, *prices)
 
@@ -37,17 +37,17 @@ class Abilities:
 
     @property
     def context_window(self) -> int | None:
-        """How much the model can read, in tokens; None when that is not known."""
+        """Return the context window in tokens; None when it is not known."""
         return self._options.context_window or self.facts.context_window
 
     @property
     def vision(self) -> bool:
-        """Whether the model can see pictures."""
-        told = self._options.supports_vision
-        return bool(self.facts.supports_vision) if told is None else told
+        """Return True if the model can see pictures."""
+        set_by_user = self._options.supports_vision
+        return bool(self.facts.supports_vision) if set_by_user is None else set_by_user
 
     def sees(self, messages: Iterable[Message]) -> bool:
-        """Whether there are pictures to send; nothing is looked up when there are none."""
+        """Return True if there are pictures to send. The model is looked up only if there are any."""
         return any(getattr(message, "images", ()) for message in messages) and self.vision
 
     def cost_usd(self, read: int, written: int, cached: int, stored: int) -> float | None:
@@ -56,7 +56,7 @@ class Abilities:
 
 
 def _priced(facts: ModelFacts, read: float | None, written: float | None) -> ModelFacts:
-    """The facts with prices in USD per million tokens; what is cached has no price of its own then."""
+    """The facts with prices in USD per million tokens; cached tokens then have no other price."""
     if read is not None:
         facts = replace(facts, input_price=read / 1e6, cached_price=None, cache_write_price=None)
     return facts if written is None else replace(facts, output_price=written / 1e6)

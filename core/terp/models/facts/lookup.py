@@ -12,14 +12,14 @@ from terp.settings import Settings
 
 
 def windows(settings: Settings, environ: Mapping[str, str]) -> Callable[[str], Window]:
-    """The window of a model by the name that it tells; looked up when it is first asked for.
+    """Return a function from the name that a model reports to its window; each is looked up once.
 
-    The person's word comes first, then the price list's, of which a look takes 5 ms.
+    The settings come first, then the price list, where a look takes 5 ms.
     """
 
     @cache
     def window(name: str) -> Window:
-        told = Window(
+        configured = Window(
             settings.context_window,
             settings.max_tokens,
             settings.compact_at,
@@ -29,14 +29,14 @@ def windows(settings: Settings, environ: Mapping[str, str]) -> Callable[[str], W
             abilities = abilities_of(name, settings, environ)
         except SettingsError:
             # A recording goes by whatever name it was made with.
-            return told
-        return Window(abilities.context_window or 0, told.reply, told.share, abilities.vision)
+            return configured
+        return Window(abilities.context_window or 0, configured.reply, configured.share, abilities.vision)
 
     return window
 
 
 def abilities_of(name: str, settings: Settings, environ: Mapping[str, str]) -> Abilities:
-    """What is known of a model by the name that it tells, with the settings' own words about theirs.
+    """Return the abilities of the model that reports this name; the settings' own facts apply to theirs.
 
     Raises:
         SettingsError: the name says no provider.
@@ -50,7 +50,7 @@ def abilities_of(name: str, settings: Settings, environ: Mapping[str, str]) -> A
 
 
 def known_prices(settings: Settings, environ: Mapping[str, str]) -> Callable[[str], ModelFacts]:
-    """The prices of a model by the name that it tells; looked up when they are first asked for.
+    """Return a function from the name that a model reports to its prices; each is looked up once.
 
     Those that the settings give are for the model that they name; for any other the price list's count.
     """

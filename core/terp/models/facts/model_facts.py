@@ -12,18 +12,18 @@ from typing import Any
 
 # What a reply is given where nobody bounds it: a tenth, up to so many tokens.
 _USUAL_SHARE, _USUAL_REPLY = 0.1, 4_000
-# What is left of a conversation that was shortened has room to grow again.
+# A compacted conversation has room to grow again.
 _LEFT_OF_FULL = 0.5
 _LIST = "model_prices_and_context_window_backup.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The window of a model.
+    """The context window of a model.
 
     `tokens` is a request and its reply, 0 where it is not known; `reply` the longest one that is asked for, 0
     for what the provider likes; `share` the percentage that may be full, 0 for all that the model takes.
-    `vision` tells whether it sees pictures.
+    `vision` is True if it sees pictures.
     """
 
     tokens: int = 0
@@ -33,21 +33,21 @@ class Window:
 
     @property
     def most(self) -> int:
-        """The longest request, in tokens, before which a conversation is shortened; 0 for any."""
+        """The longest request, in tokens, above which a conversation is compacted; 0 for any."""
         if not (self.tokens and self.share):
             return 0
         reply = self.reply or min(self.tokens * _USUAL_SHARE, _USUAL_REPLY)
         return max(1, round(self.tokens * self.share / 100 - min(reply, self.tokens / 2)))
 
     def goal(self, expected: int) -> float:
-        """What a request of so many tokens is shortened to."""
+        """Return the tokens that a request of `expected` tokens is compacted to."""
         full = min(expected, self.most) if self.most else expected
         return full * _LEFT_OF_FULL
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """What is known about a model; None where nothing is. Prices are in USD a token."""
+    """Facts about one model; None for unknown ones. Prices are in USD a token."""
 
     provider: str = ""
     mode: str = ""
@@ -88,7 +88,7 @@ class PriceList:
         self._text: bytes | None = None
 
     def facts(self, *names: str) -> ModelFacts:
-        """What is known about the first of `names` that the list has."""
+        """Return the facts about the first of `names` that the list has."""
         for name in names:
             if entry := self.entry(name):
                 return _facts(entry)

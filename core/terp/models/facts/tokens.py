@@ -1,4 +1,4 @@
-"""How many tokens a request has, before it is sent."""
+"""The number of tokens of a request, before it is sent."""
 
 import hashlib
 import importlib.util
@@ -23,7 +23,7 @@ _USUAL = "o200k_base"
 class RequestTokens:
     """The parts of a request in tokens. `pictures` are counted as pictures: what one costs is the provider's.
 
-    `counter` says by what they were counted, `own` whether that is what this model reads by; without
+    `counter` names what counted them; `own` is True if it is this model's tokenizer: without
     it the number is an estimate.
     """
 
@@ -62,7 +62,7 @@ def count_request(
 
 
 def counter_for(model: str, folder: Path | None = None) -> tuple[Counter, str, bool]:
-    """What counts tokens, its name, and whether it is the model's own.
+    """Return a counter of tokens, its name, and True if it is the model's own.
 
     `folder` holds the files of encodings; as a default the one that litellm brings along.
     """

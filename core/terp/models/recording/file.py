@@ -29,7 +29,7 @@ from typing import Any
 
 from terp.errors import ContextFull, SettingsError
 from terp.events.messages import Assistant, Message, ToolCall
-from terp.events.model import CallDelta, Chunk, Reasoning, Replied, TextChunk, Usage
+from terp.events.model import CallDelta, Chunk, ReasoningChunk, Replied, TextChunk, Usage
 from terp.models.tool import NAME, fresh_ids, ids_in, tool_call
 from terp.secrets.scrubbing import Scrubber
 
@@ -39,7 +39,7 @@ _Lane = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RecordingEntry:
     """One call of a recording; `line` is where it stands in the file, from 1."""
 
     line: int
@@ -61,7 +61,7 @@ class Entry:
 
     @property
     def is_pinned(self) -> bool:
-        """Whether it answers every time instead of once."""
+        """Return True if it answers every time instead of once."""
         return bool(self.fields.get("pin"))
 
     def chunks(self, messages: Sequence[Message] = ()) -> list[Chunk]:
@@ -83,7 +83,7 @@ class Recording:
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[RecordingEntry]:
         """All entries that are not skipped.
 
         Raises:
@@ -114,7 +114,7 @@ class Recording:
         self._write(json.dumps(fields, ensure_ascii=False).encode(errors="replace") + b"\n")
 
     def make_sure_it_can_be_written(self) -> None:
-        """Create the file if it is missing, for its owner alone.
+        """Create the file if it is missing, readable only by its owner.
 
         Raises:
             SettingsError: the file cannot be written.
@@ -136,7 +136,7 @@ class Recording:
             raise SettingsError([f"{self.path}: cannot be written: {error.strerror}"]) from error
 
 
-def _entry(number: int, line: str) -> Entry:
+def _entry(number: int, line: str) -> RecordingEntry:
     try:
         fields = json.loads(line)
     except json.JSONDecodeError as error:
@@ -148,7 +148,7 @@ def _entry(number: int, line: str) -> Entry:
     request = fields.get("request")
     if not isinstance(request, dict | None):
         raise BadReply("`request` must be an object or null.")
-    entry = Entry(number, request, fields)
+    entry = RecordingEntry(number, request, fields)
     entry.check()
     return entry
 
@@ -197,7 +197,7 @@ def _redacted(chunks: Sequence[Chunk], scrubber: Scrubber) -> list[tuple[_Lane, 
         match chunk:
             case TextChunk(text=text):
                 pieces.append((("text", 0), text, ""))
-            case Reasoning(text=text):
+            case ReasoningChunk(text=text):
                 pieces.append((("reasoning", 0), text, ""))
             case CallDelta(position=position, name=name, arguments=arguments):
                 pieces.append((("call", position), arguments, name))
@@ -246,9 +246,9 @@ class _ReplyReader:
             case {"text_pieces": pieces, **rest} if not rest:
                 self.chunks += map(TextChunk, filter(None, _pieces(pieces)))
             case {"reasoning": text, **rest} if not rest:
-                self.chunks += map(Reasoning, _cut(_lines(text, "`reasoning`")))
+                self.chunks += map(ReasoningChunk, _cut(_lines(text, "`reasoning`")))
             case {"reasoning_pieces": pieces, **rest} if not rest:
-                self.chunks += map(Reasoning, filter(None, _pieces(pieces)))
+                self.chunks += map(ReasoningChunk, filter(None, _pieces(pieces)))
             case {"call": dict() as call, **rest} if not rest:
                 self._read_call(call)
             case _:
@@ -274,7 +274,7 @@ class _ReplyReader:
     def message(self, extras: Mapping[str, Any]) -> Assistant:
         """The whole message, put together from the pieces."""
         text = "".join(chunk.text for chunk in self.chunks if isinstance(chunk, TextChunk))
-        reasoning = "".join(chunk.text for chunk in self.chunks if isinstance(chunk, Reasoning))
+        reasoning = "".join(chunk.text for chunk in self.chunks if isinstance(chunk, ReasoningChunk))
         calls = tuple(self._call(position, call) for position, call in enumerate(self._calls))
         return Assistant(text, calls, reasoning, extras)
 

@@ -1,6 +1,6 @@
 """Models that write their calls down, and recordings that stand in for a model.
 
-The form of the file is described in `recording_file`.
+The form of the file is described in `recording.file`.
 """
 
 from collections import Counter
@@ -12,7 +12,7 @@ from typing import Any, Literal
 from terp.errors import ContextFull, RecordingMiss
 from terp.events.messages import Message
 from terp.events.model import Chunk, Model, Replied, Retrying, demanded
-from terp.models.recording.file import Entry, Recording, reply_as_json
+from terp.models.recording.file import Recording, RecordingEntry, reply_as_json
 from terp.models.recording.recorded_request import answers, difference, digest, likeness, request_as_json
 from terp.secrets.scrubbing import Scrubber
 
@@ -140,14 +140,14 @@ class ReplayModel:
         names = (entry.request.get("model") for entry in self._entries if entry.request)
         return str(next(names, "") or "recorded")
 
-    def _next_entry(self) -> Entry | None:
+    def _next_entry(self) -> RecordingEntry | None:
         if self._turn >= len(self._entries):
             return None
         entry = self._entries[self._turn]
         self._turn += not entry.is_pinned
         return entry
 
-    def _entry_for(self, request: Mapping[str, Any]) -> Entry | None:
+    def _entry_for(self, request: Mapping[str, Any]) -> RecordingEntry | None:
         equal = [
             entry for entry in self._entries if entry.request is not None and answers(entry.request, request)
         ]

@@ -36,7 +36,7 @@ def request_as_json(
 
 
 def answers(recorded: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
-    """Whether a recorded request is this one. A field taken out of the file matches anything."""
+    """Return True if a recorded request is this one. A field taken out of the file matches anything."""
     return all(key in asked and asked[key] == value for key, value in recorded.items())
 
 
@@ -60,7 +60,7 @@ def difference(recorded: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
 
 
 def likeness(recorded: Mapping[str, Any], asked: Mapping[str, Any]) -> tuple[int, float]:
-    """How near a recorded request comes: equal parts from the start, then how much of the next is alike."""
+    """Return the equal parts from the start, and the likeness of the next part (0 to 1)."""
     before, after = _parts(recorded), _parts({key: asked[key] for key in recorded if key in asked})
     equal = next((n for n, (old, new) in enumerate(zip(before, after, strict=False)) if old != new), None)
     if equal is None:
@@ -69,7 +69,7 @@ def likeness(recorded: Mapping[str, Any], asked: Mapping[str, Any]) -> tuple[int
 
 
 def digest(request: Mapping[str, Any]) -> str:
-    """What is equal for equal requests."""
+    """Return a digest that is equal for equal requests."""
     return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
 
 

@@ -2,7 +2,7 @@
 
 Only what can be shown without ever taking it back is decoded here: the string under `code` in a flat
 object, and code that is not in JSON at all. Every other shape is shown when it is complete and proposed,
-because `terp.models.tool.understand` alone says what a call means.
+because only `terp.models.tool.understand` decides the meaning of a call.
 
 Parsing all of the text again at every piece is quadratic, even with jiter (250 kB in pieces of
 4 characters: 7.2 s against 0.1 s here), so the string is decoded piece by piece.

@@ -43,7 +43,7 @@ class TokensAroundFilter:
         self._held = ""
 
     def feed(self, text: str) -> str:
-        """What can be passed on after this piece."""
+        """Return what can be passed on after this piece."""
         if not self._at_start and not self._held and "<" not in text:
             return text
         text, self._held = self._held + text, ""
@@ -58,7 +58,7 @@ class TokensAroundFilter:
         return text
 
     def finish(self) -> str:
-        """What was kept back and is no token after all."""
+        """Return the text that was kept back and is no token."""
         held, self._held = self._held, ""
         if self._at_start:
             return _HEAD.sub("", held)
@@ -86,7 +86,7 @@ class ControlTokenFilter:
         self._in_first_line = True
 
     def feed(self, text: str) -> str:
-        """What can be passed on after this piece."""
+        """Return what can be passed on after this piece."""
         text = self._tail + text
         # A token has one "<", its first character: only the last one can begin a token still to come.
         at = text.rfind("<")
@@ -96,7 +96,7 @@ class ControlTokenFilter:
         return self._without_role(_TOKEN.sub("", text))
 
     def finish(self) -> str:
-        """What was kept back and is no token after all."""
+        """Return the text that was kept back and is no token."""
         kept, self._tail, self._first_line = self._first_line + self._tail, "", ""
         self._in_first_line = False
         return kept

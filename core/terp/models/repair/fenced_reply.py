@@ -43,7 +43,7 @@ class OpenString(Protocol):
 
     @property
     def is_open(self) -> bool:
-        """Whether the lines so far end inside a string."""
+        """Return True if the lines so far end inside a string."""
 
     def add(self, line: str) -> None:
         """Follow one more line, given without its end."""
@@ -60,7 +60,7 @@ class PythonString:
 
     @property
     def is_open(self) -> bool:
-        """Whether a triple quote has not been closed."""
+        """Return True if a triple quote has not been closed."""
         return bool(self._mark)
 
     def add(self, line: str) -> None:
@@ -87,7 +87,7 @@ class ShellHeredoc:
 
     @property
     def is_open(self) -> bool:
-        """Whether the line that ends a here-document is still to come."""
+        """Return True until the line that ends a here-document."""
         return bool(self._ends)
 
     def add(self, line: str) -> None:
@@ -110,7 +110,7 @@ class NoString:
     is_open = False
 
     def add(self, line: str) -> None:
-        """Nothing."""
+        """Ignore the line."""
 
     def copy(self) -> "NoString":
         """Itself: it has no state."""
@@ -118,7 +118,7 @@ class NoString:
 
 
 def open_string(language: str) -> OpenString:
-    """What follows the strings of a language."""
+    """Return a follower for the strings of a language."""
     match language_of(language, ("python", "shell")):
         case "python":
             return PythonString()
@@ -129,7 +129,7 @@ def open_string(language: str) -> OpenString:
 
 
 @dataclass(frozen=True, slots=True)
-class Prose:
+class ProsePiece:
     """Text outside of code that can run."""
 
     text: str
@@ -154,7 +154,7 @@ class Closed:
     """The block is complete."""
 
 
-Piece = Prose | Opened | Code | Closed
+Piece = ProsePiece | Opened | Code | Closed
 
 
 class _Mode(Enum):
@@ -185,7 +185,7 @@ class FenceScanner:
 
     @property
     def in_code(self) -> bool:
-        """Whether a block of code is open; after `finish`, whether its closing fence is missing."""
+        """Return True if a block of code is open; after `finish`, if its closing fence is missing."""
         return self._mode in (_Mode.CODE, _Mode.DOUBTFUL)
 
     def feed(self, text: str) -> list[Piece]:
@@ -269,7 +269,7 @@ class FenceScanner:
     def _begin(self, mode: _Mode, code: str) -> None:
         """It is decided what the opened block is; `code` is what of it has come."""
         self._mode = mode
-        self._pieces.append(Opened(self._language) if mode is _Mode.CODE else Prose(self._kept[0]))
+        self._pieces.append(Opened(self._language) if mode is _Mode.CODE else ProsePiece(self._kept[0]))
         self._first_line, self._code_line = True, []
         self._string = open_string(self._language if self._strings_count else "")
         self._read(code)
@@ -298,7 +298,7 @@ class FenceScanner:
         """Pass on a line, or a part of one, that is no fence."""
         begins, self._passing = not self._passing, not part.endswith("\n")
         if self._mode is not _Mode.CODE:
-            self._pieces.append(Prose(part))
+            self._pieces.append(ProsePiece(part))
             return
         text = part.removesuffix("\n")
         self._code_line.append(text)
@@ -337,7 +337,7 @@ class FencedReply:
         self._theirs: dict[int, _Call] = {}
 
     def take(self, chunk: Chunk) -> Iterator[Chunk]:
-        """What a chunk of the model behind becomes."""
+        """Yield the chunks that a chunk of the model behind becomes."""
         match chunk:
             case TextChunk(text=text):
                 yield from self._translated(self._scanner.feed(self._tokens.feed(text)))
@@ -356,7 +356,7 @@ class FencedReply:
     def _translated(self, pieces: Sequence[Piece]) -> Iterator[Chunk]:
         for piece in pieces:
             match piece:
-                case Prose(text=text):
+                case ProsePiece(text=text):
                     self._text.append(text)
                     yield TextChunk(text)
                 case Opened(language=language):
@@ -400,7 +400,7 @@ class _Call:
         return CallDelta(self._position, self._name if len(self._arguments) == 1 else "", arguments)
 
     def built(self, call_id: str) -> ToolCall:
-        """The call for the history; one that was cut off keeps what came, and is told so when it is read."""
+        """Return the call for the history; one that was cut off keeps its text, and fails when it is read."""
         return tool_call(call_id, self._name, "".join(self._arguments))
 
 

@@ -1,8 +1,8 @@
 """Models that cannot call tools: code comes and goes in fenced blocks.
 
 Every block in a language that can run is a call, and all of a reply's blocks run, in their order: a
-later one may need what an earlier one defined, and each result tells the model what ran. What counts
-as a block is written in `fence_scanner`.
+later one may need what an earlier one defined, and each result shows the model what ran. The rules
+for blocks stand in `fenced_reply`.
 """
 
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
@@ -126,7 +126,7 @@ def with_text_fallback(
 
 
 def instruction(languages: Sequence[str]) -> str:
-    """What the system prompt says about running code. Equal languages give equal text."""
+    """Return the part of the system prompt about running code. Equal languages give equal text."""
     return (
         "You can run code on the user's machine. Write it as one fenced block, with the language after "
         "the opening fence, and then stop:\n\n"
@@ -148,7 +148,7 @@ def as_fenced_text(
     """The messages without calls and results: code in fences, and its output as the user's words.
 
     Messages of the user that come to stand side by side become one, because the templates of many
-    local models demand that the speakers take turns. `read` tells what a call asked to run; `instruct`
+    local models demand that the speakers take turns. `read` returns the code of a call; `instruct`
     adds the instruction.
     """
     written: list[Message] = []

@@ -49,13 +49,13 @@ class PrintedCall:
 
 
 class PrintedCalls:
-    """Tells a printed call from other text. `names` are in lower case, as of `tool_names`."""
+    """Tells printed calls from other text. `names` are in lower case, as of `tool_names`."""
 
     def __init__(self, names: Collection[str]) -> None:
         self._names = names
 
     def may_become_calls(self, text: str) -> bool:
-        """Whether a reply that begins with `text` may still be nothing but calls."""
+        """Return True if a reply that begins with `text` may still consist of calls."""
         text = text[_end(_TOKENS, text) :]
         if not text or _TOKEN_BEGUN.fullmatch(text) or _TAG.startswith(text) or _FENCE_BEGUN.fullmatch(text):
             return True
@@ -77,7 +77,7 @@ class PrintedCalls:
     def calls(self, text: str) -> list[PrintedCall]:
         """The calls that a whole reply consists of; none when it is anything else.
 
-        A call that was cut off, or is broken, is one all the same: its reader tells the model so.
+        A call that was cut off, or is broken, is one all the same: its reader reports that to the model.
         """
         text = text[_end(_TOKENS, text) :]
         opened = self._opened(text)
@@ -165,7 +165,7 @@ def _end(pattern: re.Pattern[str], text: str) -> int:
 
 
 def _after_object(body: str) -> str | None:
-    """What follows the first JSON object of `body`, or None while it is incomplete or broken."""
+    """Return the text behind the first JSON object of `body`, or None while that is incomplete or broken."""
     begin = len(body) - len(body.lstrip())
     try:
         _, end = json.JSONDecoder(strict=False).raw_decode(body, begin)
@@ -238,7 +238,7 @@ class _HeldText:
         self._holding = True
 
     def add(self, text: str) -> str:
-        """What can be passed on now."""
+        """Return what can be passed on now."""
         if not self._holding:
             return text
         self._pieces.append(text)

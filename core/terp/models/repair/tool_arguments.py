@@ -1,4 +1,4 @@
-"""What the arguments of a tool call say: JSON as asked for, or one of the ways models get it wrong."""
+"""Reading the arguments of a tool call: JSON as asked for, or one of the ways models get it wrong."""
 
 import json
 import re
@@ -17,12 +17,12 @@ _CONTROL_TO_SPACE = dict.fromkeys(range(32), " ")
 _DEEPEST = 8
 
 
-class Unreadable(Exception):
+class UnreadableArguments(Exception):
     """The arguments do not say what to run; the message is for the model."""
 
 
 def reads_as_json(text: str) -> bool:
-    """Whether arguments are to be JSON; anything else is code as it stands."""
+    """Return True if arguments are to be JSON; anything else is code as it stands."""
     return _JSON_START.match(text) is not None
 
 
@@ -43,12 +43,12 @@ class ArgumentsReader:
         """Language and code; the language is "" where the arguments name none.
 
         Raises:
-            Unreadable: they hold no code, or are broken.
+            UnreadableArguments: they hold no code, or are broken.
         """
         # Some models encode twice or wrap once; the limit keeps a hostile nesting off the stack.
         self._depth += 1
         if self._depth > _DEEPEST:
-            raise Unreadable(f"The arguments are nested too deeply. {self._how}")
+            raise UnreadableArguments(f"The arguments are nested too deeply. {self._how}")
         if (block := one_block(text)) is not None:
             info, inside = block
             return self.read(inside) if info == "json" else (self._known(info), inside)
@@ -64,7 +64,7 @@ class ArgumentsReader:
                 return self._from_object(only)
             case [*lines] if (code := _joined(lines)) is not None:
                 return "", code
-        raise Unreadable(f"The arguments hold no code. {self._how}")
+        raise UnreadableArguments(f"The arguments hold no code. {self._how}")
 
     def _from_object(self, value: dict[str, Any]) -> tuple[str, str]:
         self._depth += 1
@@ -81,14 +81,14 @@ class ArgumentsReader:
             if implied := self._known(word):
                 return implied, self._code(word, code)
         keys = ", ".join(f"`{key[:40]}`" for key in list(value)[:8]) or "none"
-        raise Unreadable(f"The arguments have no `code`; their keys: {keys}. {self._how}")
+        raise UnreadableArguments(f"The arguments have no `code`; their keys: {keys}. {self._how}")
 
     def _language(self, value: dict[str, Any]) -> str:
         word = next((value[key] for key in _LANGUAGE_KEYS if value.get(key)), "")
         language = self._known(word) if isinstance(word, str) else ""
         if word and not language:
             choice, named = ", ".join(self._languages), str(word)[:40]
-            raise Unreadable(f"`{named}` cannot run here; `language` is one of: {choice}.", named)
+            raise UnreadableArguments(f"`{named}` cannot run here; `language` is one of: {choice}.", named)
         return language
 
     def _code(self, key: str, value: Any) -> str:
@@ -99,7 +99,7 @@ class ArgumentsReader:
                 return str(value)
             case [*lines] if (code := _joined(lines)) is not None:
                 return code
-        raise Unreadable(f"`{key[:40]}` must be a string with the code. {self._how}")
+        raise UnreadableArguments(f"`{key[:40]}` must be a string with the code. {self._how}")
 
     def _known(self, word: str) -> str:
         return language_of(word, self._languages, self._aliases)
@@ -113,14 +113,14 @@ def parsed(text: str, how: str) -> Any:
     """The value of JSON text in which strings may hold raw newlines.
 
     Raises:
-        Unreadable: it is not JSON; the message says what is wrong where, and ends with `how`.
+        UnreadableArguments: it is not JSON; the message says what is wrong where, and ends with `how`.
     """
     try:
         return json.loads(text, strict=False, object_pairs_hook=first_wins)
     except json.JSONDecodeError as error:
-        raise Unreadable(f"{_what_is_wrong(text, error)} Nothing ran. {how}") from error
+        raise UnreadableArguments(f"{_what_is_wrong(text, error)} Nothing ran. {how}") from error
     except (ValueError, RecursionError) as error:  # a number of 5000 digits, 1000 brackets
-        raise Unreadable(f"The arguments cannot be read: {error}. Nothing ran. {how}") from error
+        raise UnreadableArguments(f"The arguments cannot be read: {error}. Nothing ran. {how}") from error
 
 
 def first_wins(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from terp.events import Event
 from terp.events.messages import ToolCall
 from terp.events.outputs import Text
 from terp.events.run_log import LoggedRun, RunLog
-from terp.models.recording.file import Entry
+from terp.models.recording.file import RecordingEntry
 from terp.models.tool import Call, understand
 from terp.secrets.scrubbing import REDACTED
 from terp.session.artifacts import with_picture
@@ -34,7 +34,7 @@ def is_whole(run: LoggedRun) -> bool:
     return digest_of(run.code) == run.digest
 
 
-def recorded_runs(entries: Sequence[Entry], languages: Sequence[str]) -> list[list[LoggedRun]]:
+def recorded_runs(entries: Sequence[RecordingEntry], languages: Sequence[str]) -> list[list[LoggedRun]]:
     """Return the runs of each conversation in a recording, in order; a title or a summary has none.
 
     The only output of a run is its tool result. Code without a result is left out: it is not known

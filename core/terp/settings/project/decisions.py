@@ -1,4 +1,4 @@
-"""What the person decided about projects, kept in their own folder and readable by them alone."""
+"""Decisions of the user about projects, in a file that only they can read."""
 
 import fcntl
 import json
@@ -23,7 +23,7 @@ class DecisionsUnreadable(TerpError):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What was answered about the folder at the real path `root`, when its digest was this one."""
+    """An answer about the folder at the real path `root` in the state that `digest` names."""
 
     root: str
     digest: str
@@ -52,7 +52,7 @@ class Decisions:
         return ()
 
     def about(self, root: str, digest: str) -> Answer | None:
-        """What was answered about this state of a folder."""
+        """Return the answer about this state of a folder; None without one."""
         found = [one.answer for one in self.listed() if (one.root, one.digest) == (root, digest)]
         return found[-1] if found else None
 
@@ -63,7 +63,7 @@ class Decisions:
             DecisionsUnreadable: the file holds something else, and is left as it is.
             OSError: it cannot be written.
         """
-        with self._alone():
+        with self._locked():
             same = (decision.root, decision.digest)
             others = [one for one in self._all() if (one.root, one.digest) != same]
             of_it = [one for one in others if one.root == decision.root]
@@ -77,7 +77,7 @@ class Decisions:
             DecisionsUnreadable: the file holds something else, and is left as it is.
             OSError: it cannot be written.
         """
-        with self._alone():
+        with self._locked():
             known = self._all()
             kept = [one for one in known if one.root != root]
             if len(kept) < len(known):
@@ -85,7 +85,7 @@ class Decisions:
             return len(kept) < len(known)
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _locked(self) -> Iterator[None]:
         """One process at a time reads what it then replaces."""
         make_private(self._file.parent)
         lock = os.open(
@@ -101,8 +101,8 @@ class Decisions:
 
     def _all(self) -> list[Decision]:
         try:
-            told = json.loads(self._file.read_text(encoding="utf-8"))
-            return [_decision(entry) for entry in told["decisions"]]
+            stored = json.loads(self._file.read_text(encoding="utf-8"))
+            return [_decision(entry) for entry in stored["decisions"]]
         except FileNotFoundError:
             return []
         except OSError as error:
@@ -114,11 +114,11 @@ class Decisions:
         return DecisionsUnreadable(f"{self._file} {why}: no project is trusted.", "Remove the file.")
 
     def _write(self, decisions: Sequence[Decision]) -> None:
-        told = json.dumps({"version": 1, "decisions": [asdict(one) for one in decisions]}, indent=1)
+        text = json.dumps({"version": 1, "decisions": [asdict(one) for one in decisions]}, indent=1)
         beside = self._file.with_name(f"{self._file.name}.{os.getpid()}")
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(told + "\n")
+            file.write(text + "\n")
             file.flush()
             os.fsync(file.fileno())
         beside.replace(self._file)

@@ -15,7 +15,7 @@ from terp.settings.project.folders import folders_of
 from terp.text.files import Refused, read_bounded
 
 Trust = Callable[[Path, bytes], bool]
-"""Whether the person trusts a file of a project that holds these bytes."""
+"""Returns True if the user trusts a file of a project that holds these bytes."""
 
 LARGEST_BYTES = 64 * 1024
 LARGEST_TOOLS_BYTES = 1_000_000
@@ -36,12 +36,12 @@ class ProjectFile:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """What the project around a working directory says.
+    """The trusted settings, instructions and tools of the project around a working directory.
 
     `settings` are the files of settings that are trusted, the strongest first; `instructions` those of
     instructions, the nearest to the working directory last; `tools` those that declare functions. `python` is
     whether its environment may run code; None: that was not asked, or there is none. `ignored` are the files
-    that are not trusted, and `problems` tells in lines which of them are of no use to anybody.
+    that are not trusted, and `problems` has a line for each that cannot be used.
     """
 
     cwd: Path
@@ -55,12 +55,12 @@ class Project:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What the person must know about files that are left out, in lines."""
+        """Return lines about files that are left out."""
         if not self.ignored:
             return self.problems
         names = ", ".join(map(self._named, self.ignored))
-        told = f"this project is not trusted, so nothing is taken from it: {names}. See: terp trust"
-        return (told, *self.problems)
+        notice = f"this project is not trusted, so nothing is taken from it: {names}. See: terp trust"
+        return (notice, *self.problems)
 
     def _named(self, path: Path) -> str:
         return str(path.relative_to(self.root) if path.is_relative_to(self.root) else path)
@@ -80,7 +80,7 @@ def bare_project(cwd: str | Path) -> Project:
 def read_project(cwd: str | Path, environ: Mapping[str, str], trusted: Trust = nothing_is_trusted) -> Project:
     """The project around `cwd`, each of whose files is asked about that is there.
 
-    It is what lies below the nearest folder with a `.git` or a `.terp` in it, or else `cwd` alone.
+    It is what lies below the nearest folder with a `.git` or a `.terp` in it, or else only `cwd`.
     """
     folders = folders_of(cwd, environ)
     root = folders.root
@@ -104,11 +104,11 @@ class _Reader:
         self._trusted = trusted
 
     def read(self, paths: Iterable[Path], largest: int = LARGEST_BYTES) -> tuple[ProjectFile, ...]:
-        """Those of the files that are there and trusted."""
+        """Return the files that exist and are trusted."""
         return tuple(file for path in paths for file in self._file(path, largest))
 
     def trusts_python(self, python: ProjectPython) -> bool:
-        """Whether an environment is trusted, which is asked about its `pyvenv.cfg`."""
+        """Return True if an environment is trusted, by its `pyvenv.cfg`."""
         config = Path(python.path).parent.parent / "pyvenv.cfg"
         try:
             content = read_bounded(config, LARGEST_BYTES) if config.exists() else b""
@@ -147,7 +147,7 @@ def named_instructions(folder: Path) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Instructions:
-    """A text that the model is to follow, and the words that tell it whose it is."""
+    """A text that the model is to follow, and the words that name its author to the model."""
 
     whose: str
     text: str

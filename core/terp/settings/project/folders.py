@@ -1,4 +1,4 @@
-"""Where the project around a working directory lies, found by names alone: git is never asked."""
+"""The folders of the project around a working directory, found only by names: git is never asked."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

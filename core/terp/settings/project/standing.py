@@ -34,12 +34,12 @@ _MOST_FILES = 500
 _VERSION = "terp trust 1"
 _KINDS: Mapping[str, Kind] = {**dict.fromkeys(SETTINGS, "settings"), **dict.fromkeys(TOOLS, "tools")}
 State = Literal["nothing", "open", "yes", "no"]
-"""Nothing of it speaks to terp; nobody decided about it as it is now; or what was decided."""
+"""No file of it configures terp; no decision about its present state; or the decision."""
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """One thing that speaks to terp: its name below the root, and the SHA-256 of what was seen of it.
+class SurveyedPart:
+    """A file, or an environment, that configures terp: its name below the root, and its SHA-256.
 
     `why` is why a refused one is never used.
     """
@@ -55,7 +55,7 @@ class Survey:
     """A project as it is now. `python` is its environment, if it has one."""
 
     folders: Folders
-    parts: tuple[Part, ...] = ()
+    parts: tuple[SurveyedPart, ...] = ()
     python: ProjectPython | None = None
 
     @property
@@ -64,8 +64,8 @@ class Survey:
         return self.folders.root
 
     @property
-    def used(self) -> tuple[Part, ...]:
-        """What would be used, once it is trusted."""
+    def used(self) -> tuple[SurveyedPart, ...]:
+        """Return the parts that are used once the project is trusted."""
         return tuple(part for part in self.parts if part.kind not in ("refused", "other"))
 
     @cached_property
@@ -75,13 +75,13 @@ class Survey:
         return _sha(json.dumps([_VERSION, sorted(rows)], ensure_ascii=True).encode())
 
     def holds(self, path: Path, content: bytes) -> bool:
-        """Whether a file that would be used was seen with exactly these bytes."""
+        """Return True if the survey has a used file with exactly these bytes."""
         name = _named(self.folders, path)
         return any(part.name == name and part.digest == _sha(content) for part in self.used)
 
 
 def survey_of(cwd: str | Path, environ: Mapping[str, str]) -> Survey:
-    """What speaks to terp in the project around `cwd`."""
+    """Return the files in the project around `cwd` that configure terp."""
     folders = folders_of(cwd, environ)
     python = suggested_python(str(folders.cwd), environ)
     found = [*_of_terp(folders), *_instructions(folders), *(_python(folders, python) if python else ())]
@@ -89,15 +89,15 @@ def survey_of(cwd: str | Path, environ: Mapping[str, str]) -> Survey:
     return Survey(folders, tuple(unique[name] for name in sorted(unique)), python)
 
 
-def _of_terp(folders: Folders) -> Iterator[Part]:
+def _of_terp(folders: Folders) -> Iterator[SurveyedPart]:
     """Everything below `.terp`: a file there that nothing reads today may be read by the next version."""
     top = folders.root / OF_TERP
     if top.is_symlink() and not _inside(top, folders.root):
-        yield Part(OF_TERP, "refused", _sha(os.fsencode(top.readlink())), "leads out of this project")
+        yield SurveyedPart(OF_TERP, "refused", _sha(os.fsencode(top.readlink())), "leads out of this project")
         return
     paths = list(islice(_below(top), _MOST_FILES + 1))
     if len(paths) > _MOST_FILES:
-        yield Part(OF_TERP, "refused", "", f"holds more than {_MOST_FILES} files")
+        yield SurveyedPart(OF_TERP, "refused", "", f"holds more than {_MOST_FILES} files")
         return
     for path in paths:
         name = str(path.relative_to(folders.root))
@@ -114,42 +114,42 @@ def _below(top: Path) -> Iterator[Path]:
         yield from (Path(folder, name) for name in sorted([*files, *linked]))
 
 
-def _instructions(folders: Folders) -> Iterator[Part]:
+def _instructions(folders: Folders) -> Iterator[SurveyedPart]:
     for folder in folders.within:
         path = named_instructions(folder)
         if path.is_symlink() or path.exists():
             yield _file(folders, path, "instructions", LARGEST_BYTES)
 
 
-def _file(folders: Folders, path: Path, kind: Kind, largest: int) -> Part:
+def _file(folders: Folders, path: Path, kind: Kind, largest: int) -> SurveyedPart:
     """A file by its bytes; a link also by where it leads, and refused where that is outside."""
     name = str(path.relative_to(folders.root))
     target = path.readlink() if path.is_symlink() else ""
     try:
         if not _inside(path, folders.root):
             raise Refused("leads out of this project")
-        return Part(name, kind, _sha(read_bounded(path, largest)))
+        return SurveyedPart(name, kind, _sha(read_bounded(path, largest)))
     except Refused as refused:
-        return Part(name, "refused", _sha(os.fsencode(f"{target}\n{refused}")), str(refused))
+        return SurveyedPart(name, "refused", _sha(os.fsencode(f"{target}\n{refused}")), str(refused))
 
 
-def _python(folders: Folders, python: ProjectPython) -> Iterator[Part]:
+def _python(folders: Folders, python: ProjectPython) -> Iterator[SurveyedPart]:
     prefix = Path(python.path).parent.parent
     config = prefix / "pyvenv.cfg"
     try:
-        told = read_bounded(config, LARGEST_BYTES) if config.exists() else b""
+        stated = read_bounded(config, LARGEST_BYTES) if config.exists() else b""
         program = Path(os.path.realpath(python.path))
         own = digest_of(program, _LARGEST_PROGRAM) if program.is_relative_to(folders.root.resolve()) else ""
     except Refused as refused:
-        yield Part(_named(folders, Path(python.path)), "refused", "", str(refused))
+        yield SurveyedPart(_named(folders, Path(python.path)), "refused", "", str(refused))
         return
-    yield Part(_named(folders, config), "python", _sha(told))
+    yield SurveyedPart(_named(folders, config), "python", _sha(stated))
     seen = json.dumps([python.path, str(program), own]).encode()
-    yield Part(_named(folders, Path(python.path)), "python", _sha(seen))
+    yield SurveyedPart(_named(folders, Path(python.path)), "python", _sha(seen))
     yield from _kernelspecs(folders, prefix)
 
 
-def _kernelspecs(folders: Folders, prefix: Path) -> Iterator[Part]:
+def _kernelspecs(folders: Folders, prefix: Path) -> Iterator[SurveyedPart]:
     specs = sorted(islice(prefix.glob("share/jupyter/kernels/*/kernel.json"), _MOST_FILES))
     for path in specs:
         if path.is_relative_to(folders.root):
@@ -190,11 +190,11 @@ class Standing:
         return self._decisions.problem if self.survey.used else ""
 
     def __call__(self, path: Path, content: bytes) -> bool:
-        """Whether a file counts that holds these bytes."""
+        """Return True if a file that holds these bytes is trusted."""
         return self.state == "yes" and self.survey.holds(path, content)
 
     def answer(self, answer: Answer, *, keep: bool) -> None:
-        """Let this count, for this process alone or with `keep` until a byte of the project changes.
+        """Decide so, only for this process or with `keep` until a byte of the project changes.
 
         Raises:
             DecisionsUnreadable: the file of decisions holds something else.
@@ -206,5 +206,5 @@ class Standing:
 
 
 def standing_of(cwd: str | Path, environ: Mapping[str, str], places: Places) -> Standing:
-    """How the project around `cwd` stands."""
+    """Return the trust in the project around `cwd`."""
     return Standing(survey_of(cwd, environ), Decisions(places.trust))

@@ -12,7 +12,7 @@ import pytest
 from terp.errors import AuthFailed, RateLimited, RequestRejected, Unavailable
 from terp.events import TurnFinished
 from terp.events.messages import Assistant, ToolCall
-from terp.events.model import Chunk, Reasoning, Replied, Usage
+from terp.events.model import Chunk, ReasoningChunk, Replied, Usage
 from terp.events.outputs import Display, Error, RunEnded, Text
 from terp.testing import EchoKernel, Part, ScriptedModel, call
 from terp_cli.server.connections import ServerLimits
@@ -227,7 +227,7 @@ async def test_a_fence_in_the_output_ends_no_fence(tmp_path: Path) -> None:
 
 
 async def test_what_the_model_thinks_comes_apart(tmp_path: Path) -> None:
-    reply: list[Part | Chunk] = [Reasoning("hm"), "yes", Usage(1, 1), Replied(Assistant("yes"))]
+    reply: list[Part | Chunk] = [ReasoningChunk("hm"), "yes", Usage(1, 1), Replied(Assistant("yes"))]
     async with serving(tmp_path, reply, reply) as server, openai_client(server) as client:
         whole = await answered(client, user("go"))
         chunks = await streamed(client, user("go"))

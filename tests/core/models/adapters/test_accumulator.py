@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from terp.events.messages import Assistant, ToolCall
-from terp.events.model import CallDelta, Chunk, Reasoning, Replied, TextChunk, Usage
+from terp.events.model import CallDelta, Chunk, ReasoningChunk, Replied, TextChunk, Usage
 from terp.models.adapters.accumulator import Accumulator
 from terp.models.adapters.chat_stream import ChatStream
 from terp.models.adapters.failures import Target
@@ -117,7 +117,7 @@ def test_fields_of_a_call_that_a_provider_wants_back_are_kept() -> None:
 
 def test_reasoning_under_two_names_is_told_once() -> None:
     told = fed({"reasoning": "hm", "reasoning_content": "hm"})
-    assert told[0] == Reasoning("hm")
+    assert told[0] == ReasoningChunk("hm")
     assert message({"reasoning": "hm", "reasoning_content": "hm"}).reasoning == "hm"
 
 
@@ -126,7 +126,7 @@ def test_content_in_parts_is_text_and_reasoning() -> None:
         {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
         {"type": "text", "text": "yes"},
     ]
-    assert fed({"content": parts})[:2] == [Reasoning("hm"), TextChunk("yes")]
+    assert fed({"content": parts})[:2] == [ReasoningChunk("hm"), TextChunk("yes")]
 
 
 def thinking(*pieces: tuple[str, str]) -> list[dict[str, str]]:
@@ -244,5 +244,5 @@ def test_reasoning_in_tags_at_the_beginning_is_no_answer_however_it_is_cut(cuts:
     whole = "\n<think>secret plan < 3</think>\n\nThe answer is <think>4."
     pieces = [whole[a:b] for a, b in pairwise([0, *sorted(cuts), len(whole)])]
     chunks = fed(*({"content": piece} for piece in pieces))
-    assert "".join(one.text for one in chunks if isinstance(one, Reasoning)) == "secret plan < 3"
+    assert "".join(one.text for one in chunks if isinstance(one, ReasoningChunk)) == "secret plan < 3"
     assert chunks[-1] == Replied(Assistant("The answer is <think>4.", (), "secret plan < 3"), "")

@@ -11,7 +11,7 @@ import pytest
 from terp.errors import NoModel
 from terp.models.adapters.discovery import (
     DEFAULT_MODELS,
-    Found,
+    FoundModel,
     LocalServer,
     find_model,
     keyed_models,
@@ -64,7 +64,9 @@ NAMES = [
 async def test_a_local_server_is_known_by_its_answer(kind: str, model: str) -> None:
     async with serving(SERVERS[kind], ANSWERS[kind]) as server:
         (found,) = await running_models([server], budget_s=10)
-    assert found == Found(model, f"{kind} answers at {server.address}", f"{server.address}/v1", local=True)
+    assert found == FoundModel(
+        model, f"{kind} answers at {server.address}", f"{server.address}/v1", local=True
+    )
 
 
 @pytest.mark.parametrize("kind", ["Ollama", "LM Studio", "llama.cpp", "vLLM"])
@@ -90,7 +92,7 @@ async def test_the_first_of_several_servers_is_taken() -> None:
 async def test_a_key_goes_before_a_server() -> None:
     async with serving(SERVERS["Ollama"], ANSWERS["Ollama"]) as server:
         found = await find_model({"GEMINI_API_KEY": "x"}, servers=[server])
-    assert found == Found("gemini/gemini-pro-latest", "GEMINI_API_KEY is set")
+    assert found == FoundModel("gemini/gemini-pro-latest", "GEMINI_API_KEY is set")
 
 
 async def test_with_nothing_one_screen_says_what_to_do() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from terp.errors import ContextFull, RecordingMiss, SettingsError, ToolsRejected, Unavailable
 from terp.events.messages import Assistant, Message, Result, System, ToolCall, User
-from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Retrying, TextChunk, Usage
+from terp.events.model import CallDelta, Chunk, ReasoningChunk, Replied, Retrying, TextChunk, Usage
 from terp.models.recording.models import RecordingModel, ReplayModel
 from terp.models.repair.fences import with_text_fallback
 from terp.models.tool import schema
@@ -33,8 +33,8 @@ async def test_a_recorded_reply_is_replayed_in_the_same_chunks(path: Path) -> No
         ToolCall("b", "execute", "{}", raw='{"code": "1'),
     )
     script: list[Chunk] = [
-        Reasoning("hm, "),
-        Reasoning("so"),
+        ReasoningChunk("hm, "),
+        ReasoningChunk("so"),
         TextChunk("Loo"),
         TextChunk("k"),
         CallDelta(0, "execute", CODE[:10]),

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from terp.errors import ToolsRejected, Unavailable
 from terp.events.messages import Assistant, Image, Message, Result, System, ToolCall, User
-from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Retrying, TextChunk, Usage
+from terp.events.model import CallDelta, Chunk, ReasoningChunk, Replied, Retrying, TextChunk, Usage
 from terp.models.repair.control_tokens import ControlTokenFilter
-from terp.models.repair.fenced_reply import Closed, Code, FenceScanner, Opened, Piece, Prose
+from terp.models.repair.fenced_reply import Closed, Code, FenceScanner, Opened, Piece, ProsePiece
 from terp.models.repair.fences import FencedModel, instruction, with_text_fallback
 from terp.models.tool import Call, Misunderstood, schema, understand
 from terp.text.languages import language_of
@@ -175,13 +175,13 @@ async def test_other_chunks_pass_and_a_retry_begins_anew() -> None:
     script: list[Chunk] = [
         TextChunk("```py\na"),
         retry,
-        Reasoning("hm"),
+        ReasoningChunk("hm"),
         TextChunk("So."),
         usage,
         Replied(message),
     ]
     chunks = await collect(FencedModel(FakeModel(script), LANGUAGES), [], TOOLS)
-    assert chunks[2:] == [retry, Reasoning("hm"), TextChunk("So."), usage, Replied(message)]
+    assert chunks[2:] == [retry, ReasoningChunk("hm"), TextChunk("So."), usage, Replied(message)]
 
 
 async def asked(messages: list[Message], *, tools: bool = True) -> list[Message]:
@@ -280,8 +280,8 @@ def scanned(text: str, sizes: list[int]) -> tuple[list[Piece], bool]:
     joined: list[Piece] = []
     for piece in pieces:
         match [*joined[-1:], piece]:
-            case [Prose(text=before), Prose(text=after)]:
-                joined[-1] = Prose(before + after)
+            case [ProsePiece(text=before), ProsePiece(text=after)]:
+                joined[-1] = ProsePiece(before + after)
             case [Code(text=before), Code(text=after)]:
                 joined[-1] = Code(before + after)
             case _:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from terp.errors import Unavailable
 from terp.events.messages import Assistant, ToolCall, User
-from terp.events.model import CallDelta, Chunk, Reasoning, Replied, Retrying, TextChunk
+from terp.events.model import CallDelta, Chunk, ReasoningChunk, Replied, Retrying, TextChunk
 from terp.models.repair.control_tokens import TokensAroundFilter, without_tokens_around
 from terp.models.repair.leaked_calls import LeakedCalls, PrintedCalls, callable_names
 from terp.models.tool import Misunderstood, schema, understand
@@ -169,9 +169,10 @@ async def test_a_retry_voids_what_was_held() -> None:
 
 async def test_reasoning_passes_while_text_is_held() -> None:
     model = LeakedCalls(
-        FakeModel([TextChunk(PRINTED[0]), Reasoning("hm"), Replied(Assistant(PRINTED[0]), "stop")]), LANGUAGES
+        FakeModel([TextChunk(PRINTED[0]), ReasoningChunk("hm"), Replied(Assistant(PRINTED[0]), "stop")]),
+        LANGUAGES,
     )
-    assert await collect(model, [], TOOLS) == [Reasoning("hm"), *one_call()]
+    assert await collect(model, [], TOOLS) == [ReasoningChunk("hm"), *one_call()]
 
 
 async def test_an_id_in_use_is_not_given_again() -> None:
