@@ -29,7 +29,7 @@ from terp.kernels.environments.readiness import Readiness
 from terp.models.tool import Call
 from terp.opening.environment import ExecutionEnvironment, open_environment
 from terp.person import AutoRun, Nobody, Person
-from terp.person.dialog import Questions, UserDialog
+from terp.person.dialog import UserDialog
 from terp.session.artifacts import Artifacts
 from terp.session.foreground import Foreground, Interrupted, Interrupts
 from terp.session.observation import plain_of
@@ -241,10 +241,9 @@ class SessionlessRunner:
         self._lines = TypedLines(STDIN)
         self._interrupts = Interrupts()
         log = EventLog(keep=self._report)
-        questions = Questions(log)
-        self.dialog = UserDialog(log, questions, person, Foreground(log).drawn)
+        self.dialog = UserDialog(log, person, Foreground(log).drawn)
         self.readiness = Readiness()
-        self.services = Services(questions, person, Foreground(log))
+        self.services = Services(self.dialog)
 
     async def run(self, kernel: Kernel, code: str, run: OneRun, timeout_s: float) -> int:
         """Run `code` once it has what it needs; the exit code.

@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from terp.events import Answered, Asked, Noticed, Progress, QuestionKind
@@ -22,17 +23,26 @@ class _Reply:
     by: str
 
 
-class Questions:
-    """The open questions of a session. The first answer counts, from whichever front end it comes.
+class UserDialog:
+    """Questions to the user, and notices. The first answer counts, from whichever front end it comes.
 
-    `asked` is the number of questions before the session was resumed. `objected` is called with a question
-    that is not about code, and with the words that the user declined it with.
+    `person` is asked once all that was logged before is `drawn`. `asked` counts questions from before the
+    session was resumed. `objected` is called with a question that is not about code, and with the words that
+    the user declined it with.
     """
 
     def __init__(
-        self, log: EventLog, asked: int = 0, objected: Callable[[str, str], None] = lambda _what, _why: None
+        self,
+        log: EventLog,
+        person: Person,
+        drawn: Callable[[], Awaitable[None]],
+        *,
+        asked: int = 0,
+        objected: Callable[[str, str], None] = lambda _what, _why: None,
     ) -> None:
         self._log = log
+        self._person = person
+        self._drawn = drawn
         self._objected = objected
         self._open: dict[str, asyncio.Future[_Reply]] = {}
         self._kinds: dict[str, QuestionKind] = {}
@@ -57,7 +67,7 @@ class Questions:
         elsewhere = self._open[question_id] = asyncio.get_running_loop().create_future()
         self._kinds[question_id] = kind
         self._log.append(Asked(question_id, kind, what, secret, options or {}))
-        person = asyncio.ensure_future(from_person())
+        person = asyncio.ensure_future(self._once_drawn(from_person))
         try:
             await asyncio.wait({person, elsewhere}, return_when=asyncio.FIRST_COMPLETED)
             reply = elsewhere.result() if elsewhere.done() else _from_person(person.result())
@@ -93,50 +103,26 @@ class Questions:
         future.set_result(_Reply(answer, by))
         return True
 
-
-class UserDialog:
-    """Asks the user, once all that was logged before is `drawn`, and shows notices."""
-
-    def __init__(
-        self, log: EventLog, questions: Questions, person: Person, drawn: Callable[[], Awaitable[None]]
-    ) -> None:
-        self._log = log
-        self._questions = questions
-        self._person = person
-        self._drawn = drawn
-
     async def allow(self, request: Consent) -> bool:
         """Return True if the user consents to something other than code."""
-
-        async def ask() -> bool | Decline:
-            await self._drawn()
-            return await self._person.allow(request)
-
-        return bool(await self._questions.ask("consent", request.what, ask))
+        return bool(await self.ask("consent", request.what, lambda: self._person.allow(request)))
 
     async def choose(self, choice: Choice) -> str:
         """Return the letter of the answer that the user chose, or "" for none."""
-
-        async def ask() -> str | Decline:
-            await self._drawn()
-            return await self._person.choose(choice)
-
         options = {option.letter: option.does for option in choice.options}
-        letter: str = await self._questions.ask("choice", choice.what, ask, options=options)
+        letter: str = await self.ask(
+            "choice", choice.what, lambda: self._person.choose(choice), options=options
+        )
         return letter if letter in options else ""
 
-    async def line(self, prompt: str) -> str:
-        """Return a line that the user types.
+    async def line(self, prompt: str, *, secret: bool = False) -> str:
+        """Return a line that the user types; a `secret` one is not logged.
 
         Raises:
             NobodyThere: no line will ever come.
         """
-
-        async def ask() -> str:
-            await self._drawn()
-            return await self._person.type_in(prompt, secret=False)
-
-        return str(await self._questions.ask("input", prompt, ask))
+        ask = partial(self._person.type_in, prompt, secret=secret)
+        return str(await self.ask("input", prompt, ask, secret=secret))
 
     def notify(self, text: str, remedy: str = "") -> None:
         """Show the user a notice."""
@@ -158,6 +144,10 @@ class UserDialog:
         finally:
             beating.cancel()
             await asyncio.wait({beating})
+
+    async def _once_drawn(self, ask: Asking) -> Any:
+        await self._drawn()
+        return await ask()
 
 
 def _from_person(answer: Answer) -> _Reply:

@@ -11,8 +11,7 @@ from terp.events.log import EventLog
 from terp.kernels.sandbox.tier import NONE
 from terp.models.tool import Call
 from terp.person import Decline, Person, Run
-from terp.person.dialog import Questions
-from terp.session.foreground import Foreground
+from terp.person.dialog import UserDialog
 from terp.session.resources import SessionResources
 from terp.tools.toolbox import is_shipped
 
@@ -24,25 +23,15 @@ _NO_SANDBOX = "this kernel was started without the sandbox"
 
 
 class Proposals:
-    """Shows calls and has them approved or declined.
-
-    The user is asked once the `foreground` has drawn all that was logged: nobody is asked about code that is
-    not on the screen yet.
-    """
+    """Shows calls and has them approved or declined."""
 
     def __init__(
-        self,
-        log: EventLog,
-        questions: Questions,
-        person: Person,
-        foreground: Foreground,
-        resources: SessionResources,
+        self, log: EventLog, dialog: UserDialog, person: Person, resources: SessionResources
     ) -> None:
         self._resources = resources
         self._log = log
-        self._questions = questions
+        self._dialog = dialog
         self._person = person
-        self._foreground = foreground
         self._names: dict[str, SessionNames] = {}
         self._shown_tier = ""
 
@@ -57,7 +46,7 @@ class Proposals:
             proposed, ruling = self._proposed(call, code, kernel)
             self._log.append(proposed)
             asking = self._asking(proposed, ruling, edited=edited)
-            decision = await self._questions.ask("approval", call.id, asking)
+            decision = await self._dialog.ask("approval", call.id, asking)
             if not isinstance(decision, Run):
                 return Decline("") if not isinstance(decision, Decline) else decision
             if decision.by == "person" and (held := self._resources.confinement) is not None:
@@ -76,7 +65,6 @@ class Proposals:
         self, proposed: CodeProposed, ruling: Ruling, *, edited: bool
     ) -> Callable[[], Awaitable[Run | Decline]]:
         async def ask() -> Run | Decline:
-            await self._foreground.drawn()
             if ruling.verdict == "deny":
                 return Decline(f"a rule of the user denies {ruling.what}.", by=f"{RULE}{ruling.by}")
             # A user who has just edited the code waits to see it again.

@@ -7,9 +7,8 @@ from terp.errors import NobodyThere, TerpError
 from terp.events.kernel import Kernel
 from terp.events.outputs import BackCall, InputRequest, Service
 from terp.events.run_log import RunLog
-from terp.person import Person
-from terp.person.dialog import Questions
-from terp.session.foreground import Foreground, Interrupted
+from terp.person.dialog import UserDialog
+from terp.session.foreground import Interrupted
 from terp.session.runs import Attended, Guard
 
 RUN_OUTPUT = "run_output"
@@ -17,12 +16,10 @@ RUN_OUTPUT = "run_output"
 
 
 class Services:
-    """Answers code in kernels (`runs.CodeServices`); asks once the `foreground` has drawn all events."""
+    """Answers code in kernels (`runs.CodeServices`)."""
 
-    def __init__(self, questions: Questions, person: Person, foreground: Foreground) -> None:
-        self._questions = questions
-        self._person = person
-        self._foreground = foreground
+    def __init__(self, dialog: UserDialog) -> None:
+        self._dialog = dialog
         self._services: dict[str, Service] = {}
 
     def offer(self, name: str, service: Service) -> None:
@@ -33,14 +30,7 @@ class Services:
         """Ask the user for a line of input; return a note for the model, or ""."""
 
         async def ask(whose: str) -> str:
-            prompt = whose + request.prompt
-
-            async def from_person() -> str:
-                await self._foreground.drawn()
-                return await self._person.type_in(prompt, secret=request.secret)
-
-            line: str = await self._questions.ask("input", prompt, from_person, secret=request.secret)
-            return line
+            return await self._dialog.line(whose + request.prompt, secret=request.secret)
 
         try:
             line = await attended.asked(ask)

@@ -16,7 +16,7 @@ from terp.kernels.environments.readiness import Readiness, Warming
 from terp.models.facts.model_facts import Window
 from terp.models.tool import Call
 from terp.person import Person
-from terp.person.dialog import Answer, Questions, UserDialog
+from terp.person.dialog import Answer, UserDialog
 from terp.session.artifacts import OUTPUTS, Artifacts
 from terp.session.context.compaction import Compactor
 from terp.session.context.history import History, PastTurn
@@ -76,10 +76,10 @@ class Session:
         self._between = between = BetweenRuns(log)
 
         # The user: questions, and answers to running code.
-        self._questions = Questions(log, stored.questions if stored else 0, between.objected)
-        self.dialog = UserDialog(log, self._questions, person, foreground.drawn)
-        self._services = Services(self._questions, person, foreground)
-        proposals = Proposals(log, self._questions, person, foreground, resources)
+        asked = stored.questions if stored else 0
+        self.dialog = UserDialog(log, person, foreground.drawn, asked=asked, objected=between.objected)
+        self._services = Services(self.dialog)
+        proposals = Proposals(log, self.dialog, person, resources)
 
         # The model: requests, their cost, and the conversation.
         self.readiness = Readiness()
@@ -316,7 +316,7 @@ class Session:
         Raises:
             TypeError: this kind of question wants another kind of answer.
         """
-        return self._questions.answer(question_id, answer, by)
+        return self.dialog.answer(question_id, answer, by)
 
     def events(self, after: int | None = None) -> AsyncGenerator[Record, None]:
         """Yield the log's records after number `after`, then every new one, until the session is closed.

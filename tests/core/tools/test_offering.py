@@ -9,7 +9,7 @@ from terp.errors import NobodyThere, TerpError
 from terp.events import Asked
 from terp.events.log import EventLog
 from terp.person import AutoRun, Nobody, Person
-from terp.person.dialog import Questions, UserDialog
+from terp.person.dialog import UserDialog
 from terp.settings import Settings
 from terp.testing import ScriptedPerson
 from terp.tools.offering import ToolServices
@@ -24,7 +24,7 @@ class Room:
             """Everything is."""
 
         self.log = EventLog(clock=lambda: 0.0)
-        self.services = ToolServices(UserDialog(self.log, Questions(self.log), person, drawn), Settings(), {})
+        self.services = ToolServices(UserDialog(self.log, person, drawn), Settings(), {})
 
     @property
     def asked(self) -> list[str]:

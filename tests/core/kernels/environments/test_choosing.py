@@ -14,7 +14,7 @@ from terp.kernels.environments.choosing import PythonChoice, PythonDecision, Rem
 from terp.kernels.jupyter.local import LocalKernels
 from terp.models.tool import Call
 from terp.person import Choice, Nobody
-from terp.person.dialog import Questions, UserDialog
+from terp.person.dialog import UserDialog
 from terp.settings.interpreter import Interpreter, environment_name
 from tests.core.kernels.running import ran
 
@@ -26,7 +26,7 @@ class Asked(Nobody):
         self.choices: list[str] = []
         self._letter = letter
         self._log = EventLog()
-        self.dialog = UserDialog(self._log, Questions(self._log), self, self._drawn)
+        self.dialog = UserDialog(self._log, self, self._drawn)
 
     @property
     def told(self) -> list[str]:

@@ -13,7 +13,7 @@ import uvicorn
 from terp.errors import NobodyThere
 from terp.events.log import EventLog
 from terp.person import Person
-from terp.person.dialog import Questions, UserDialog
+from terp.person.dialog import UserDialog
 from terp.secrets.scrubbing import Scrubber
 from terp.settings.mcp_servers import McpServer
 from terp.testing import ScriptedPerson
@@ -49,7 +49,7 @@ class Room:
             """Everything is."""
 
         self.log = EventLog(clock=lambda: 0.0)
-        self.dialog = UserDialog(self.log, Questions(self.log), person or ScriptedPerson(), drawn)
+        self.dialog = UserDialog(self.log, person or ScriptedPerson(), drawn)
         environ = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "GIVEN": "from terp", "API_KEY": "secret"}
         redacted = Scrubber().redacted
         self.programs = Programs(environ, str(tmp_path), tmp_path / "logs", redacted)
