@@ -13,7 +13,10 @@ from hypothesis import strategies as st
 
 from terp.events import CodeFinished, CodeStarted, Event, Printed
 from terp.events.log import EventLog, Record
+from terp.events.messages import Assistant, User
+from terp.events.model import Chunk, ReasoningChunk, Replied, TextChunk
 from terp.events.outputs import Display, Text
+from terp.models.recording.models import RecordingModel
 from terp.secrets.scrubbing import Scrubber
 from terp.store.forms import Header
 from terp.store.journal import NAME
@@ -21,6 +24,7 @@ from terp.store.keeping import Keeper
 from terp_cli.fronts.json import StreamFront
 from terp_cli.server.transcript import Transcript
 from tests.core.events.drawn import events
+from tests.core.models.fakes import FakeModel
 
 SECRET = "p4ssw0rd-of-mine"
 HALF, REST = SECRET[:8], SECRET[8:]
@@ -86,3 +90,20 @@ async def test_no_event_beside_a_run_parts_its_secret(outlet: Outlet, between: l
 async def test_text_in_which_a_secret_may_begin_comes_before_the_picture_that_follows(outlet: Outlet) -> None:
     picture = Printed(CALL, Display({"text/plain": "<figure>"}))
     assert await outputs(outlet, picture) == ["see ", HALF, "display", f"{REST} here\n"]
+
+
+async def test_a_recording_redacts_each_text_of_a_reply_as_one(tmp_path: Path) -> None:
+    reply: list[Chunk] = [
+        TextChunk(f"see {HALF}"),
+        ReasoningChunk("hm"),
+        TextChunk(f"{REST} here"),
+        Replied(Assistant("")),
+    ]
+    model = RecordingModel(FakeModel(reply), tmp_path / "calls", scrubber=scrubber())
+    _ = [chunk async for chunk in model.stream([User("go")])]
+    (line,) = (tmp_path / "calls").read_text(encoding="utf-8").splitlines()
+    assert json.loads(line)["reply"] == [
+        {"text_pieces": ["see [redacted]"]},
+        {"reasoning_pieces": ["hm"]},
+        {"text_pieces": [" here"]},
+    ]

@@ -142,7 +142,7 @@ def _live(
     api_key: str,
     functions: Collection[str],
 ) -> Model:
-    """The model of `settings`, with those behind it that stand in for it."""
+    """Return the model of `settings`, with its fallback models."""
     first = _without_fallback(settings, languages, environ, api_key, functions)
     if not settings.fallback_models:
         return first
@@ -202,7 +202,7 @@ def _sampling(settings: Settings) -> dict[str, Any]:
 
 
 def open_model(options: ModelOptions, *, environ: Mapping[str, str] | None = None) -> Model:
-    """The model, ready to be called: an adapter that is asked again when it fails or says nothing.
+    """Return the model: an adapter with retries after failures and empty replies.
 
     Nothing is imported that the model does not need, and nothing is sent before the first `stream`, which
     raises `AuthFailed` where a key is missing.
@@ -214,7 +214,7 @@ def open_model(options: ModelOptions, *, environ: Mapping[str, str] | None = Non
 
 
 def open_adapter(options: ModelOptions, *, environ: Mapping[str, str] | None = None) -> Model:
-    """The plain adapter for a model, with nothing around it."""
+    """Return the adapter for a model, without retries."""
     found = route(options, os.environ if environ is None else environ)
     if found.adapter == "direct":
         from terp.models.adapters.openai_compatible import OpenAICompatible  # noqa: PLC0415 — as below

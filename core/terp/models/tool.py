@@ -84,7 +84,7 @@ NOT_OFFERED = Misunderstood("No code is run in this session, and there is no too
 
 
 def schema(languages: Sequence[str]) -> dict[str, Any]:
-    """The tool in OpenAI's form. Equal languages give equal bytes: providers cache by prefix."""
+    """Return the tool in OpenAI's form. Equal languages give equal bytes: providers cache by prefix."""
     return {
         "type": "function",
         "function": {
@@ -110,7 +110,7 @@ def schema(languages: Sequence[str]) -> dict[str, Any]:
 
 
 def tool_names(languages: Sequence[str], aliases: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Every name by which models call the tool, in lower case, and the language it implies ("": none)."""
+    """Return the names by which models call the tool, in lower case, and their languages ("": none)."""
     names = dict.fromkeys(_GENERIC_NAMES, "")
     for spelling, language in spellings(languages, aliases).items():
         for pattern in _NAME_PATTERNS:
@@ -128,7 +128,7 @@ def plain_name(name: str) -> str:
 def implied_language(
     name: str, languages: Sequence[str], aliases: Mapping[str, str] | None = None
 ) -> str | None:
-    """The language that a tool's name implies ("": none), or None when it does not mean this tool."""
+    """Return the language that a tool's name implies ("": none), or None when it does not mean this tool."""
     return tool_names(languages, aliases).get(plain_name(name).casefold().replace("-", "_"))
 
 
@@ -195,7 +195,7 @@ def _check(code: str, language: str) -> None:
 
 
 def _function_call(name: str, text: str, python: str) -> tuple[str, str]:
-    """The Python code that calls a function of the kernel with the arguments of a tool call."""
+    """Return the Python code that calls a function of the kernel with the arguments of a tool call."""
     if not python:
         raise UnreadableArguments(f"`{name}` is a Python function, and Python cannot run here.")
     how = f"Call `{name}` with one JSON object that holds its arguments by name."
@@ -227,7 +227,7 @@ def fresh_ids(messages: Sequence[Message]) -> Iterator[str]:
 
 
 def ids_in(messages: Sequence[Message]) -> set[str]:
-    """The ids of all calls in `messages`."""
+    """Return the ids of all calls in `messages`."""
     return {call.id for message in messages if isinstance(message, Assistant) for call in message.calls}
 
 

@@ -39,7 +39,7 @@ _SET = {
 
 
 def kernel_environment(environ: Mapping[str, str], env_pass: Iterable[str] = ()) -> dict[str, str]:
-    """The allowed part of `environ`, with names (or patterns such as `AWS_*`) added by `env_pass`."""
+    """Return the allowed part of `environ`, with names (or patterns such as `AWS_*`) added by `env_pass`."""
     patterns = (*_PASSED.split(), *env_pass)
     kept = {name: value for name, value in environ.items() if _matches(name, patterns)}
     if "PYTHONPATH" in kept:
@@ -62,7 +62,7 @@ def python_environment(interpreter: Interpreter, environment: Mapping[str, str])
 
 
 def find_python(python: str, environ: Mapping[str, str]) -> Interpreter:
-    """The interpreter for Python kernels: the one asked for, the active environment's, or terp's own."""
+    """Return the Python for kernels: `python`, else that of the active environment, else terp's own."""
     if python:
         return Interpreter(str(typed_path(python)), "as configured")
     for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):

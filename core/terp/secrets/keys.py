@@ -40,13 +40,13 @@ class Keyring:
 
 
 def variables_of(provider: str) -> tuple[str, ...]:
-    """The variables in which the key of a provider is usually found; none for one without a key."""
+    """Return the variables in which the key of a provider is usually found; none for one without a key."""
     known = PROVIDERS.get(provider)
     return known.key_envs if known else _SEARCH.get(provider, ())
 
 
 def key_providers() -> list[str]:
-    """Every provider that has a key."""
+    """Return every provider that has a key."""
     return sorted([*(name for name, one in PROVIDERS.items() if one.key_envs), *_SEARCH])
 
 
@@ -54,12 +54,12 @@ class StoredKeys:
     """The keys that are kept. The file has each provider with its key, or with null: the keyring has it."""
 
     def __init__(self, file: Path, keyring: Callable[[], Keyring | None]) -> None:
-        """The keys in `file`; `keyring` is asked for only where a key is there, or is to go there."""
+        """Take keys from `file`; `keyring` is called only if a key is there, or is to be stored there."""
         self.file = file
         self._keyring = keyring
 
     def places(self) -> Mapping[str, Where]:
-        """Where the key of each provider is.
+        """Return the place of each provider's key.
 
         Raises:
             SettingsError: others can read the file, or it is none of keys.
@@ -67,7 +67,7 @@ class StoredKeys:
         return {name: "keyring" if key is None else "file" for name, key in self._read().items()}
 
     def get(self, provider: str) -> str:
-        """The key of a provider; "" without one.
+        """Return the key of a provider; "" without one.
 
         Raises:
             SettingsError: as `places`.

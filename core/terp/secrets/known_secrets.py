@@ -85,7 +85,7 @@ def _secrets_of(server: McpServer, environ: Mapping[str, str]) -> Iterator[str]:
 
 
 def _written_in(server: McpServer) -> Iterator[str]:
-    """The secrets that stand in the settings of a server."""
+    """Yield the secrets that stand in the settings of a server."""
     yield from (text for name, text in server.env.items() if is_secret_name(name))
     yield from (text for name, text in parse_qsl(urlsplit(server.url).query) if is_secret_name(name))
     yield from _given(server.args)
@@ -95,7 +95,7 @@ def _written_in(server: McpServer) -> Iterator[str]:
 
 
 def _given(arguments: Sequence[str]) -> Iterator[str]:
-    """The values of options that are secret by their names: `--token=VALUE`, `--api-key VALUE`."""
+    """Yield the values of options that are secret by their names: `--token=VALUE`, `--api-key VALUE`."""
     for argument, following in pairwise((*arguments, "")):
         option, equals, value = argument.partition("=")
         if option.startswith("-") and is_secret_name(option.replace("-", "_")):

@@ -102,7 +102,7 @@ class Prefixes:
             self._by_two.setdefault(text[:2], []).append(text)
 
     def at_the_end_of(self, text: str) -> int:
-        """Where a part, not all, of one of them begins that goes to the end of `text`; else that end."""
+        """Return the place from which the rest of `text` is the beginning of one of them; else its end."""
         if len(text) > _SHORT:
             return min((at for one in self._texts for at in _first_parts(one, text)), default=len(text))
         # Each piece of a model's text comes by here: looking at its places takes a tenth of the time that
@@ -115,7 +115,7 @@ class Prefixes:
 
 
 def start_of_open_secret(text: str, prefixes: Prefixes, marks: Sequence[str]) -> int:
-    """Where the first part of a secret begins that goes to the end of `text`; that end when there is none.
+    """Return the start of an incomplete secret at the end of `text`; the end of `text` without one.
 
     `prefixes` are those of secrets as they are written and of `marks`, which words that are secrets begin
     with, or hold.
@@ -136,13 +136,13 @@ def start_of_open_secret(text: str, prefixes: Prefixes, marks: Sequence[str]) ->
 
 
 def start_of_open_block(text: str) -> int:
-    """Where the last block begins, as of a private key, that does not end in `text`; its end for none."""
+    """Return the start of an unfinished block, as of a private key; the end of `text` without one."""
     block = text.rfind(_BLOCK_BEGINS)
     return block if block >= 0 and not _BLOCK_ENDS.search(text, block) else len(text)
 
 
 def _first_parts(value: str, text: str) -> Iterator[int]:
-    """Where the end of the text is a part of the value that it begins with."""
+    """Yield the places from which the rest of the text is the beginning of the value."""
     if text[-1:] not in value:
         return
     at = text.find(value[0], max(0, len(text) - len(value) + 1))
@@ -177,7 +177,7 @@ class Scrubber:
         object.__setattr__(self, "_beginnings", Prefixes((*written, *_PARTED_MARKS)))
 
     def redacted(self, text: str) -> str:
-        """The text with every secret replaced."""
+        """Return the text with every secret replaced."""
         return "".join(self.redacted_pieces([text]))
 
     def redacted_pieces(self, pieces: Sequence[str]) -> list[str]:
@@ -241,7 +241,7 @@ class Scrubber:
             return clean
 
     def steady(self, text: str, *, times: bool = False) -> str:
-        """The text without secrets, places, ids and addresses, and with `times` without dates and times."""
+        """Return the text without secrets, places, ids and addresses; with `times` also without times."""
         text = self.redacted(text)
         for place, name in ((self.cwd, "<cwd>"), (self.temporary, "<temporary>"), (self.home, "~")):
             if len(place) > 1:
@@ -312,7 +312,7 @@ def _without(text: str, start: int, end: int, spans: Sequence[tuple[int, int]]) 
 
 
 def secrets_in(environment: Mapping[str, str], *others: str) -> tuple[str, ...]:
-    """The values of the variables whose names say that they are secret, passwords in addresses, and `others`.
+    """Return values of variables with secret names, passwords in addresses, and `others`.
 
     Short ones are left out: they would match anything.
     """
@@ -325,7 +325,7 @@ def secrets_in(environment: Mapping[str, str], *others: str) -> tuple[str, ...]:
 
 
 def written_forms(secret: str) -> Iterator[str]:
-    """The value as it is, as it stands in JSON and in addresses, and whatever it is part of in base64."""
+    """Yield the value as it is, as in JSON and in addresses, and as in base64 of a text around it."""
     yield secret
     yield json.dumps(secret)[1:-1]
     yield json.dumps(secret, ensure_ascii=False)[1:-1]

@@ -264,5 +264,5 @@ class Settings(ModelSettings):
     rule_places: Mapping[str, Sequence[str]] = field(default_factory=dict, compare=False)
 
     def origin(self, name: str) -> str:
-        """Where the value of a setting came from: "--model", "TERP_MODEL", "work.yaml:7", "built-in"."""
+        """Return the source of a setting's value: "--model", "TERP_MODEL", "work.yaml:7", "built-in"."""
         return self.origins.get(name, BUILT_IN)

@@ -118,7 +118,7 @@ def _why_not(name: str) -> str:
 
 
 def _value(row: Setting, node: Any) -> Any:
-    """The value of a node, also of a text that looks like a date or a number; None if it is none."""
+    """Return the value of a node, also of a text that looks like a date or a number; None if it is none."""
     try:
         if row.kind == "text" and node.id == "scalar" and not node.tag.endswith(":null"):
             return row.parse(node.value.strip())

@@ -57,17 +57,17 @@ class Gateway:
         return {"Authorization": f"token {self.token.value}"} if self.token.value else {}
 
     def api(self, *parts: str) -> str:
-        """The address of a resource of its interface."""
+        """Return the address of a resource of its interface."""
         return "/".join((self.url, "api", *(quote(part, safe="") for part in parts)))
 
     def channels(self, kernel_id: str, session_id: str) -> str:
-        """The address of the websocket to a kernel."""
+        """Return the address of the websocket to a kernel."""
         address = "ws" + self.api("kernels", kernel_id, "channels").removeprefix("http")
         return f"{address}?{urlencode({'session_id': session_id})}"
 
 
 def gateway_of(settings: Settings, environ: Mapping[str, str]) -> Gateway | None:
-    """The gateway that the settings name; None when code runs on this machine.
+    """Return the gateway that the settings name; None when code runs on this machine.
 
     Raises:
         SettingsError: the address is none, or holds a token, or the token's file cannot be read.
@@ -78,7 +78,7 @@ def gateway_of(settings: Settings, environ: Mapping[str, str]) -> Gateway | None
 
 
 def token_of(settings: Settings, environ: Mapping[str, str]) -> Token:
-    """The token: out of the file that is named, else of the variable that is, else of Jupyter's own.
+    """Return the token: out of the file that is named, else of the variable that is, else of Jupyter's own.
 
     Raises:
         SettingsError: the file cannot be read, or the variable that is named is not set.
@@ -94,7 +94,7 @@ def token_of(settings: Settings, environ: Mapping[str, str]) -> Token:
 
 
 def token_value(settings: Settings, environ: Mapping[str, str]) -> str:
-    """The token as something that must not be written down; "" when there is none to be had."""
+    """Return the token as something that must not be written down; "" when there is none to be had."""
     try:
         return token_of(settings, environ).value if settings.gateway_url else ""
     except SettingsError:
@@ -102,7 +102,7 @@ def token_value(settings: Settings, environ: Mapping[str, str]) -> str:
 
 
 def _checked(text: str) -> str:
-    """The address up to `/api`."""
+    """Return the address up to `/api`."""
     parts = urlsplit(text.strip())
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise SettingsError([f"gateway_url is '{_shown(text)}', must begin with http:// or https://."])
@@ -121,7 +121,7 @@ def _checked(text: str) -> str:
 
 
 def _shown(text: str) -> str:
-    """The address without what may be secret in it."""
+    """Return the address without what may be secret in it."""
     return text.partition("?")[0].rpartition("@")[2]
 
 

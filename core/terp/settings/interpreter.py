@@ -41,7 +41,7 @@ class Interpreter:
 
 
 def needed_by(interpreter: Interpreter) -> tuple[str, ...]:
-    """The folders that a Python and its packages are read from."""
+    """Return the folders that a Python and its packages are read from."""
     path = Path(interpreter.path)
     programs = (interpreter.programs,) if interpreter.programs else ()
     prefixes = dict.fromkeys(str(one.parent.parent) for one in (path, path.resolve()))
@@ -49,12 +49,12 @@ def needed_by(interpreter: Interpreter) -> tuple[str, ...]:
 
 
 def own_interpreter(why: str = "terp's own") -> Interpreter:
-    """The Python that runs terp."""
+    """Return the Python that runs terp."""
     return Interpreter(sys.executable, why)
 
 
 def environment_name(interpreter: Interpreter | None) -> str:
-    """The environment as people call it: `.venv of shop`, `data`; "" for terp's own, or none yet."""
+    """Return the environment as people call it: `.venv of shop`, `data`; "" for terp's own, or none yet."""
     if interpreter is None or interpreter.path == sys.executable:
         return ""
     prefix = Path(interpreter.path).parent.parent
@@ -64,7 +64,7 @@ def environment_name(interpreter: Interpreter | None) -> str:
 
 
 def site_packages(python: str) -> list[Path]:
-    """The folders that hold the packages of a Python's environment."""
+    """Return the folders that hold the packages of a Python's environment."""
     prefix = Path(python).parent.parent
     return [found for folder in _SITES for found in prefix.glob(folder)]
 
@@ -106,7 +106,7 @@ def present_packages(python: str, names: Iterable[str]) -> list[str]:
 
 
 def version_of(python: str) -> str:
-    """The version of a Python, as `3.12`; "" when its folders do not show it."""
+    """Return the version of a Python, as `3.12`; "" when its folders do not show it."""
     if python == sys.executable:
         return "{}.{}".format(*sys.version_info)
     prefix = Path(python).parent.parent
@@ -137,7 +137,7 @@ class ProjectPython:
 
 
 def active_python(environ: Mapping[str, str]) -> tuple[str, str]:
-    """The Python of the activated environment and the variable that names it; empty without one."""
+    """Return the Python of the activated environment and the variable that names it; empty without one."""
     for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         prefix = environ.get(variable, "")
         if prefix and (path := _python_in(Path(prefix))):
@@ -146,7 +146,7 @@ def active_python(environ: Mapping[str, str]) -> tuple[str, str]:
 
 
 def project_python(cwd: str, environ: Mapping[str, str]) -> ProjectPython | None:
-    """The Python of the project that `cwd` is in: of its folders, or of Poetry's or Pipenv's own.
+    """Return the Python of the project that `cwd` is in: of its folders, or of Poetry's or Pipenv's own.
 
     None also if it is the one that terp itself runs in: its code runs already, so nothing is left to trust.
     """
@@ -158,12 +158,12 @@ def project_python(cwd: str, environ: Mapping[str, str]) -> ProjectPython | None
 
 
 def suggested_python(cwd: str, environ: Mapping[str, str]) -> ProjectPython | None:
-    """The Python of the project, unless the person has activated an environment: that is a choice already."""
+    """Return the Python of the project, unless an environment is activated: that is a choice already."""
     return None if active_python(environ)[0] else project_python(cwd, environ)
 
 
 def needed_around(cwd: str, environ: Mapping[str, str], chosen: Interpreter) -> tuple[str, ...]:
-    """The folders that the Pythons around `cwd` are read from: the chosen one, and what may be chosen later.
+    """Return the folders of the Pythons around `cwd`: the chosen one, and those that may be chosen later.
 
     terp itself starts them, to install into them.
     """

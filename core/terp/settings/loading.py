@@ -41,7 +41,7 @@ def load_settings(
     shipped: Path | None = None,
     project: Project | None = None,
 ) -> Loaded:
-    """The settings of one call; `profile` is what the call named, or "".
+    """Return the settings of one call; `profile` is what the call named, or "".
 
     Raises:
         SettingsError: with every problem of the variables and files at once.
@@ -107,7 +107,7 @@ class _Files:
         return self.attempt(lambda: profiles.chain(name, asked_at), [])
 
     def of_project(self, project: Project | None) -> list[ProfileFile]:
-        """The files of a project, each with the shipped profiles that it extends."""
+        """Return the files of a project, each with the shipped profiles that it extends."""
         found: list[ProfileFile] = []
         for one in project.settings if project else ():
             file = read_profile(one.path, content=one.content, source="project")
@@ -122,17 +122,17 @@ class _Files:
 
 
 def profile_in_effect(profile: str, environ: Mapping[str, str], places: Places) -> str:
-    """The name, or the path, of the profile that `load_settings` takes; "default" without any other."""
+    """Return the name or path of the profile that `load_settings` takes; "default" without another."""
     return _asked(profile, environ, _config(places))[0] or DEFAULT_PROFILE
 
 
 def _named(profile: str) -> str:
-    """The profile by the same name wherever it is asked for."""
+    """Return one name for a profile, wherever it is asked for."""
     return str(typed_path(profile).absolute()) if is_path(profile) else profile or DEFAULT_PROFILE
 
 
 def _asked(profile: str, environ: Mapping[str, str], config: Sequence[ProfileFile]) -> tuple[str, str]:
-    """The profile that is asked for, and the line of the configuration if that does."""
+    """Return the profile that is asked for, and the line of the configuration if that does."""
     asked = profile or environ.get(PROFILE_VARIABLE, "")
     return (config[0].base, config[0].base_at) if config and not asked else (asked, "")
 

@@ -54,7 +54,7 @@ class McpServer:
 
 
 def between_variables(text: str) -> list[str]:
-    """The pieces of a text between the variables that it names."""
+    """Return the pieces of a text between the variables that it names."""
     return _VARIABLE.sub("\0", text).split("\0")
 
 
@@ -63,7 +63,7 @@ class NoVariable(TerpError):
 
 
 def variables_in(server: McpServer) -> frozenset[str]:
-    """The variables that the server names."""
+    """Return the variables that the server names."""
     texts = (
         server.command,
         *server.args,
@@ -76,7 +76,7 @@ def variables_in(server: McpServer) -> frozenset[str]:
 
 
 def filled_in(server: McpServer, environ: Mapping[str, str]) -> McpServer:
-    """The server with the values of the variables that it names.
+    """Return the server with the values of the variables that it names.
 
     Raises:
         NoVariable: one of them is not set, or empty.

@@ -66,7 +66,7 @@ class Places:
 
 
 def find_places(environ: Mapping[str, str]) -> Places:
-    """The places that this environment asks for."""
+    """Return the places that this environment asks for."""
     if own := environ.get("TERP_HOME"):
         # Absolute, as the working directory of a session may be another one.
         home = Path(own).expanduser().absolute()

@@ -16,7 +16,7 @@ _TAGS = {
 
 
 def value_of(row: Setting, node: Any) -> Any:
-    """The value that a node gives a setting.
+    """Return the value that a node gives a setting.
 
     Raises:
         ValueError: it is of another kind, or out of its limits.
@@ -136,7 +136,7 @@ def _take(group: Group, row: Setting, name: str, node: Any, path: str) -> None:
 
 
 def _fields(rows: Mapping[str, Setting], node: Any, path: str) -> Group:
-    """The settings of one entry."""
+    """Return the settings of one entry."""
     fields = Group()
     for key, one in node.value:
         name, line = str(key.value), key.start_mark.line + 1
@@ -171,7 +171,7 @@ def _take_value(group: Group, row: Setting, name: str, node: Any, path: str) -> 
 
 
 def unknown(name: str, known: list[str], otherwise: str) -> str:
-    """The sentence about a setting that there is not, which ends in the nearest one, or as given."""
+    """Return the sentence about an unknown setting; it ends in the nearest name, else in `otherwise`."""
     from difflib import get_close_matches  # noqa: PLC0415  (for a mistake only)
 
     near = get_close_matches(name.rpartition(".")[2].replace("-", "_").lower(), known, n=1)

@@ -30,23 +30,23 @@ class Profiles:
         self.shipped = shipped or shipped_profiles()
 
     def listed(self) -> Iterator[ProfileEntry]:
-        """Every profile by name; one of the person's hides a shipped one of the same name."""
+        """Yield every profile by name; one of the person's hides a shipped one of the same name."""
         for name, path in self._all().items():
             file = read_profile(path)
             shipped = path.parent == self.shipped
             yield ProfileEntry(name, path, shipped, file.description, tuple(file.problems))
 
     def names(self) -> list[str]:
-        """The names of all profiles, which are not read for this."""
+        """Return the names of all profiles, which are not read for this."""
         return list(self._all())
 
     def models(self) -> list[str]:
-        """The models that profiles set, in the order of the profiles' names."""
+        """Return the models that profiles set, in the order of the profiles' names."""
         given = (read_profile(path).given.get("model") for path in self._all().values())
         return list(dict.fromkeys(str(model.value) for model in given if model is not None and model.value))
 
     def chain(self, name: str, asked_at: str = "") -> list[ProfileFile]:
-        """The profile `name` (or the file, if it is a path) and those it extends, the strongest first.
+        """Return the profile `name` (or the file, if it is a path) and those it extends, the strongest first.
 
         `asked_at` is the line of a file that names it.
 
@@ -104,7 +104,7 @@ def is_path(name: str) -> bool:
 
 
 def shipped_profiles() -> Path:
-    """The folder of shipped profiles: in the installed package, or at the root of a checkout."""
+    """Return the folder of shipped profiles: in the installed package, or at the root of a checkout."""
     package = Path(__file__).parents[1]
     inside = package / "profiles"
     return inside if inside.is_dir() else package.parent.parent / "profiles"

@@ -7,7 +7,7 @@ from terp.settings import Settings
 
 
 def rules_of(settings: Settings) -> list[Rule]:
-    """The rules of all settings, which were found right when those were loaded; the strictest first.
+    """Return the rules of settings that were checked when they were loaded, the strictest first.
 
     Raises:
         NoRule: one is none, in settings that nobody has looked at.

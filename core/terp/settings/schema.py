@@ -34,7 +34,7 @@ _TYPES: Mapping[str, Mapping[str, Any]] = {
 
 
 def profile_schema() -> dict[str, Any]:
-    """The schema, made of the table of settings."""
+    """Return the schema, made of the table of settings."""
     rows = [row for row in table(Settings).values() if row.in_files]
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
@@ -68,7 +68,7 @@ def _property(row: Setting) -> dict[str, Any]:
 
 
 def _entry(row: Setting) -> dict[str, Any]:
-    """One entry of a group."""
+    """Return one entry of a group."""
     if row.free:
         return {}
     if row.each is None:

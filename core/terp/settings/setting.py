@@ -95,7 +95,7 @@ class Setting:
         }[self.kind]
 
     def parse(self, text: str) -> Any:
-        """The value that `text` means.
+        """Return the value that `text` means.
 
         Raises:
             ValueError: it means none; `rule` says what it must be.
@@ -173,7 +173,7 @@ def _are_names(value: Any) -> bool:
 
 
 def _free_entry(text: str) -> Mapping[str, Any]:
-    """The entry NAME=VALUE. A value that is JSON is what it says, any other one is text."""
+    """Return the entry NAME=VALUE. A value that is JSON is what it says, any other one is text."""
     name, equals, value = text.partition("=")
     if not (equals and name.strip()):
         raise ValueError(text)
@@ -201,6 +201,6 @@ def setting(default: T, about: str, **facts: Any) -> T:
 
 
 def table(declared: type) -> dict[str, Setting]:
-    """The rows that a dataclass declares, by name, in order."""
+    """Return the rows that a dataclass declares, by name, in order."""
     own: Sequence[Field[Any]] = fields(declared)
     return {one.name: replace(one.metadata["setting"], name=one.name) for one in own if one.metadata}

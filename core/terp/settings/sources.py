@@ -22,7 +22,7 @@ class Given:
     by_project: bool = False
 
     def beside(self, weaker: "Given") -> "Given":
-        """The rules of both."""
+        """Return the rules of both."""
         origins = dict.fromkeys((self.origin, weaker.origin))
         return Given((*self.value, *weaker.value), ", ".join(origins), (*self.all_places, *weaker.all_places))
 

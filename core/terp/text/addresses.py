@@ -29,7 +29,7 @@ class Destination:
 
 
 async def destination_of(url: str) -> Destination:
-    """Where a request for `url` goes.
+    """Return the destination of a request for `url`.
 
     Raises:
         BadAddress: it is no http or https address, or its host has no address.

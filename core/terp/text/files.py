@@ -61,7 +61,7 @@ def read_bounded(path: Path, largest: int) -> bytes:
 
 
 def digest_of(path: Path, largest: int) -> str:
-    """The SHA-256 of an ordinary file, which may be large but not larger than `largest` bytes.
+    """Return the SHA-256 of an ordinary file, which may be large but not larger than `largest` bytes.
 
     Raises:
         Refused: it is no such file, or it cannot be read.

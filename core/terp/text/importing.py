@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def import_slow(name: str) -> ModuleType:
-    """The module, imported with garbage collection put off. Meant for a thread.
+    """Return the module, imported with garbage collection put off. Meant for a thread.
 
     An import makes thousands of objects, none of which is garbage; looking for some again and again
     is a third of the import of litellm.

@@ -30,12 +30,12 @@ _FAMILIES = (
 
 
 def known_languages() -> tuple[str, ...]:
-    """The names of all languages that are known by more than one, be they here or not; Python first."""
+    """Return the names of all known languages, installed or not; Python first."""
     return tuple(family[0] for family in _FAMILIES)
 
 
 def spellings(languages: Sequence[str], aliases: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Every lower-case spelling of the given languages, mapped to the name given.
+    """Return every lower-case spelling of the given languages, mapped to the name given.
 
     `aliases` adds spellings; a name given outright wins over a family's, the earlier language over
     the later.

@@ -40,7 +40,7 @@ def is_picture(mime: str) -> bool:
 
 
 def raster(bundle: Mapping[str, Any]) -> tuple[str, bytes] | None:
-    """The MIME type and bytes of the picture in a Jupyter MIME bundle; None without one."""
+    """Return the MIME type and bytes of the picture in a Jupyter MIME bundle; None without one."""
     for mime in EXTENSIONS:
         if isinstance(encoded := bundle.get(mime), str):
             try:
@@ -51,7 +51,7 @@ def raster(bundle: Mapping[str, Any]) -> tuple[str, bytes] | None:
 
 
 def saved_to(metadata: Mapping[str, Any]) -> str:
-    """The picture that the code itself has saved of what it displays with `metadata`; "" where it has not."""
+    """Return the path to which code saved the picture that it displays with `metadata`; "" for none."""
     own = metadata.get("terp")
     path = own.get("saved") if isinstance(own, Mapping) else ""
     return path if isinstance(path, str) and path.lower().endswith(_FILES) else ""

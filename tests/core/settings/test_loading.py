@@ -156,7 +156,7 @@ def test_a_project_may_extend_a_shipped_profile_as_far_as_it_may_set_that(home: 
 
 
 def test_a_project_cannot_stand_on_another_file(home: Path, shipped: Path) -> None:
-    with pytest.raises(SettingsError, match=r"local.yaml:1: a project's profile extends shipped"):
+    with pytest.raises(SettingsError, match=r"local.yaml:1: a project's profile extends only shipped"):
         loaded(home, shipped, "extends: ../../other.yaml\n")
 
 

@@ -222,7 +222,7 @@ class Accumulator:
             yield CallDelta(call.position, call.name, "".join(call.pieces))
 
     def _call_of(self, index: int, call_id: str, name: str) -> _Call:
-        """The call a fragment belongs to; a new one when it begins one.
+        """Return the call a fragment belongs to; a new one when it begins one.
 
         An id that changes without a name continues the call (Kimi changes ids on the way), and a name is
         said once or in every fragment, never in parts.
@@ -275,7 +275,7 @@ def counts_tokens(usage: Mapping[str, Any]) -> bool:
 
 
 def used(usage: Mapping[str, Any], price: Price) -> Usage:
-    """The tokens, and the cost: as the provider reports it, else by `price`."""
+    """Return the tokens, and the cost: as the provider reports it, else by `price`."""
     read, written = _count(usage, *_INPUT), _count(usage, *_OUTPUT)
     details = usage.get("prompt_tokens_details") or usage.get("input_tokens_details") or {}
     cached = _count(details, "cached_tokens") or _count(usage, "prompt_cache_hit_tokens", "cached_tokens")

@@ -62,7 +62,7 @@ def _content(text: str, images: Sequence[Image], *, vision: bool) -> str | list[
 
 
 def _with_notes(text: str, images: Sequence[Image]) -> str:
-    """The text for a model that reads no pictures; a line that names one says so."""
+    """Return the text for a model that reads no pictures; a line that names one says so."""
     if not images:
         return text
     marked, named = _NAMED.subn(r"\1, not sent: you read text only", text)
@@ -98,7 +98,7 @@ def _call(call: ToolCall) -> dict[str, Any]:
 
 
 def cache_points(messages: Sequence[Sent]) -> list[int]:
-    """The places of the messages that are marked, in order."""
+    """Return the places of the messages that are marked, in order."""
     replies = [at for at, message in enumerate(messages) if message["role"] == "assistant"]
     last_request = [replies[-1] - 1] if replies else []
     system = [0] if messages and messages[0]["role"] == "system" else []
@@ -106,7 +106,7 @@ def cache_points(messages: Sequence[Sent]) -> list[int]:
 
 
 def with_cache_points(messages: Sequence[Sent]) -> list[Sent]:
-    """The messages with their marks, as OpenRouter takes them: in a part of the content."""
+    """Return the messages with their marks, as OpenRouter takes them: in a part of the content."""
     places = set(cache_points(messages))
     return [_with_cache_point(message) if at in places else message for at, message in enumerate(messages)]
 

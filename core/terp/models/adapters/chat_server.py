@@ -28,7 +28,7 @@ class ChatServer:
         self._client = connections(route, timeout_s)
 
     async def received(self, request: Mapping[str, Any], body: ChatStream) -> AsyncGenerator[bytes, None]:
-        """The bytes of the response as they arrive, until `body` is done.
+        """Yield the bytes of the response as they arrive, until `body` is done.
 
         Raises:
             ModelError: the response is an error, or the connection fails before the reply is complete.
@@ -61,7 +61,7 @@ class ChatServer:
 
 
 async def get_json(route: Route, path: str, target: Target, timeout_s: float | None) -> Any:
-    """The JSON at `path` below the address of a route; None where the server has no such page.
+    """Return the JSON at `path` below the address of a route; None where the server has no such page.
 
     Raises:
         ModelError: it cannot be reached, or wants another key.
@@ -105,7 +105,7 @@ def connections(route: Route, timeout_s: float | None) -> httpx.AsyncClient:
 
 
 async def error_text(response: httpx.Response) -> str:
-    """The body of an error, as far as it is worth reading."""
+    """Return the body of an error, as far as it is worth reading."""
     body = b""
     async for piece in response.aiter_bytes():
         body += piece

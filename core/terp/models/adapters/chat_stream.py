@@ -26,7 +26,7 @@ class ChatStream:
         self.complete = False
 
     def feed(self, received: bytes) -> list[Mapping[str, Any]]:
-        """The chunks that these bytes complete.
+        """Return the chunks that these bytes complete.
 
         Raises:
             ModelError: the server reports an error.
@@ -45,7 +45,7 @@ class ChatStream:
         return self._chunks(self._reader.feed(received))
 
     def finish(self) -> list[Mapping[str, Any]]:
-        """The chunks that the end of the body completes.
+        """Return the chunks that the end of the body completes.
 
         Raises:
             ModelError: the body was an error, or ended before the reply did.
@@ -113,7 +113,7 @@ class ChatStream:
 
 
 def _json(data: bytes) -> Any:
-    """The value, or None where `data` is not JSON."""
+    """Return the value, or None where `data` is not JSON."""
     try:
         return jiter.from_json(data)
     except ValueError:
@@ -137,7 +137,7 @@ class EventReader:
         self._after_cr = False
 
     def feed(self, received: bytes) -> Iterator[bytes]:
-        """The data of every event that these bytes complete."""
+        """Yield the data of every event that these bytes complete."""
         if self._after_cr and received.startswith(b"\n"):
             received = received[1:]
         self._after_cr = received.endswith(b"\r")
@@ -151,7 +151,7 @@ class EventReader:
                 yield self._event()
 
     def finish(self) -> Iterator[bytes]:
-        """The data of an event that the end of the stream cut off; some servers leave out the last line."""
+        """Yield the data of an event cut off by the end; some servers leave out the last line."""
         if self._rest.startswith(b"data:"):
             self._data.append(self._rest[5:].lstrip(b" "))
         if self._data:

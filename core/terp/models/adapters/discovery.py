@@ -72,7 +72,7 @@ class LocalServer:
 
 
 def _entries(body: Body, key: str, name: str) -> list[tuple[str, Mapping[str, Any]]]:
-    """The members of the list `key` with their `name`, as far as they have one."""
+    """Return the members of the list `key` with their `name`, as far as they have one."""
     listed = body.get(key) if isinstance(body, Mapping) else None
     members = listed if isinstance(listed, list) else []
     return [(str(one[name]), one) for one in members if isinstance(one, Mapping) and one.get(name)]
@@ -106,7 +106,7 @@ _OTHERS = (
 
 
 def local_servers(environ: Mapping[str, str]) -> tuple[LocalServer, ...]:
-    """The servers worth asking, in order of preference; all of them on this machine."""
+    """Return the servers worth asking, in order of preference; all of them on this machine."""
     usual = PROVIDERS["ollama"].api_base
     host = environ.get("OLLAMA_HOST", "")
     address = _root(ollama_base(host, usual) if host else usual)
@@ -115,7 +115,7 @@ def local_servers(environ: Mapping[str, str]) -> tuple[LocalServer, ...]:
 
 
 def keyed_models(environ: Mapping[str, str]) -> Iterator[FoundModel]:
-    """The defaults of the providers whose keys are set, the first one preferred."""
+    """Yield the defaults of the providers whose keys are set, the first one preferred."""
     for provider, model in DEFAULT_MODELS:
         for key_env in PROVIDERS[provider].key_envs:
             if environ.get(key_env, "").strip():
@@ -148,7 +148,7 @@ async def find_model(
 
 
 async def offered_models(options: ModelOptions, environ: Mapping[str, str]) -> list[str]:
-    """The models that the server at `options.api_base` lists, as names for `--model`; at least one.
+    """Return the models that the server at `options.api_base` lists, as names for `--model`; at least one.
 
     No other host is asked.
 
@@ -172,7 +172,7 @@ async def offered_models(options: ModelOptions, environ: Mapping[str, str]) -> l
 
 
 async def running_models(servers: Sequence[LocalServer], *, budget_s: float = 0.15) -> list[FoundModel]:
-    """The models of all servers that answer in time, in the order of `servers`."""
+    """Return the models of all servers that answer in time, in the order of `servers`."""
     questions = [asyncio.create_task(_ask(server)) for server in servers]
     if not questions:
         return []
@@ -202,7 +202,7 @@ async def _ask(server: LocalServer) -> list[FoundModel]:
 
 
 async def _get(address: str, path: str) -> Body:
-    """The JSON at a loopback address. By hand: httpx takes longer to import than this may take."""
+    """Return the JSON at a loopback address. By hand: httpx takes longer to import than this may take."""
     parts = urlsplit(address)
     reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
     try:

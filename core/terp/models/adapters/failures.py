@@ -101,7 +101,7 @@ class Target:
 
 
 def unusable_key(target: Target, *, needed: bool) -> AuthFailed | None:
-    """The error for a key that is needed and not set, or that no header can hold; else None."""
+    """Return the error for a key that is needed and not set, or that no header can hold; else None."""
     if needed:
         return AuthFailed(
             f"No key for provider '{target.provider}'.",
@@ -123,7 +123,7 @@ def classify(
     *,
     streaming: bool = False,
 ) -> ModelError:
-    """The error for a response. `status` is 0 when none is known, `body` whatever text there is.
+    """Return the error for a response. `status` is 0 when none is known, `body` whatever text there is.
 
     `streaming` says that the answer had begun: an error of no known kind is then a broken stream.
     """
@@ -153,7 +153,7 @@ def classify(
 
 
 def unreachable(target: Target, reason: str) -> Unavailable:
-    """The error for a server that does not answer, or breaks off."""
+    """Return the error for a server that does not answer, or breaks off."""
     address = target.api_base
     local = any(host in address for host in ("//127.", "//localhost", "//[::1]"))
     remedy = f"Is the server at {address} running?" if local else "Check the network, then try again."
@@ -186,7 +186,7 @@ def _remedy(kind: type[ModelError], target: Target, status: int, body: str) -> s
 
 
 def message_in(body: str) -> str:
-    """The sentence in an error body, of whatever form; litellm's wrapping is taken off."""
+    """Return the sentence in an error body, of whatever form; litellm's wrapping is taken off."""
     # litellm puts its own traceback after the sentence, and prints bodies as Python bytes.
     bare = body.partition("Traceback (most recent call last)")[0]
     if quoted := _BYTES.search(bare):
@@ -238,7 +238,7 @@ def _first_object(text: str) -> Any:
 
 
 def _literal(text: str, otherwise: Any) -> Any:
-    """The value of a Python literal, bytes decoded; `otherwise` where it is none."""
+    """Return the value of a Python literal, bytes decoded; `otherwise` where it is none."""
     try:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
@@ -247,7 +247,7 @@ def _literal(text: str, otherwise: Any) -> Any:
 
 
 def _dig(found: Any) -> str:
-    """The message in a parsed body; the provider's own where a gateway wraps it."""
+    """Return the message in a parsed body; the provider's own where a gateway wraps it."""
     if isinstance(found, str):
         return found
     if isinstance(found, list):

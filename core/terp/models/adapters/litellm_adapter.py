@@ -71,7 +71,7 @@ class LiteLLM:
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
     ) -> AsyncGenerator[Chunk, None]:
-        """One request and its reply, as `Model.stream` says."""
+        """Send one request and yield its reply, as `Model.stream` describes it."""
         if problem := unusable_key(self._route.target, needed=self._route.lacks_key):
             raise problem
         # In a thread, so that the screen lives and Ctrl-C works during the import.
@@ -115,7 +115,7 @@ class LiteLLM:
     async def _received(
         self, litellm: Any, request: Mapping[str, Any]
     ) -> AsyncGenerator[Mapping[str, Any], None]:
-        """The chunks of the reply as mappings in OpenAI's form.
+        """Yield the chunks of the reply as mappings in OpenAI's form.
 
         Raises:
             ModelError: whatever litellm raised.
@@ -248,13 +248,13 @@ async def _close_clients(litellm: Any, loop: asyncio.AbstractEventLoop) -> None:
 
 
 async def _next(stream: Any, limit_s: float | None) -> Any:
-    """The next chunk, or None at the end."""
+    """Return the next chunk, or None at the end."""
     async with asyncio.timeout(limit_s):
         return await anext(stream, None)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The error and what it came from; litellm wraps twice and keeps some of it in a field of its own."""
+    """Yield the error and its causes; litellm wraps twice and keeps one in another field."""
     waiting, seen = [error], set[int]()
     while waiting:
         one = waiting.pop(0)
@@ -266,7 +266,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _mapping(chunk: Any, stream: Any) -> Mapping[str, Any]:
-    """The chunk in OpenAI's form, with only the usage that the provider reported.
+    """Return the chunk in OpenAI's form, with only the usage that the provider reported.
 
     litellm guesses the tokens where none are reported, prices them also for a server that only borrows the
     name of a known model, and adds the total up again. It keeps the chunks as they came.
@@ -350,7 +350,7 @@ class Ending:
 
 
 async def opened(litellm: Any, request: Mapping[str, Any], limit_s: float | None) -> Any:
-    """The stream of the reply to `request`, once it has begun.
+    """Return the stream of the reply to `request`, once it has begun.
 
     litellm prepares a request in a thread, whose result is a coroutine; cancelled meanwhile it would drop
     that, and Python complains on stderr about what nobody awaited. So the few milliseconds are waited for.

@@ -62,7 +62,7 @@ class OpenAICompatible:
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
     ) -> AsyncGenerator[Chunk, None]:
-        """One request and its reply, as `Model.stream` says."""
+        """Send one request and yield its reply, as `Model.stream` describes it."""
         server = await self._ready(tools)
         reply = Accumulator(self._abilities.cost_usd)
         body = ChatStream(self._route.target)

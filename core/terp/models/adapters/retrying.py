@@ -50,7 +50,7 @@ class RetryingModel:
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
     ) -> AsyncGenerator[Chunk, None]:
-        """One reply, with a `Retrying` before each wait."""
+        """Yield one reply, with a `Retrying` before each wait."""
         attempt = 0
         while True:
             try:
@@ -110,7 +110,7 @@ class NudgingModel:
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
     ) -> AsyncGenerator[Chunk, None]:
-        """One reply that is not empty.
+        """Yield one reply that is not empty.
 
         Raises:
             RequestRejected: a content filter held the reply back.
@@ -170,7 +170,7 @@ class FallingBackModel:
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
     ) -> AsyncGenerator[Chunk, None]:
-        """One reply, with a `Retrying` before another model is asked.
+        """Yield one reply, with a `Retrying` before another model is asked.
 
         Raises:
             ModelError: no model is left; the message names all failures.
@@ -205,7 +205,7 @@ class FallingBackModel:
         await before.aclose()
 
     def _readable(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """The messages, without what only the provider of an earlier model understands."""
+        """Return the messages, without what only the provider of an earlier model understands."""
         if self._foreign is None or self._foreign not in messages:
             return messages
         end = len(messages) - list(reversed(messages)).index(self._foreign)

@@ -146,7 +146,7 @@ def _base_from(environ: Mapping[str, str], provider: Provider) -> str:
 
 
 def ollama_base(host: str, usual: str) -> str:
-    """The address for an `OLLAMA_HOST`, which is one that a server binds to: host, port or both."""
+    """Return the address for an `OLLAMA_HOST`, which is one that a server binds to: host, port or both."""
     parts = urlsplit(host if "//" in host else f"//{host}", scheme="http")
     try:
         port = parts.port or 11434

@@ -32,7 +32,7 @@ class ThinkTags:
         """True once all that follows is the answer."""
 
     def feed(self, text: str) -> tuple[str, str]:
-        """The reasoning and the answer that this text adds."""
+        """Return the reasoning and the answer that this text adds."""
         self._held += text
         if self.over:
             return "", self.rest()
@@ -55,7 +55,7 @@ class ThinkTags:
         return reasoning, ""
 
     def finish(self) -> tuple[str, str]:
-        """The reasoning and the answer that were held back at the end of the reply."""
+        """Return the reasoning and the answer that were held back at the end of the reply."""
         thought = self._inside and not self._behind
         return (self.rest(), "") if thought else ("", self.rest())
 

@@ -51,12 +51,12 @@ class Abilities:
         return any(getattr(message, "images", ()) for message in messages) and self.vision
 
     def cost_usd(self, read: int, written: int, cached: int, stored: int) -> float | None:
-        """The cost of a request, or None when the price is not known."""
+        """Return the cost of a request, or None when the price is not known."""
         return self.facts.cost_usd(read, written, cached, stored)
 
 
 def _priced(facts: ModelFacts, read: float | None, written: float | None) -> ModelFacts:
-    """The facts with prices in USD per million tokens; cached tokens then have no other price."""
+    """Return the facts with prices in USD per million tokens; cached tokens then have no other price."""
     if read is not None:
         facts = replace(facts, input_price=read / 1e6, cached_price=None, cache_write_price=None)
     return facts if written is None else replace(facts, output_price=written / 1e6)

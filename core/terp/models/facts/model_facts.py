@@ -60,7 +60,7 @@ class ModelFacts:
     cache_write_price: float | None = None
 
     def cost_usd(self, read: int, written: int, cached: int = 0, stored: int = 0) -> float | None:
-        """The cost of a request, or None when the price is not known.
+        """Return the cost of a request, or None when the price is not known.
 
         Of the `read` tokens `cached` came from the provider's cache and `stored` were written to it.
         """
@@ -95,7 +95,7 @@ class PriceList:
         return UNKNOWN
 
     def entry(self, name: str) -> dict[str, Any] | None:
-        """The list's own entry, or None."""
+        """Return the list's own entry, or None."""
         text = self._read()
         # Entries are the members of one object, four spaces deep.
         key = f"\n    {json.dumps(name)}: ".encode()
@@ -121,7 +121,7 @@ class PriceList:
 
 
 def bundled_path() -> Path | None:
-    """Where litellm keeps its list, without importing it."""
+    """Return the path of litellm's price list, without importing it."""
     spec = importlib.util.find_spec("litellm")
     if spec is None or spec.origin is None:
         return None

@@ -43,7 +43,7 @@ class RequestTokens:
 def count_request(
     messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], model: str
 ) -> RequestTokens:
-    """The tokens of a request to `model`, which is named as a person would.
+    """Return the tokens of a request to `model`, which is named as a person would.
 
     Never asks the network. The first count takes half a second: on an event loop it belongs into a thread.
     """
@@ -85,7 +85,7 @@ def _encoding_of(name: str) -> tuple[str, bool]:
 
 
 def _tiktoken(encoding: str, folder: Path | None) -> Counter | None:
-    """The counter of an encoding whose file is in `folder`; None where it would have to be downloaded."""
+    """Return the counter of an encoding whose file is in `folder`; None if it is not there."""
     # The name by which tiktoken looks for it.
     file = hashlib.sha1(_ADDRESS.format(encoding).encode(), usedforsecurity=False).hexdigest()
     if folder is None or not (folder / file).is_file():
@@ -99,7 +99,7 @@ def _tiktoken(encoding: str, folder: Path | None) -> Counter | None:
 
 
 def _shipped() -> Path | None:
-    """Where litellm keeps the files of encodings, without importing it."""
+    """Return the folder of litellm's encodings, without importing it."""
     if own := os.environ.get("TIKTOKEN_CACHE_DIR"):
         return Path(own)
     spec = importlib.util.find_spec("litellm")

@@ -84,7 +84,7 @@ class Recording:
         self.path = Path(path)
 
     def entries(self) -> list[RecordingEntry]:
-        """All entries that are not skipped.
+        """Return all entries that are not skipped.
 
         Raises:
             SettingsError: the file cannot be read, or lines of it are broken; says which, and how.
@@ -158,7 +158,7 @@ class BadReply(ValueError):
 
 
 def reply_as_json(chunks: Sequence[Chunk], replied: Replied, scrubber: Scrubber) -> dict[str, Any]:
-    """The fields `reply`, `usage`, `finish` and `extras` of an entry; secrets are taken out."""
+    """Return the fields `reply`, `usage`, `finish` and `extras` of an entry; secrets are taken out."""
     items: list[dict[str, Any]] = []
     seen: set[int] = set()
     for (kind, position), run in groupby(_redacted(chunks, scrubber), key=lambda piece: piece[0]):
@@ -211,7 +211,7 @@ def _redacted(chunks: Sequence[Chunk], scrubber: Scrubber) -> list[tuple[_Lane, 
 
 
 def reply_from_json(entry: Mapping[str, Any], messages: Sequence[Message] = ()) -> list[Chunk]:
-    """The chunks of an entry, as the answer to `messages`: a call gets an id if it has none, or one in use.
+    """Return the chunks of an entry as the answer to `messages`; calls get ids that are not in use.
 
     Raises:
         BadReply: the entry is not in the form above.
@@ -272,7 +272,7 @@ class _ReplyReader:
             self.chunks.append(CallDelta(position, name if number == 0 else "", piece))
 
     def message(self, extras: Mapping[str, Any]) -> Assistant:
-        """The whole message, put together from the pieces."""
+        """Return the whole message, put together from the pieces."""
         text = "".join(chunk.text for chunk in self.chunks if isinstance(chunk, TextChunk))
         reasoning = "".join(chunk.text for chunk in self.chunks if isinstance(chunk, ReasoningChunk))
         calls = tuple(self._call(position, call) for position, call in enumerate(self._calls))

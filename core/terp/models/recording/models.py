@@ -48,7 +48,7 @@ class RecordingModel:
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
     ) -> AsyncGenerator[Chunk, None]:
-        """One request of the model behind.
+        """Send one request of the model behind.
 
         Raises:
             SettingsError: the recording cannot be written; before anything is sent.
@@ -111,7 +111,7 @@ class ReplayModel:
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
     ) -> AsyncGenerator[Chunk, None]:
-        """The recorded reply to a request.
+        """Yield the recorded reply to a request.
 
         Raises:
             RecordingMiss: there is none, and no model to ask.
@@ -186,7 +186,7 @@ class ReplayModel:
 async def recorded(
     chunks: AsyncGenerator[Chunk, None], request: Mapping[str, Any], recording: Recording, scrubber: Scrubber
 ) -> AsyncGenerator[Chunk, None]:
-    """The chunks of a reply, which is written down when it is complete, or that the request was too long."""
+    """Yield the chunks of a reply; record it when it is complete, or that the request was too long."""
     heard: list[Chunk] = []
     try:
         async with aclosing(chunks):

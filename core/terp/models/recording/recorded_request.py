@@ -21,7 +21,7 @@ def request_as_json(
     sampling: Mapping[str, Any],
     scrubber: Scrubber,
 ) -> dict[str, Any]:
-    """The request; two that differ only in paths, ids, addresses, dates and timings are equal.
+    """Return the request; two that differ only in paths, ids, addresses, dates and timings are equal.
 
     Dates and times count in what the user wrote, and nowhere else. Reasoning and provider fields are
     left out, and so are the pixels of plots, which change with the version of a library.
@@ -41,7 +41,7 @@ def answers(recorded: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
 
 
 def difference(recorded: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
-    """The first part in which two requests differ, named and as a unified diff; "" when they are equal."""
+    """Return the first part in which two requests differ, as a unified diff; "" for equal ones."""
     before, after = _parts(recorded), _parts({key: asked[key] for key in recorded if key in asked})
     for number in range(max(len(before), len(after))):
         old_name, old = before[number] if number < len(before) else ("nothing", "")

@@ -58,7 +58,7 @@ class ArgumentsDecoder:
         self._begun = False
 
     def feed(self, piece: str) -> CodePiece | None:
-        """The code that `piece` adds to what can be shown, or None."""
+        """Return the code that `piece` adds to what can be shown, or None."""
         text = self._step(piece)
         return CodePiece(self._language, text) if text else None
 

@@ -189,13 +189,13 @@ class FenceScanner:
         return self._mode in (_Mode.CODE, _Mode.DOUBTFUL)
 
     def feed(self, text: str) -> list[Piece]:
-        """The pieces that `text` completes."""
+        """Return the pieces that `text` completes."""
         self._read(text)
         pieces, self._pieces = self._pieces, []
         return pieces
 
     def finish(self) -> list[Piece]:
-        """The pieces that were kept back; a block still open after it is the reply's last."""
+        """Return the pieces that were kept back; a block still open after it is the reply's last."""
         self._end_line()
         if self._mode is _Mode.OPENING:
             code = "".join(self._kept[1:])
@@ -231,7 +231,7 @@ class FenceScanner:
                 self._pass(begun)
 
     def _end_line(self) -> None:
-        """The line that was kept back is whole, or the last one of the reply."""
+        """Decide about the line that was kept back: it is whole, or the reply's last."""
         line, self._line = "".join(self._line), []
         if not line:
             return
@@ -395,7 +395,7 @@ class _Call:
         self.complete: ToolCall | None = None
 
     def add(self, arguments: str) -> CallDelta:
-        """The chunk for the next piece of the arguments."""
+        """Return the chunk for the next piece of the arguments."""
         self._arguments.append(arguments)
         return CallDelta(self._position, self._name if len(self._arguments) == 1 else "", arguments)
 

@@ -47,7 +47,7 @@ class FencedModel:
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
     ) -> AsyncGenerator[Chunk, None]:
-        """One request of the model behind; fenced blocks of its reply are calls."""
+        """Send one request of the model behind; fenced blocks of its reply are calls."""
         languages = self._languages if tools else ()
         ids = fresh_ids(messages)
         kept = {name: value for name, value in demanded(tools).items() if name != "tool_choice"}
@@ -91,7 +91,7 @@ class TextFallback:
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
     ) -> AsyncGenerator[Chunk, None]:
-        """One request; when its tools are refused, the same again without, at once."""
+        """Send one request; if its tools are refused, send it again at once without tools."""
         if not self._refuses_tools:
             try:
                 async with aclosing(self._inner.stream(messages, tools)) as chunks:
@@ -145,7 +145,7 @@ def as_fenced_text(
     *,
     instruct: bool = True,
 ) -> list[Message]:
-    """The messages without calls and results: code in fences, and its output as the user's words.
+    """Return the messages without calls and results: code in fences, and its output as the user's words.
 
     Messages of the user that come to stand side by side become one, because the templates of many
     local models demand that the speakers take turns. `read` returns the code of a call; `instruct`

@@ -75,7 +75,7 @@ class PrintedCalls:
         return closing.startswith(after)
 
     def calls(self, text: str) -> list[PrintedCall]:
-        """The calls that a whole reply consists of; none when it is anything else.
+        """Return the calls that a whole reply consists of; none when it is anything else.
 
         A call that was cut off, or is broken, is one all the same: its reader reports that to the model.
         """
@@ -97,7 +97,7 @@ class PrintedCalls:
         return [call, *others] if bool(others) == bool(rest) else []
 
     def _opened(self, text: str) -> tuple[str, str] | None:
-        """The text from the first JSON object on, and what closes it."""
+        """Return the text from the first JSON object on, and what closes it."""
         if text.startswith("{"):
             return text, ""
         if text.startswith(_TAG):
@@ -175,7 +175,7 @@ def _after_object(body: str) -> str | None:
 
 
 def _literal_keywords(source: str) -> dict[str, Any] | None:
-    """The keyword arguments of `tool_call(…)` where all are JSON-like literals, else None."""
+    """Return the keyword arguments of `tool_call(…)` where all are JSON-like literals, else None."""
     try:
         expression = ast.parse(source, mode="eval").body
         if not isinstance(expression, ast.Call) or expression.args:
@@ -192,7 +192,7 @@ def _literal_keywords(source: str) -> dict[str, Any] | None:
 async def lift_leaked_calls(
     chunks: AsyncGenerator[Chunk, None], reader: PrintedCalls, ids: Iterator[str]
 ) -> AsyncGenerator[Chunk, None]:
-    """The chunks of a reply, with a printed call in place of the text that printed it."""
+    """Yield the chunks of a reply, with a printed call in place of the text that printed it."""
     held = _HeldText(reader)
     async with aclosing(chunks):
         async for chunk in chunks:
@@ -250,14 +250,14 @@ class _HeldText:
         return "" if self._reader.may_become_calls("".join(self._pieces)) else self.release()
 
     def release(self) -> str:
-        """All that is held, for good."""
+        """Return all that is held, for good."""
         text = "".join(self._pieces)
         self._pieces, self._holding = [], False
         return text
 
 
 async def without_leaked_tokens(chunks: AsyncGenerator[Chunk, None]) -> AsyncGenerator[Chunk, None]:
-    """The chunks of a reply, without the control tokens of a template around its text."""
+    """Yield the chunks of a reply, without the control tokens of a template around its text."""
     tokens = TokensAroundFilter()
     async with aclosing(chunks):
         async for chunk in chunks:
@@ -302,7 +302,7 @@ class LeakedCalls:
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
     ) -> AsyncGenerator[Chunk, None]:
-        """One request of the model behind, with printed calls lifted out of its text."""
+        """Send one request of the model behind, with printed calls lifted out of its text."""
         chunks = self._inner.stream(messages, tools)
         if tools:
             reader = PrintedCalls(callable_names(self._languages, self._aliases, self._functions))
@@ -319,5 +319,5 @@ class LeakedCalls:
 def callable_names(
     languages: Sequence[str], aliases: Mapping[str, str] | None, functions: Collection[str]
 ) -> frozenset[str]:
-    """Every name, in lower case, that a printed call may have."""
+    """Return every name, in lower case, that a printed call may have."""
     return frozenset([*tool_names(languages, aliases), *(name.casefold() for name in functions)])

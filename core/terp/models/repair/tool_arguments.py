@@ -27,7 +27,7 @@ def reads_as_json(text: str) -> bool:
 
 
 def how_to_call(language: str) -> str:
-    """The sentence that shows a model what a call looks like."""
+    """Return the sentence that shows a model what a call looks like."""
     return f'Call it with one JSON object: {{"language": "{language}", "code": "…"}}'
 
 
@@ -110,7 +110,7 @@ class ArgumentsReader:
 
 
 def parsed(text: str, how: str) -> Any:
-    """The value of JSON text in which strings may hold raw newlines.
+    """Return the value of JSON text in which strings may hold raw newlines.
 
     Raises:
         UnreadableArguments: it is not JSON; the message says what is wrong where, and ends with `how`.

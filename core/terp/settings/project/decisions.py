@@ -46,7 +46,7 @@ class Decisions:
         return ""
 
     def listed(self) -> Sequence[Decision]:
-        """All of them, the oldest first; of a file that cannot be read none."""
+        """Return all of them, the oldest first; of a file that cannot be read none."""
         with suppress(DecisionsUnreadable):
             return self._all()
         return ()
@@ -86,7 +86,7 @@ class Decisions:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """One process at a time reads what it then replaces."""
+        """Lock the file, so that one process at a time reads and replaces it."""
         make_private(self._file.parent)
         lock = os.open(
             self._file.with_name(f"{self._file.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600

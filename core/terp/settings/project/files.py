@@ -67,18 +67,18 @@ class Project:
 
 
 def nothing_is_trusted(_path: Path, _content: bytes) -> bool:
-    """The `Trust` of a person who was not asked."""
+    """Return False: the `Trust` of a user who was not asked."""
     return False
 
 
 def bare_project(cwd: str | Path) -> Project:
-    """The project around `cwd` as if there were no file in it."""
+    """Return the project around `cwd` as if there were no file in it."""
     here = Path(cwd or Path.cwd()).absolute()
     return Project(here, here)
 
 
 def read_project(cwd: str | Path, environ: Mapping[str, str], trusted: Trust = nothing_is_trusted) -> Project:
-    """The project around `cwd`, each of whose files is asked about that is there.
+    """Return the project around `cwd`; `trusted` decides about each file.
 
     It is what lies below the nearest folder with a `.git` or a `.terp` in it, or else only `cwd`.
     """
@@ -140,7 +140,7 @@ class _Reader:
 
 
 def named_instructions(folder: Path) -> Path:
-    """The file of instructions of a folder, which need not be there."""
+    """Return the file of instructions of a folder, which need not be there."""
     found = (folder / name for name in INSTRUCTIONS if os.path.lexists(folder / name))
     return next(found, folder / INSTRUCTIONS[0])
 
@@ -154,7 +154,7 @@ class Instructions:
 
 
 def written_instructions(places: Places, project: Project | None = None) -> tuple[Instructions, ...]:
-    """The instructions of all files, the person's first, then those of the project from its root on.
+    """Return the instructions of all files, the person's first, then those of the project from its root on.
 
     Raises:
         SettingsError: the person's file is there and cannot be read.

@@ -23,7 +23,7 @@ class Folders:
 
 
 def folders_of(cwd: str | Path, environ: Mapping[str, str]) -> Folders:
-    """The folders of the project around `cwd`."""
+    """Return the folders of the project around `cwd`."""
     here = Path(cwd or Path.cwd()).absolute()
     if ".." in here.parts:
         # Its parents would be folders that it is not in.
@@ -32,7 +32,7 @@ def folders_of(cwd: str | Path, environ: Mapping[str, str]) -> Folders:
 
 
 def upwards(cwd: Path, environ: Mapping[str, str]) -> Iterator[Path]:
-    """The folders of a project from within: up to its repository's, and never the home directory."""
+    """Yield the folders of a project from within: up to its repository's, and never the home directory."""
     home = Path(environ.get("HOME") or "~").expanduser()
     for folder in (cwd, *cwd.parents):
         if folder in (home, Path(folder.anchor)):

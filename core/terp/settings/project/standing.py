@@ -107,7 +107,7 @@ def _of_terp(folders: Folders) -> Iterator[SurveyedPart]:
 
 
 def _below(top: Path) -> Iterator[Path]:
-    """All that is no folder, by name; links to folders are not followed."""
+    """Yield all that is no folder, by name; links to folders are not followed."""
     for folder, names, files in os.walk(top):
         names.sort()
         linked = [name for name in names if Path(folder, name).is_symlink()]

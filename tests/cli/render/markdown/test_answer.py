@@ -65,3 +65,8 @@ def test_without_pictures_the_words_are_as_written(text: str) -> None:
     plain = MarkdownStream(lambda: 80, lambda: 12)
     stream = AnswerStream(MarkdownStream(lambda: 80, lambda: 12), lambda address: False)
     assert stream.feed(text) + stream.finish() == plain.feed(text) + plain.finish()
+
+
+def test_a_shorter_fence_does_not_end_the_block_around_it() -> None:
+    text = "````md\n```\n![p](/out/c1-1.png)\n```\n````"
+    assert "![p](/out/c1-1.png)" in "\n".join(shown(text))
