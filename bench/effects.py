@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 
 from bench.measure import Row, medians, ratio, show
-from terp.analysis.effects.analysis import MOST_CHARACTERS, effects_of
+from terp.analysis.effects.cells import MOST_CHARACTERS, effects_of
 
 HEAD = "import pandas as pd\nimport matplotlib.pyplot as plt\nfrom pathlib import Path\n"
 STEP = """df{0} = pd.read_csv(Path("data") / f"part_{{year}}_{0}.csv")

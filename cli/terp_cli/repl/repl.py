@@ -398,7 +398,7 @@ class Repl(PromptHost):
 
 async def _import_early() -> None:
     # What draws a turn, and what reads its code.
-    for name in ("terp_cli.render.transcript", "terp.analysis.effects.analysis"):
+    for name in ("terp_cli.render.transcript", "terp.analysis.effects.cells"):
         await asyncio.to_thread(import_module, name)
 
 

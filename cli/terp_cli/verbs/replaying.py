@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from terp.analysis.effects.analysis import effects_of
+from terp.analysis.effects.cells import effects_of
 from terp.analysis.rules.deciding import Rules
 from terp.errors import TerpError
 from terp.events.outputs import Output, Text

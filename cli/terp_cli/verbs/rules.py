@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from terp.analysis.effects.analysis import effects_of
+from terp.analysis.effects.cells import effects_of
 from terp.analysis.rules.deciding import Ruled, Rules, Ruling
 from terp.errors import SettingsError
 from terp.events.effects import Effects

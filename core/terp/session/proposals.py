@@ -76,7 +76,7 @@ class Proposals:
 
     def _proposed(self, call: Call, code: str, kernel: Kernel) -> tuple[CodeProposed, Ruling]:
         # Its tables are not needed before there is code.
-        from terp.analysis.effects.analysis import effects_of  # noqa: PLC0415
+        from terp.analysis.effects.cells import effects_of  # noqa: PLC0415
         from terp.analysis.effects.python import SERVERS, SHIPPED, TOOL  # noqa: PLC0415
         from terp.analysis.effects.session_names import SessionNames  # noqa: PLC0415
 

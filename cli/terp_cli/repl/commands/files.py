@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from terp.analysis.effects.analysis import effects_of
+from terp.analysis.effects.cells import effects_of
 from terp.errors import TerpError
 from terp.events.kernel import Variable
 from terp.kernels.jupyter.local import LocalKernels

@@ -1,1 +1,1 @@
-"""What code would do, told before it runs: an account of its effects that informs and never decides."""
+"""Effects of code, read before it runs: the account informs the user and never decides."""

@@ -1,15 +1,16 @@
-"""What calling something does that has a full name: the functions of modules, and of the cell."""
+"""Calls of functions by their full name: their effects, and the values that they return."""
 
 import ast
 import re
+import shlex
 from collections.abc import Callable, Container
 from typing import TYPE_CHECKING
 
-from terp.analysis.effects import known_effects as known
-from terp.analysis.effects import methods, processes
-from terp.analysis.effects.known_names import harmless, is_harmless_method, may_be_a_column
-from terp.analysis.effects.telling import FILE, only_known_callables, opened, tell, tell_rows, variable
-from terp.analysis.effects.texts import Told, argument_of, has_more
+from terp.analysis.effects import methods
+from terp.analysis.effects.known import python_names
+from terp.analysis.effects.methods import FILE, only_known_callables, opened, report, report_rows, variable
+from terp.analysis.effects.shell import report_command, report_script
+from terp.analysis.effects.shell_words import Word
 from terp.analysis.effects.values import (
     CONTENT,
     KEEPS_ELEMENTS,
@@ -19,8 +20,11 @@ from terp.analysis.effects.values import (
     UNKNOWN,
     Local,
     Ref,
+    ResolvedText,
     Thing,
     Value,
+    argument_of,
+    has_more,
 )
 
 if TYPE_CHECKING:
@@ -31,7 +35,7 @@ _READ_ONLY = re.compile(r"file:[^?#]*\?(?:[^#]*&)?mode=(?:ro|memory)(?:&(?!.*mod
 
 
 def called(reader: "Reader", node: ast.Call) -> Value | None:
-    """Tell what a call does; what it gives."""
+    """Report the effects of a call; return its value."""
     func = node.func
     value = reader.value(func)
     if isinstance(func, ast.Attribute) and (value == UNKNOWN or value == reader.value(func.value)):
@@ -49,32 +53,41 @@ def called(reader: "Reader", node: ast.Call) -> Value | None:
 
 
 def _of_name(reader: "Reader", node: ast.Call, path: str) -> Value | None:
-    only_known_callables(reader, node, known.CALLS.get(path, ()), applies=path.startswith("pandas."))
+    only_known_callables(reader, node, python_names().calls.get(path, ()), applies=path.startswith("pandas."))
     if special := _SPECIAL.get(path):
         return special(reader, node)
-    if path in harmless():
+    if path in python_names().harmless:
         keeps = path in KEEPS_ELEMENTS and node.args and reader.value(node.args[0]) == PATHS
         return PATHS if keeps else RESULTS.get(path, CONTENT)
-    for names, tell_call in _GROUPS:
-        if path in names:
-            return tell_call(reader, node, path)
+    names = python_names()
+    groups: tuple[tuple[Container[str], Callable[[Reader, ast.Call, str], Value | None]], ...] = (
+        (names.functions, _with_rows),
+        (names.readers, _read_anywhere),
+        (names.openers | names.archives, _open),
+        (names.processes, started),
+        (names.unpicklers, _unpickle),
+        (names.environment, _variable),
+    )
+    for group, report_call in groups:
+        if path in group:
+            return report_call(reader, node, path)
     return reader.doubt(node, f"calls `{path.removeprefix('builtins.')}`, which is not known")
 
 
 def _with_rows(reader: "Reader", node: ast.Call, path: str) -> Value:
-    tell_rows(reader, node, known.FUNCTIONS[path])
+    report_rows(reader, node, python_names().functions[path])
     return RESULTS.get(path, CONTENT)
 
 
 def _open(reader: "Reader", node: ast.Call, path: str) -> Value:
-    is_archive = path in known.ARCHIVES
+    is_archive = path in python_names().archives
     file = opened(reader, node, argument_of(node, 0, "name" if is_archive else "file"), mode_at=1)
     return Thing("archive") if is_archive else file
 
 
 def _unpickle(reader: "Reader", node: ast.Call, path: str) -> Value:
     reader.doubt(node, f"`{path}` runs what the file says")
-    tell(reader, node, "reads", node.args[:1])
+    report(reader, node, "reads", node.args[:1])
     return CONTENT
 
 
@@ -84,7 +97,7 @@ def _variable(reader: "Reader", node: ast.Call, path: str) -> Value:  # noqa: AR
 
 
 def _read_anywhere(reader: "Reader", node: ast.Call, path: str) -> Value:
-    argument = argument_of(node, 0, known.REMOTE_READERS[path])
+    argument = argument_of(node, 0, python_names().readers[path])
     if argument is None and not has_more(node):
         argument = next(
             (one.value for one in node.keywords if one.arg in ("path", "io", "fname", "style")), None
@@ -92,26 +105,26 @@ def _read_anywhere(reader: "Reader", node: ast.Call, path: str) -> Value:
     value = reader.value(argument) if argument is not None else None
     if value == FILE:
         return CONTENT
-    told = reader.texts.of(argument) if argument is not None else [Told("{…}", exact=False)]
+    resolved = reader.texts.of(argument) if argument is not None else [ResolvedText("{…}", exact=False)]
     if path.endswith("style.use"):
-        if not all(one.exact and _STYLE.fullmatch(one.text) for one in told):
+        if not all(one.exact and _STYLE.fullmatch(one.text) for one in resolved):
             # `package.style` imports the package.
             reader.doubt(node, "names a style that may be a module")
         return CONTENT
-    tell(reader, node, "reads", [argument] if argument is not None else [], "{…}")
-    for one in told:
+    report(reader, node, "reads", [argument] if argument is not None else [], "{…}")
+    for one in resolved:
         if one.may_be_address and value not in (PATH, UNKNOWN):
             reader.doubt(node, f"`{one.text}` may be an address")
     return CONTENT
 
 
 def _getattr(reader: "Reader", node: ast.Call) -> Value:
-    name = reader.texts.one(node.args[1]) if len(node.args) > 1 else Told("", exact=False)
+    name = reader.texts.one(node.args[1]) if len(node.args) > 1 else ResolvedText("", exact=False)
     owner = reader.value(node.args[0]) if node.args else None
     if (
         not name.exact
         or isinstance(owner, Ref)
-        or not (is_harmless_method(name.text) or may_be_a_column(name.text))
+        or not (python_names().is_harmless_method(name.text) or python_names().may_be_column(name.text))
     ):
         return reader.doubt(node, "calls `getattr`")
     return CONTENT
@@ -125,20 +138,20 @@ def _type(reader: "Reader", node: ast.Call) -> Value:
 
 def _database(reader: "Reader", node: ast.Call) -> Value:
     argument = argument_of(node, 0, "database")
-    told = reader.texts.of(argument) if argument is not None else []
-    if not told or any(one.text != ":memory:" for one in told):
+    resolved = reader.texts.of(argument) if argument is not None else []
+    if not resolved or any(one.text != ":memory:" for one in resolved):
         touched = [argument] if argument is not None else []
-        tell(reader, node, "reads", touched)
+        report(reader, node, "reads", touched)
         uri = argument_of(node, 7, "uri")
         is_uri = isinstance(uri, ast.Constant) and uri.value is True
-        if not (is_uri and told and all(one.exact and _READ_ONLY.match(one.text) for one in told)):
+        if not (is_uri and resolved and all(one.exact and _READ_ONLY.match(one.text) for one in resolved)):
             # A file that is not there is made.
-            tell(reader, node, "writes", touched)
+            report(reader, node, "writes", touched)
     return Thing("database")
 
 
 def _read_sql(reader: "Reader", node: ast.Call) -> Value:
-    methods.tell_sql(reader, node)
+    methods.report_sql(reader, node)
     return CONTENT
 
 
@@ -148,20 +161,20 @@ def _load_arrays(reader: "Reader", node: ast.Call) -> Value:
         pickled is not None and not (isinstance(pickled, ast.Constant) and not pickled.value)
     ):
         reader.doubt(node, "`numpy.load` runs what the file says")
-    tell(reader, node, "reads", node.args[:1])
+    report(reader, node, "reads", node.args[:1])
     return CONTENT
 
 
 def _backend(reader: "Reader", node: ast.Call) -> Value:
-    told = reader.texts.of(node.args[0]) if node.args else [Told("", exact=False)]
-    if any(not one.exact or ":" in one.text for one in told):
+    resolved = reader.texts.of(node.args[0]) if node.args else [ResolvedText("", exact=False)]
+    if any(not one.exact or ":" in one.text for one in resolved):
         return reader.doubt(node, "names a backend to import")
     return CONTENT
 
 
 def _set_option(reader: "Reader", node: ast.Call) -> Value:
-    told = [reader.texts.one(argument) for argument in node.args[::2]] or [Told("", exact=False)]
-    if has_more(node) or any(not one.exact or "backend" in one.text for one in told):
+    resolved = [reader.texts.one(argument) for argument in node.args[::2]] or [ResolvedText("", exact=False)]
+    if has_more(node) or any(not one.exact or "backend" in one.text for one in resolved):
         return reader.doubt(node, "sets an option that may name a module to import")
     return CONTENT
 
@@ -174,9 +187,9 @@ def _shown(reader: "Reader", node: ast.Call) -> Value:
         and isinstance(argument.func, ast.Attribute)
         and argument.func.attr == "to_html"
     )
-    told = reader.texts.of(argument) if argument is not None else []
+    resolved = reader.texts.of(argument) if argument is not None else []
     fetched = any(
-        "http".startswith(one.text.partition("{")[0][:4]) and (not one.exact or one.text) for one in told
+        "http".startswith(one.text.partition("{")[0][:4]) and (not one.exact or one.text) for one in resolved
     )
     if (fetched and not made) or {one.arg for one in node.keywords} & {"url", "filename", None}:
         return reader.doubt(node, "shows what may be an address")
@@ -209,11 +222,69 @@ _SPECIAL: dict[str, Callable[["Reader", ast.Call], Value]] = {
     "pickle.dump": _harmless,
     "pickle.dumps": _harmless,
 }
-_GROUPS: tuple[tuple[Container[str], Callable[["Reader", ast.Call, str], Value | None]], ...] = (
-    (known.FUNCTIONS, _with_rows),
-    (known.REMOTE_READERS, _read_anywhere),
-    (known.OPENERS | known.ARCHIVES, _open),
-    (known.PROCESSES, processes.started),
-    (known.UNPICKLERS, _unpickle),
-    (known.ENVIRONMENT, _variable),
+
+
+_BY_SHELL = frozenset(
+    str.split("""
+        os.system os.popen subprocess.getoutput subprocess.getstatusoutput asyncio.create_subprocess_shell
+    """)
 )
+_BY_WORDS = frozenset({"asyncio.create_subprocess_exec"})
+
+
+def started(reader: "Reader", node: ast.Call, path: str) -> Value:
+    """Report the command that a call starts, and what that does."""
+    by_shell = path in _BY_SHELL or _is_set(node, "shell")
+    argument = argument_of(node, 0, "args") or argument_of(node, 0, "cmd") or argument_of(node, 0, "command")
+    if path in _BY_WORDS and node.args:
+        argument = ast.copy_location(ast.List(elts=node.args, ctx=ast.Load()), node)
+    at = (node.lineno, node.col_offset)
+    if argument is None or has_more(node) or argument_of(node, 99, "executable") is not None:
+        reader.find.add("subprocess", reader.texts.source(node), at)
+        reader.doubt(node, "the command is computed")
+        return CONTENT
+    words, certain = _literal(reader, argument)
+    if not certain:
+        reader.doubt(node, "the command may have grown since it was written")
+    if not by_shell and isinstance(words, ast.List | ast.Tuple):
+        resolved = [reader.texts.one(word) for word in words.elts]
+        reader.find.add("subprocess", _joined(resolved), at)
+        report_command([_word(one) for one in resolved], reader.find, at)
+        return CONTENT
+    one = reader.texts.one(argument)
+    reader.find.add("subprocess", one.text, at)
+    if not one.exact:
+        reader.doubt(node, f"the command `{one.text}` is computed")
+    elif by_shell:
+        report_script(one.text, reader.find, at[0])
+    else:
+        report_command([Word(one.text)], reader.find, at)
+    return CONTENT
+
+
+def _literal(reader: "Reader", argument: ast.expr) -> tuple[ast.expr, bool]:
+    """The list a name stands for, or the expression as it is; and whether it is that when it is run."""
+    if not isinstance(argument, ast.Name):
+        return argument, True
+    found = reader.walk.scope_of[argument].find(argument.id)
+    if found is None or len(found[1]) != 1 or found[1][0].how != "value":
+        return argument, True
+    value = found[1][0].node
+    if not isinstance(value, ast.List | ast.Tuple):
+        return argument, True
+    return value, isinstance(value, ast.Tuple) or reader.texts.uses[argument.id] == 1
+
+
+def _is_set(node: ast.Call, name: str) -> bool:
+    return any(
+        keyword.arg == name and not (isinstance(keyword.value, ast.Constant) and not keyword.value.value)
+        for keyword in node.keywords
+    )
+
+
+def _word(resolved: ResolvedText) -> Word:
+    return Word(resolved.text, plain=resolved.exact)
+
+
+def _joined(resolved: list[ResolvedText]) -> str:
+    return " ".join(shlex.quote(one.text) if one.exact else one.text for one in resolved)

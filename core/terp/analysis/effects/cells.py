@@ -8,8 +8,34 @@ from dataclasses import dataclass
 
 from terp.analysis.effects.python import Reader
 from terp.analysis.effects.scopes import TooDeep, Walk
-from terp.analysis.effects.shell import tell_script
-from terp.events.effects import Effects, Finder
+from terp.analysis.effects.shell import report_script, shell_effects
+from terp.events.effects import Effects, Finder, cannot_tell
+from terp.text.languages import language_of
+
+MOST_CHARACTERS = 200_000
+"""Longer code is not analysed: no user would read it either."""
+
+
+def effects_of(language: str, code: str, known: Mapping[str, str] | None = None, cwd: str = "") -> Effects:
+    """Return the effects of `code`, with "cannot tell" for each part that is not known. Raises nothing.
+
+    `known` are names that the kernel has already, each with the full name of the module, function or
+    class it is or is an instance of (`{"pd": "pandas", "df": "pandas.DataFrame"}`), or `TOOL` for a tool of
+    the session and `SERVERS` for its MCP servers; all others are unknown.
+    A module in the directory `cwd` takes the place of one of the same name that would be known.
+    """
+    if len(code) > MOST_CHARACTERS:
+        return cannot_tell(f"{len(code):,} characters are too many to read")
+    try:
+        match language_of(language, ["python", "shell"]):
+            case "python":
+                return cell_effects(code, known or {}, cwd)
+            case "shell":
+                return shell_effects(code)
+    except (RecursionError, MemoryError):
+        return cannot_tell("it is nested too deep to read")
+    return cannot_tell(f"{language or 'this language'} is not read")
+
 
 _COMMAND = re.compile(
     r"(?P<indent>[ \t]*)(?:(?P<name>[A-Za-z_]\w*)[ \t]*=[ \t]*)?(?P<sign>!!?|%)(?P<rest>(?!=).*)"
@@ -40,7 +66,7 @@ class _Line:
 
 
 def cell_effects(code: str, known: Mapping[str, str], cwd: str) -> Effects:
-    """The account of a cell."""
+    """Return the account of a cell."""
     find = Finder()
     first = code.lstrip("\n")
     if first.startswith("%%"):
@@ -50,11 +76,11 @@ def cell_effects(code: str, known: Mapping[str, str], cwd: str) -> Effects:
         # IPython would take a prompt, or an indentation, away from all lines.
         find.doubt("it does not begin like a cell", (1, 0))
     else:
-        _tell_python(code, find, known, cwd)
+        _report_python(code, find, known, cwd)
     return find.effects()
 
 
-def _tell_python(code: str, find: Finder, known: Mapping[str, str], cwd: str) -> None:
+def _report_python(code: str, find: Finder, known: Mapping[str, str], cwd: str) -> None:
     tree = parsed(code)
     lines = code.split("\n")
     if not isinstance(tree, ast.Module):
@@ -64,17 +90,19 @@ def _tell_python(code: str, find: Finder, known: Mapping[str, str], cwd: str) ->
             return
         lines = _without(lines, own)
         for line in own:
-            _tell_line(line, find)
+            _report_line(line, find)
         if not _stand_alone(code.split("\n"), own):
             find.doubt("a command of IPython stands within other code", (own[0].at + 1, 0))
         tree = parsed("\n".join(lines))
         if not isinstance(tree, ast.Module):
             find.doubt("it is not Python", (tree, 0))
             return
-    _tell_tree(tree, lines, find, known, cwd)
+    _report_tree(tree, lines, find, known, cwd)
 
 
-def _tell_tree(tree: ast.Module, lines: list[str], find: Finder, known: Mapping[str, str], cwd: str) -> None:
+def _report_tree(
+    tree: ast.Module, lines: list[str], find: Finder, known: Mapping[str, str], cwd: str
+) -> None:
     try:
         walk = Walk(tree)
     except TooDeep:
@@ -168,7 +196,7 @@ def _without(lines: list[str], own: list[_Line]) -> list[str]:
 
 
 def _stand_alone(lines: list[str], own: list[_Line]) -> bool:
-    """Whether what lies between the lines of IPython is whole Python each time.
+    """Return True if the code between the lines of IPython is complete Python each time.
 
     Only then is it certain that none of them lies within a string, where it would be no command.
     """
@@ -183,15 +211,15 @@ def _stand_alone(lines: list[str], own: list[_Line]) -> bool:
     return True
 
 
-def _tell_line(line: _Line, find: Finder) -> None:
+def _report_line(line: _Line, find: Finder) -> None:
     if not line.sign:
         return
     if line.sign != "%":
         if _EXPANDED.search(line.rest):
             find.doubt("IPython puts values into a command", (line.at + 1, 0))
-        tell_script(line.rest, find, line.at + 1)
+        report_script(line.rest, find, line.at + 1)
     elif _INSTALLING.fullmatch(line.rest):
-        tell_script(line.rest, find, line.at + 1)
+        report_script(line.rest, find, line.at + 1)
     elif not (_HARMLESS_MAGIC.fullmatch(line.rest.strip()) or _TIMING.fullmatch(line.rest)):
         find.doubt(f"`%{line.rest.split()[0] if line.rest.split() else ''}` is not known", (line.at + 1, 0))
 
@@ -202,12 +230,12 @@ def _cell_magic(code: str, blank: int, find: Finder, known: Mapping[str, str], c
     name, arguments = (words[0] if words else ""), words[1:]
     line = blank + 1
     if name in ("bash", "sh", "!") and not arguments:
-        tell_script(body, find, line + 1)
+        report_script(body, find, line + 1)
     elif name in ("writefile", "file") and arguments:
         find.add("writes", arguments[-1], (line, 0))
         if _EXPANDED.search(head):
             find.doubt("IPython puts values into a command", (line, 0))
     elif name in ("time", "timeit", "capture") and _OPTIONS.fullmatch(head[2 + len(name) :]):
-        _tell_python("\n" * line + body, find, known, cwd)
+        _report_python("\n" * line + body, find, known, cwd)
     elif name not in ("html", "markdown", "latex") or arguments:
         find.doubt(f"`%%{name}` is not known", (line, 0))

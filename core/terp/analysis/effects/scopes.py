@@ -1,4 +1,4 @@
-"""Who binds which name in a piece of Python: scopes, bindings, and the nodes in order of evaluation."""
+"""Scopes and bindings of Python code, and its nodes in order of evaluation."""
 
 import ast
 from collections.abc import Iterator

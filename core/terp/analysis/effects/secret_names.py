@@ -1,4 +1,4 @@
-"""Files and environment variables that hold keys, as far as their names tell."""
+"""Files and environment variables that hold keys, recognised by their names."""
 
 import re
 from fnmatch import fnmatchcase
@@ -59,7 +59,7 @@ def _may_find_secrets(text: str) -> bool:
 
 
 def _finds_secrets(pattern: str) -> bool:
-    """Whether a part of a path is a pattern that says more than "anything", and a secret has such a name."""
+    """Return True if a part of a path is a pattern, other than `*`, that a secret's name matches."""
     said = _OPEN.sub("", pattern)
     return said != pattern and len(said) > 1 and any(fnmatchcase(name, pattern) for name in _NAMES)
 

@@ -1,4 +1,4 @@
-"""Which names of a kernel are known for what they are, from the runs of a session so far."""
+"""Names of a kernel whose modules and types are known from the runs of the session."""
 
 import ast
 from collections import Counter
@@ -74,7 +74,7 @@ class SessionNames:
         if finished.status == "ok":
             self._names.update({**first, **later})
             if not proposed.effects.found:
-                # What others do was told with their own cell, and would not be told with a call of them.
+                # The effects of other functions were reported with their cell, and would not be with a call.
                 self._names.update(dict.fromkeys(_functions(proposed.code), FUNCTION.kind))
         elif finished.changes:
             # It failed, but not before it had bound something: it got past the imports at its head.
@@ -92,7 +92,7 @@ def _is_understood(effects: Effects) -> bool:
 
 
 def _imported(code: str) -> tuple[dict[str, str], dict[str, str]] | None:
-    """What a cell imports at its head, and what later; None for a cell that makes types of its own."""
+    """Return the imports at the head of a cell, and those after it; None if the cell defines types."""
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

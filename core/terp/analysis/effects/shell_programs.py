@@ -1,20 +1,113 @@
 """The tools whose arguments need a closer look: what they do depends on their options."""
 
 import re
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
+from urllib.parse import urlsplit
 
-from terp.analysis.effects.shell_telling import (
-    Found,
-    network_target,
-    only_known_options,
-    operands,
-    tell_files,
-    worded,
-)
-from terp.analysis.effects.shell_tools import GIT_HOOKS, GIT_LISTS, GIT_NETWORK, GIT_READS, GIT_WRITES, Tool
+from terp.analysis.effects.known import ToolSpec, shell_tools
 from terp.analysis.effects.shell_words import Word
-from terp.events.effects import EffectKind
+from terp.events.effects import EffectKind, Finder, Place
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysedCommand:
+    """A command and the account that takes its effects; `depth` counts the commands that run it."""
+
+    words: Sequence[Word]
+    find: Finder
+    at: Place
+    depth: int = 0
+
+    def doubt(self, what: str) -> None:
+        """Something about the command that is not known."""
+        self.find.doubt(what, self.at)
+
+
+def worded(words: Sequence[Word]) -> str:
+    """A command as one would type it."""
+    return " ".join(
+        shlex.quote(word.text) if word.plain and not word.pattern else word.text for word in words
+    )
+
+
+def operands(words: Sequence[Word], values: str = "") -> tuple[list[Word], list[str]]:
+    """The words that are no options, and the options; `values` are the letters of those with a value."""
+    named: list[Word] = []
+    options: list[str] = []
+    waiting = False
+    for at, word in enumerate(words):
+        text = word.text
+        if waiting:
+            waiting = False
+        elif text == "--" and word.plain:
+            return [*named, *words[at + 1 :]], options
+        elif text.startswith("-") and text != "-":
+            options.append(text)
+            waiting = not text.startswith("--") and text[-1] in values and not set(text[1:-1]) & set(values)
+        else:
+            named.append(word)
+    return named, options
+
+
+def report_files(found: AnalysedCommand, kind: EffectKind, tool: ToolSpec) -> None:
+    """Report that a tool reads, writes or deletes its operands."""
+    named, options = operands(found.words[1:], tool.values)
+    if tool.options is not None:
+        only_known_options(found, options, tool.options)
+    if not tool.files:
+        return
+    # A pattern may be given by an option instead.
+    skip = (
+        0 if any(option.startswith(("-e", "-f", "--regexp", "--file")) for option in options) else tool.skip
+    )
+    for word in named[skip:]:
+        found.find.add(kind, word.text, found.at)
+    if kind != "reads" and not named[skip:]:
+        found.find.add(kind, "", found.at)
+
+
+def only_known_options(found: AnalysedCommand, options: Sequence[str], known: str) -> None:
+    """Doubt an option that is not known, and words that the shell may make one of."""
+    letters, *names = known.split()
+    name = found.words[0].text
+    for option in options:
+        long = option.startswith("--")
+        known_letters = option[1:].rstrip("0123456789,.")
+        if (option[2:].partition("=")[0] not in names) if long else not _all_known(known_letters, letters):
+            found.doubt(f"`{name} {option}` is not known")
+            return
+    for word in found.words[1:]:
+        if word.text[:1] in "$*?[{`" and (not word.plain or word.pattern) and word.text[:1]:
+            found.doubt(f"`{name}` may take `{word.text}` for an option")
+            return
+
+
+def _all_known(given: str, letters: str) -> bool:
+    # What follows a letter with a value belongs to it: `-k2n`, `-t,`.
+    return (
+        bool(given)
+        and given[0] in letters
+        and all(letter in letters or not letter.isalpha() for letter in given)
+    )
+
+
+def network_target(words: Sequence[Word]) -> str:
+    """The hosts that a command names; the command itself when it names none."""
+    hosts = dict.fromkeys(host for word in words[1:] if (host := _host(word.text)))
+    return " ".join(hosts) or worded(words[:6])
+
+
+def _host(text: str) -> str:
+    if "://" not in text:
+        return ""
+    try:
+        return urlsplit(text[text.rfind("=", 0, text.index("://")) + 1 :]).netloc.rpartition("@")[2]
+    except ValueError:
+        return text
+
 
 _SED = re.compile(
     r"(?:(?:\d+|\$|/[^/]*/)?(?:,\s*(?:\d+|\$|\+\d+|/[^/]*/))?!?\s*"
@@ -37,7 +130,7 @@ _CURL_LONG = frozenset(
 )
 
 
-def _find(found: Found) -> None:
+def _find(found: AnalysedCommand) -> None:
     words = found.words[1:]
     tests = next((at for at, word in enumerate(words) if word.text.startswith(("-", "(", "!"))), len(words))
     places = [word.text for word in words[:tests]] or ["."]
@@ -59,8 +152,8 @@ def _find(found: Found) -> None:
     _find_runs(found)
 
 
-def _find_runs(found: Found) -> None:
-    from terp.analysis.effects.shell import tell_command  # noqa: PLC0415  (each looks into what the other runs)
+def _find_runs(found: AnalysedCommand) -> None:
+    from terp.analysis.effects.shell import report_command  # noqa: PLC0415  (each looks into what the other runs)
 
     given = list(found.words[1:])
     for at, word in enumerate(given):
@@ -68,10 +161,10 @@ def _find_runs(found: Found) -> None:
             run = given[at + 1 :]
             stop = next((end for end, one in enumerate(run) if one.text in (";", "+")), len(run))
             if run[:stop]:
-                tell_command(run[:stop], found.find, found.at)
+                report_command(run[:stop], found.find, found.at)
 
 
-def _sed(found: Found) -> None:
+def _sed(found: AnalysedCommand) -> None:
     words = found.words[1:]
     in_place = any(word.text.startswith(("-i", "--in-place")) for word in words)
     named, options = operands(words, "e")
@@ -94,7 +187,7 @@ def _sed(found: Found) -> None:
             found.find.add("writes", word.text, found.at)
 
 
-def _awk(found: Found) -> None:
+def _awk(found: AnalysedCommand) -> None:
     named, options = operands(found.words[1:], "Fv")
     program = named[0] if named else None
     if (
@@ -109,7 +202,7 @@ def _awk(found: Found) -> None:
             found.find.add("reads", word.text, found.at)
 
 
-def _copy(found: Found) -> None:
+def _copy(found: AnalysedCommand) -> None:
     name = found.words[0].text.rpartition("/")[2]
     named, options = operands(found.words[1:], "tS")
     *sources, target = [word.text for word in named] or [""]
@@ -120,15 +213,15 @@ def _copy(found: Found) -> None:
         found.doubt(f"`{name} -t` is not read")
 
 
-def _git(found: Found) -> None:
+def _git(found: AnalysedCommand) -> None:
     words = list(found.words[1:])
     while words and words[0].text in ("--no-pager", "-C", "-P"):
         words = words[2:] if words[0].text == "-C" else words[1:]
     verb = words[0].text if words and words[0].plain else ""
     named, options = operands(words[1:], "nmbGS")
     line = worded([found.words[0], *words])
-    if verb in GIT_READS or (
-        verb in GIT_LISTS and not named and all(_only_lists(option) for option in options)
+    if verb in shell_tools().git_reads or (
+        verb in shell_tools().git_lists and not named and all(_only_lists(option) for option in options)
     ):
         _git_reads(found, verb, options)
         return
@@ -136,30 +229,37 @@ def _git(found: Found) -> None:
     if verb in ("clean", "rm"):
         for target in [word.text for word in named] or [line]:
             found.find.add("deletes", target, found.at)
-    elif verb in GIT_NETWORK:
+    elif verb in shell_tools().git_network:
         found.find.add("network", line, found.at)
         if verb in ("pull", "clone", "fetch", "submodule", "lfs"):
             found.find.add("writes", line, found.at)
-    elif verb in GIT_WRITES:
+    elif verb in shell_tools().git_writes:
         found.find.add("writes", line, found.at)
     else:
         found.find.add("subprocess", line, found.at)
         found.doubt(f"runs `git {verb}`" if verb else "runs `git`")
 
 
-def _git_runs(found: Found, verb: str) -> None:
+def _git_runs(found: AnalysedCommand, verb: str) -> None:
     """Doubt what git runs on its own."""
-    if verb in GIT_HOOKS:
+    if verb in shell_tools().git_hooks:
         found.doubt(f"`git {verb}` runs the hooks of the repository")
     elif verb == "config":
         found.doubt("`git config` decides what git runs")
-    elif verb in GIT_READS | GIT_LISTS | GIT_NETWORK | GIT_WRITES | {"clean", "rm"}:
+    elif (
+        verb
+        in shell_tools().git_reads
+        | shell_tools().git_lists
+        | shell_tools().git_network
+        | shell_tools().git_writes
+        | {"clean", "rm"}
+    ):
         # A monitor of files, filters, text converters, signature checkers, how to reach a server: whoever
         # wrote `.git/config` has named them.
         found.doubt(f"`git {verb}` runs what the settings of the repository name")
 
 
-def _git_reads(found: Found, verb: str, options: list[str]) -> None:
+def _git_reads(found: AnalysedCommand, verb: str, options: list[str]) -> None:
     if verb in ("version", "--version"):
         return
     found.find.add("reads", "the repository", found.at)
@@ -175,7 +275,7 @@ def _only_lists(option: str) -> bool:
     return option in ("-a", "-v", "-vv", "-r", "-l", "--list", "--all", "--show-current", "--verbose")
 
 
-def _curl(found: Found) -> None:
+def _curl(found: AnalysedCommand) -> None:
     words = list(found.words[1:])
     found.find.add("network", network_target(found.words), found.at)
     at = 0
@@ -196,7 +296,7 @@ def _curl(found: Found) -> None:
             found.doubt("`curl` may take a computed word for an option")
 
 
-def _curl_letters(found: Found, text: str, after: list[Word]) -> int:
+def _curl_letters(found: AnalysedCommand, text: str, after: list[Word]) -> int:
     """Options in one word; how many words after it belong to them."""
     if text[-1] == "o" and set(text[1:-1]) <= _CURL:
         found.find.add("writes", after[0].text if after else "", found.at)
@@ -208,7 +308,7 @@ def _curl_letters(found: Found, text: str, after: list[Word]) -> int:
     return int(text[-1] in "XHdAeumb" and len(text) == 2)
 
 
-def _wget(found: Found) -> None:
+def _wget(found: AnalysedCommand) -> None:
     found.find.add("network", network_target(found.words), found.at)
     _, options = operands(found.words[1:], "OP")
     written = [after.text for word, after in pairwise(found.words) if re.fullmatch(r"-q?[OP]", word.text)]
@@ -222,7 +322,7 @@ def _wget(found: Found) -> None:
         found.doubt("an option of `wget` is not known")
 
 
-def _tar(found: Found) -> None:
+def _tar(found: AnalysedCommand) -> None:
     words = found.words[1:]
     letters = words[0].text.lstrip("-") if words else ""
     if not re.fullmatch(r"[ctxzjJvfpak]+", letters) or any(_is_odd(word) for word in words[1:]):
@@ -247,7 +347,7 @@ def _is_odd(word: Word) -> bool:
     return word.text.startswith("-") and word.text != "-C"
 
 
-def _unzip(found: Found) -> None:
+def _unzip(found: AnalysedCommand) -> None:
     named, options = operands(found.words[1:], "dx")
     archive = named[0].text if named else ""
     found.find.add("reads", archive, found.at)
@@ -256,12 +356,12 @@ def _unzip(found: Found) -> None:
         found.find.add("writes", folders[0] if folders else ".", found.at)
 
 
-def _link(found: Found) -> None:
+def _link(found: AnalysedCommand) -> None:
     named, _ = operands(found.words[1:])
     found.find.add("writes", named[-1].text if named else "", found.at)
 
 
-def _dd(found: Found) -> None:
+def _dd(found: AnalysedCommand) -> None:
     for word in found.words[1:]:
         if word.text.startswith("if="):
             found.find.add("reads", word.text[3:], found.at)
@@ -269,25 +369,25 @@ def _dd(found: Found) -> None:
             found.find.add("writes", word.text[3:], found.at)
 
 
-def _python(found: Found) -> None:
+def _python(found: AnalysedCommand) -> None:
     """`python -m pip install` is `pip install`; other code is not looked into."""
-    from terp.analysis.effects.shell import tell_command  # noqa: PLC0415  (each looks into what the other runs)
+    from terp.analysis.effects.shell import report_command  # noqa: PLC0415  (each looks into what the other runs)
 
     words = [word.text for word in found.words[1:]]
     if words[:2] == ["-m", "pip"]:
-        tell_command(list(found.words[2:]), found.find, found.at)
+        report_command(list(found.words[2:]), found.find, found.at)
     elif words not in (["--version"], ["-V"]):
         found.find.add("subprocess", worded(found.words), found.at)
         found.doubt(f"runs `{found.words[0].text}`")
 
 
-def _remote(found: Found) -> None:
+def _remote(found: AnalysedCommand) -> None:
     named, _ = operands(found.words[1:], "pilFo")
     found.find.add("network", named[0].text if named else worded(found.words), found.at)
     found.doubt(f"`{found.words[0].text}` runs commands elsewhere")
 
 
-def _remote_copy(found: Found) -> None:
+def _remote_copy(found: AnalysedCommand) -> None:
     named, _ = operands(found.words[1:], "Pie")
     for word in named:
         if ":" in word.text:
@@ -297,37 +397,37 @@ def _remote_copy(found: Found) -> None:
     found.doubt(f"the options of `{found.words[0].text}` are not read")
 
 
-def _printf(found: Found) -> None:
+def _printf(found: AnalysedCommand) -> None:
     if len(found.words) > 1 and found.words[1].text.startswith("-"):
         found.doubt("an option of `printf` is not known")
 
 
-def _filter(found: Found) -> None:
+def _filter(found: AnalysedCommand) -> None:
     """`uniq` and `xxd`: a second file is written."""
     name = found.words[0].text.rpartition("/")[2]
-    tool = Tool("fsw" if name == "uniq" else "lscg")
+    tool = ToolSpec("fsw" if name == "uniq" else "lscg")
     named, options = operands(found.words[1:], tool.values)
     only_known_options(found, options, "cduizfsw count repeated unique ignore-case lgpb")
     for at, word in enumerate(named):
         found.find.add("writes" if at == 1 else "reads", word.text, found.at)
 
 
-def _jq(found: Found) -> None:
-    tell_files(
-        found, "reads", Tool("", 1, "rcenMCsSj raw-output compact-output slurp null-input tab sort-keys")
+def _jq(found: AnalysedCommand) -> None:
+    report_files(
+        found, "reads", ToolSpec("", 1, "rcenMCsSj raw-output compact-output slurp null-input tab sort-keys")
     )
     if any(re.search(r"\benv\b|\$ENV\b", word.text) for word in found.words[1:]):
         found.find.add("secrets", "all environment variables", found.at)
 
 
-def _date(found: Found) -> None:
+def _date(found: AnalysedCommand) -> None:
     _, options = operands(found.words[1:], "d")
     if any(option.startswith(("-s", "--set")) for option in options):
         found.doubt("`date` sets the clock")
-    tell_files(found, "reads", Tool("d", files=False))
+    report_files(found, "reads", ToolSpec("d", files=False))
 
 
-PROGRAMS: dict[str, Callable[[Found], None]] = {
+PROGRAMS: dict[str, Callable[[AnalysedCommand], None]] = {
     "find": _find,
     "sed": _sed,
     "awk": _awk,

@@ -3,7 +3,7 @@
 Only the grammar that people and models write is read (POSIX lists, pipes, groups, loops, conditions,
 substitutions, here-documents); whatever else is met ends the reading with `NotRead`, which names it.
 No library is used: the parsers to be had are under the GPL, or recover from what they do not understand,
-and here a part that is not understood must be told as such.
+and here a part that is not understood must be reported.
 """
 
 import re
@@ -269,7 +269,7 @@ class Script:
         return self._text[self._at + 1 : self._at + 2] == "("
 
     def _character(self, character: str) -> tuple[str, bool]:
-        """What one character, or what it opens, comes to; and whether that is as it stands there."""
+        """Return the text of one character or of what it opens, and True if it is literal."""
         start = self._at
         if character == "'":
             return self._until("'", start + 1), True
@@ -287,7 +287,7 @@ class Script:
             self._list(")")
             return f"{character}(…)", False
         self._at += 1
-        # Braces make several words of one; they are told as they stand.
+        # Braces make several words of one; they are reported as they stand.
         return character, character not in "{}"
 
     def _until(self, quote: str, start: int) -> str:

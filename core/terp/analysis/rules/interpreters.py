@@ -2,7 +2,7 @@
 
 import re
 
-from terp.analysis.effects.shell_tools import TRANSPARENT, WRAPPERS
+from terp.analysis.effects.known import shell_tools
 
 _INTERPRETERS = frozenset(
     str.split("""
@@ -47,4 +47,4 @@ def base_name(command: str) -> str:
 def runs_others(command: str) -> bool:
     """Whether a command is one whose words are another command, as `sudo` or `timeout`."""
     name = command.rpartition("/")[2]
-    return name in WRAPPERS or name in TRANSPARENT or name == "find"
+    return name in shell_tools().wrappers or name in shell_tools().transparent or name == "find"

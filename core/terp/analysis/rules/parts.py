@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from terp.analysis.effects.analysis import MOST_CHARACTERS
-from terp.analysis.effects.cells import shell_in
-from terp.analysis.effects.shell_evaluating import evaluates
-from terp.analysis.effects.shell_telling import worded
+from terp.analysis.effects.cells import MOST_CHARACTERS, shell_in
+from terp.analysis.effects.shell import evaluates
+from terp.analysis.effects.shell_programs import worded
 from terp.analysis.effects.shell_words import ASSIGNMENT, Command, NotRead, Script, Word
 from terp.analysis.rules.interpreters import runs_others
 from terp.text.languages import language_of

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from terp.analysis.effects.analysis import effects_of
-from terp.analysis.effects.cells import parsed, python_in, shell_in
+from terp.analysis.effects.cells import effects_of, parsed, python_in, shell_in
 from terp.analysis.effects.scopes import TooDeep, Walk
 from terp.analysis.slicing.account import Account, account
 from terp.analysis.slicing.known import CALM_MODULES

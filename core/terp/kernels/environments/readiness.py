@@ -17,7 +17,7 @@ from terp.text.languages import language_of
 # start only after their code is approved.
 _STARTS_EARLY = ("python", "shell", "sql")
 # This module reads code. It holds ten thousand names, which a turn without code does not need.
-_READS_CODE = "terp.analysis.effects.analysis"
+_READS_CODE = "terp.analysis.effects.cells"
 
 
 class Preparation(Protocol):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from terp.analysis.effects.analysis import MOST_CHARACTERS, effects_of
+from terp.analysis.effects.cells import MOST_CHARACTERS, effects_of
 from terp.events.effects import Effects, cannot_tell
 from tests.core.analysis.effects.cells import harmless_cells
 from tests.core.analysis.effects.test_shell import CASES, DOUBTS

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from terp.analysis.effects.analysis import effects_of
+from terp.analysis.effects.cells import effects_of
 from terp.events.effects import EffectKind, Effects
 from tests.core.analysis.effects.cells import harmless_cells, hostile_cells, said
 from tests.core.analysis.effects.unsafe_cells import CELLS

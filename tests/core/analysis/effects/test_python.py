@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from terp.analysis.effects.analysis import effects_of
+from terp.analysis.effects.cells import effects_of
 from terp.events.effects import Effect, EffectKind, Effects
 from tests.core.analysis.effects.cells import harmless_cells, said
 from tests.core.analysis.effects.unsafe_cells import CELLS

@@ -1,6 +1,6 @@
 import pytest
 
-from terp.analysis.effects.analysis import effects_of
+from terp.analysis.effects.cells import effects_of
 from terp.analysis.effects.python import SERVERS, SHIPPED, TOOL
 from terp.analysis.effects.session_names import SessionNames
 from terp.events import CodeFinished, CodeProposed, CodeTyped, KernelChanged

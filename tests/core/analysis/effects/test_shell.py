@@ -1,6 +1,6 @@
 import pytest
 
-from terp.analysis.effects.analysis import effects_of
+from terp.analysis.effects.cells import effects_of
 from tests.core.analysis.effects.cells import said
 
 CASES = [

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from terp.analysis.effects.analysis import MOST_CHARACTERS
+from terp.analysis.effects.cells import MOST_CHARACTERS
 from terp.analysis.rules.deciding import Ruled, Rules, Ruling
 from terp.events.effects import Effects
 from tests.core.analysis.rules.written import rules, ruling, verdict

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from terp.analysis.effects.analysis import effects_of
+from terp.analysis.effects.cells import effects_of
 from terp.analysis.rules.deciding import Rules
 from terp.analysis.rules.offering import as_yaml, offered
 from terp.events import CodeProposed

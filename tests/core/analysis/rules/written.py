@@ -1,6 +1,6 @@
 """What tests of rules share: rules in short, and what they say about code."""
 
-from terp.analysis.effects.analysis import effects_of
+from terp.analysis.effects.cells import effects_of
 from terp.analysis.rules.deciding import Rules, Ruling
 from terp.analysis.rules.rule import Verdict, read_rule
 
