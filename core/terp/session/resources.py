@@ -58,21 +58,20 @@ def unknown_window(_: str) -> Window:
 class SessionResources:
     """All that a session has besides its model, kernels and person. Fields may be replaced between turns.
 
-    `windows` and `prices` take a model's name. `account` is where the cost of calls is written down.
-    `pythons` chooses the Python that runs the code, `packages` installs into it, and `confinement` is its
-    sandbox; they are None where kernels run elsewhere. `attaching` exchanges kernels for those of other
-    programs. `system_prompt` makes the system prompt of
-    settings, and `prompt_parts` follow it. `notices` are lines for the user, to be shown when the session
-    opens. `secrets` are redacted from all that is stored.
-    The functions of `toolbox` and `servers` are in the Python kernel; calls of them as tools, by one of the
-    names in `functions`, run as code there. `rules` decide about code before the person is asked. `goal` is
-    read by `terp.checks.until` only: turns that its `ask` starts continue until that check has passed.
+    `windows` and `prices` take a model's name. `account` is where the cost of calls is written. `pythons`
+    chooses the Python that runs the code, `packages` installs into it, and `confinement` is its sandbox; they
+    are None if kernels run elsewhere. `attaching` exchanges kernels for those of other programs.
+    `system_prompt` makes the system prompt from settings, and `prompt_parts` follow it. `notices` are lines
+    for the user, to be shown when the session opens. `secrets` are redacted from all that is stored. The
+    functions of `toolbox` and `servers` are in the Python kernel; calls of them as tools, by one of the names
+    in `functions`, run as code there. `rules` decide about code before the user is asked. Only
+    `terp.checks.until` reads `goal`: turns that its `ask` starts continue until that check has passed.
 
     `outside` are further tools, by name and in OpenAI's form, that the client runs itself: a reply that calls
-    one ends its turn, and the session's `history` says that the call did not run until the client puts the
-    true result in its place and calls `go_on`. `demands` are fields of each request in OpenAI's form, such
-    as `response_format`. With `references`, values of variables are put into answers that refer to them;
-    with `error_values`, the model reads the values at the line where code failed.
+    one ends its turn. The `history` then says that the call did not run, until the client replaces that by
+    the true result and calls `continue_turn`. `demands` are fields of each request in OpenAI's form, such as
+    `response_format`. With `references`, answers can refer to values of variables; with `error_values`, the
+    model reads the values at the line where code failed.
     """
 
     limits: Limits = field(default_factory=Limits)
