@@ -68,4 +68,4 @@ async def test_a_name_that_a_restart_took_is_told(tmp_path: Path) -> None:
     await kernels.get("python").restart()
     await collect(session, "go on")
     await session.aclose()
-    assert "[d is gone: the kernel has started anew since it was set. Set it again.]" in results(session)[-1]
+    assert "[d is gone: the kernel has restarted since it was set. Set it again.]" in results(session)[-1]
