@@ -22,7 +22,7 @@ from terp.testing import EchoKernel, ScriptedModel, ScriptedPerson, call
 CORE = Path(terp.__file__).parent
 FAKES = "testing.py"
 EFFECTS = "analysis/effects/"
-READERS = ("terp.analysis.effects.cells", "terp.analysis.effects.session_names")
+READERS = ("terp.analysis.effects.cells", "terp.analysis.effects.known")
 
 
 @dataclass(frozen=True, slots=True)

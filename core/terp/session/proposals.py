@@ -16,7 +16,7 @@ from terp.session.resources import SessionResources
 from terp.tools.toolbox import is_shipped
 
 if TYPE_CHECKING:
-    from terp.analysis.effects.session_names import SessionNames
+    from terp.analysis.effects.known import SessionNames
 
 
 _NO_SANDBOX = "this kernel was started without the sandbox"
@@ -77,8 +77,8 @@ class Proposals:
     def _proposed(self, call: Call, code: str, kernel: Kernel) -> tuple[CodeProposed, Ruling]:
         # Its tables are not needed before there is code.
         from terp.analysis.effects.cells import effects_of  # noqa: PLC0415
+        from terp.analysis.effects.known import SessionNames  # noqa: PLC0415
         from terp.analysis.effects.python import SERVERS, SHIPPED, TOOL  # noqa: PLC0415
-        from terp.analysis.effects.session_names import SessionNames  # noqa: PLC0415
 
         if call.language not in self._names:
             self._names[call.language] = SessionNames(self._log, call.language)
