@@ -18,7 +18,7 @@ from terp.events.log import EventLog
 from terp.events.messages import Assistant, Attachment, Image, Message, Result, ToolCall, User
 from terp.events.outputs import Display, Output, RunStatus, Text
 from terp.models import tool
-from terp.models.repair.tool_arguments import ArgumentsReader, UnreadableArguments
+from terp.models.tool import ArgumentsReader, UnreadableArguments
 from terp.secrets.scrubbing import Scrubber
 from terp.session.artifacts import OUTPUTS, Artifacts
 from terp.session.context.history import History

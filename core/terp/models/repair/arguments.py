@@ -13,8 +13,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from terp.models.repair.tool_arguments import first_wins, reads_as_json
-from terp.models.tool import implied_language
+from terp.models.tool import first_wins, implied_language, reads_as_json
 from terp.text.fences import BEGINS_BLOCK, MAY_BEGIN_BLOCK
 from terp.text.languages import language_of
 
