@@ -15,7 +15,7 @@ from terp.models.adapters.chat_format import chat_messages
 from terp.models.facts.model_facts import Window
 from terp.models.repair.fences import with_text_fallback
 from terp.person import AutoRun, Nobody
-from terp.secrets.scrubbing import Scrubber
+from terp.secrets.redactor import Redactor
 from terp.session.context.history import History
 from terp.session.context.request import SentMessages, TokenEstimate
 from terp.session.session import Session
@@ -62,7 +62,7 @@ async def grown(few: int, many: int) -> tuple[float, float]:
     model = with_text_fallback(ScriptedModel(*islice(replies, many)), ["python"])
     seconds: dict[int, float] = {}
     with TemporaryDirectory() as folder:
-        keeper = Keeper(Path(folder), Header("grown", "/work", 1.7e9, "0"), Scrubber)
+        keeper = Keeper(Path(folder), Header("grown", "/work", 1.7e9, "0"), Redactor)
         session = Session(model, EchoKernel(), AutoRun(Nobody()), folder=Path(folder), keeper=keeper)
         # It is watched, and never full.
         session.resources.windows = lambda _: Window(10**9)

@@ -25,7 +25,7 @@ from terp.events.log import EventLog, Record
 from terp.events.messages import Assistant, Result
 from terp.events.outputs import Text
 from terp.person import AutoRun
-from terp.secrets.scrubbing import Scrubber
+from terp.secrets.redactor import Redactor
 from terp.session.context.history import History
 from terp.session.session import Session
 from terp.store.forms import Header
@@ -36,12 +36,12 @@ from terp.testing import EchoKernel, ScriptedModel, call
 TURNS = 10_000
 
 
-def scrubber() -> Scrubber:
-    return Scrubber(secrets=("a secret of the environment", "another one of them"))
+def redactor() -> Redactor:
+    return Redactor(secrets=("a secret of the environment", "another one of them"))
 
 
 def new(folder: Path) -> Keeper:
-    return Keeper(folder, Header(folder.name, "/work", 1.7e9, "0"), scrubber)
+    return Keeper(folder, Header(folder.name, "/work", 1.7e9, "0"), redactor)
 
 
 def write(folder: Path, turns: int) -> None:
@@ -76,7 +76,7 @@ def add(log: EventLog, *events: Event) -> None:
 def resume(folder: Path) -> float:
     """Seconds from a folder to a session that can be asked."""
     began = time.perf_counter()
-    keeper = resumed(folder, scrubber)
+    keeper = resumed(folder, redactor)
     session = Session(ScriptedModel(), EchoKernel(), AutoRun(), folder=folder, keeper=keeper)
     seconds = time.perf_counter() - began
     assert len(session.turns) == TURNS

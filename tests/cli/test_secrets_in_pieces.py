@@ -17,7 +17,7 @@ from terp.events.messages import Assistant, User
 from terp.events.model import Chunk, ReasoningChunk, Replied, TextChunk
 from terp.events.outputs import Display, Text
 from terp.models.recording.models import RecordingModel
-from terp.secrets.scrubbing import Scrubber
+from terp.secrets.redactor import Redactor
 from terp.store.forms import Header
 from terp.store.journal import NAME
 from terp.store.keeping import Keeper
@@ -33,13 +33,13 @@ END = CodeFinished(CALL, "ok", 0.1)
 Outlet = Callable[[Sequence[Event]], Coroutine[Any, Any, list[dict[str, Any]]]]
 
 
-def scrubber() -> Scrubber:
-    return Scrubber((SECRET,))
+def redactor() -> Redactor:
+    return Redactor((SECRET,))
 
 
 async def log(events: Sequence[Event]) -> list[dict[str, Any]]:
     with TemporaryDirectory() as folder:
-        keeper = Keeper(Path(folder, "s"), Header("s", "/w", 1.5e9, "0"), scrubber)
+        keeper = Keeper(Path(folder, "s"), Header("s", "/w", 1.5e9, "0"), redactor)
         for number, event in enumerate(events, 1):
             keeper.event(Record(number, 0.0, event))
         keeper.close()
@@ -53,7 +53,7 @@ async def stream_json(events: Sequence[Event]) -> list[dict[str, Any]]:
             yield event
 
     lines = io.StringIO()
-    await StreamFront(lines, scrubber).show(shown())
+    await StreamFront(lines, redactor).show(shown())
     return [json.loads(line) for line in lines.getvalue().split("\n")[:-1]]
 
 
@@ -61,7 +61,7 @@ async def server(events: Sequence[Event]) -> list[dict[str, Any]]:
     records = EventLog()
     for event in events:
         records.append(event)
-    batch = await Transcript(records, scrubber).since(0)
+    batch = await Transcript(records, redactor).since(0)
     return [json.loads(one.json) for one in batch.events]
 
 
@@ -99,7 +99,7 @@ async def test_a_recording_redacts_each_text_of_a_reply_as_one(tmp_path: Path) -
         TextChunk(f"{REST} here"),
         Replied(Assistant("")),
     ]
-    model = RecordingModel(FakeModel(reply), tmp_path / "calls", scrubber=scrubber())
+    model = RecordingModel(FakeModel(reply), tmp_path / "calls", redactor=redactor())
     _ = [chunk async for chunk in model.stream([User("go")])]
     (line,) = (tmp_path / "calls").read_text(encoding="utf-8").splitlines()
     assert json.loads(line)["reply"] == [

@@ -267,10 +267,10 @@ class Invocation:
             from terp_cli.fronts.json import ResultFront, StreamFront  # noqa: PLC0415  (few calls write JSON)
 
             is_whole = self.options.output_format == "json"
-            scrubber = self.secrets.scrubber
+            redactor = self.secrets.redactor
             if is_whole:
-                return ResultFront(self.out, facts, scrubber, used, self.reported)
-            return StreamFront(self.out, scrubber, self.reported)
+                return ResultFront(self.out, facts, redactor, used, self.reported)
+            return StreamFront(self.out, redactor, self.reported)
         from terp_cli.fronts.plain import PlainFront  # noqa: PLC0415  (a prompt is shown before any event)
 
         detail: Detail = "quiet" if self.options.quiet else "verbose" if self.options.verbose else "normal"

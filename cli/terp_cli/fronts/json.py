@@ -9,41 +9,40 @@ from typing import Any, TextIO
 from terp.events import CheckFinished, Event, Noticed, TurnFinished
 from terp.events.log import Record
 from terp.events.wire import VERSION, to_json
-from terp.secrets.scrubbing import Scrubber
-from terp.secrets.stream_redactor import StreamRedactor
+from terp.secrets.redactor import Redactor, StreamRedactor
 from terp.session.cost.budget import Tally
 from terp.session.reply import CodeRun, reply_of
 
 
 class StreamFront:
-    """Front end that writes every event at once as a line of JSON, redacted with `scrubber`.
+    """Front end that writes every event at once as a line of JSON, redacted with `redactor`.
 
     A secret may begin at the end of a piece of text: that end comes with the next piece. Facts `reported`
     before the turn come first, as notices.
     """
 
     def __init__(
-        self, lines: TextIO, scrubber: Callable[[], Scrubber] = Scrubber, reported: Sequence[str] = ()
+        self, lines: TextIO, redactor: Callable[[], Redactor] = Redactor, reported: Sequence[str] = ()
     ) -> None:
         self._lines = lines
-        self._scrubber = scrubber
+        self._redactor = redactor
         self._reported = reported
 
     async def show(self, events: AsyncIterable[Event]) -> None:
         """Write one turn to its end."""
-        scrubber, stream = self._scrubber(), StreamRedactor(self._scrubber)
+        redactor, stream = self._redactor(), StreamRedactor(self._redactor)
         for text in self._reported:
-            write_json(self._lines, scrubber.redacted_fields(to_json(Noticed(text))))
+            write_json(self._lines, redactor.redacted_fields(to_json(Noticed(text))))
         async for event in events:
             for record in stream.passed(Record(0, 0.0, event)):
-                write_json(self._lines, scrubber.redacted_fields(to_json(record.event)))
+                write_json(self._lines, redactor.redacted_fields(to_json(record.event)))
 
     def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
         """Do nothing: every event is written."""
 
 
 class ResultFront:
-    """Front end that writes one object at the end of the turn, redacted with `scrubber`.
+    """Front end that writes one object at the end of the turn, redacted with `redactor`.
 
     `facts` (the session, the model) are part of it, and the session's usage, which `used` returns. Facts
     `reported` before the turn are among its notices.
@@ -53,7 +52,7 @@ class ResultFront:
         self,
         result: TextIO,
         facts: Mapping[str, Any],
-        scrubber: Callable[[], Scrubber] = Scrubber,
+        redactor: Callable[[], Redactor] = Redactor,
         used: Callable[[], Tally] | None = None,
         reported: Sequence[str] = (),
     ) -> None:
@@ -61,7 +60,7 @@ class ResultFront:
         self._reported = reported
         self._used = used or Tally
         self._facts = facts
-        self._scrubber = scrubber
+        self._redactor = redactor
 
     async def show(self, events: AsyncIterable[Event]) -> None:
         """Consume the events of one turn."""
@@ -72,7 +71,7 @@ class ResultFront:
         """Write the result of the turn."""
         result = {**result_of(events), "session_usage": usage_json(self._used())}
         result["notices"] = [*self._reported, *result["notices"]]
-        clean = self._scrubber().redacted_fields(result)
+        clean = self._redactor().redacted_fields(result)
         write_json(self._result, {**clean, **self._facts, "collected": [str(p) for p in collected]})
 
 

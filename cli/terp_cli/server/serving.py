@@ -58,7 +58,7 @@ from terp_cli.server.sessions import Sessions
 from terp_cli.server.workspaces import Workspaces
 
 if TYPE_CHECKING:
-    from terp.secrets.scrubbing import Scrubber
+    from terp.secrets.redactor import Redactor
     from terp_cli.server.compat.compat import Compat
 
 _BACKLOG = 512
@@ -131,14 +131,14 @@ class JsonLines(logging.Handler):
         self._line(fields)
 
 
-def lines_to(write: Callable[[str], object], scrubber: "Scrubber", *, quiet: bool) -> Line:
+def lines_to(write: Callable[[str], object], redactor: "Redactor", *, quiet: bool) -> Line:
     """Return a writer of lines with their time, without secrets; with `quiet` only those of failures."""
 
     def line(fields: dict[str, Any]) -> None:
         if quiet and fields.get("status", 500) < 500:
             return
         # A path can hold a secret, too: somebody has put it into an address.
-        write(json.dumps({"time": round(time.time(), 3), **scrubber.redacted_value(fields)}) + "\n")
+        write(json.dumps({"time": round(time.time(), 3), **redactor.redacted_value(fields)}) + "\n")
 
     return line
 
@@ -175,8 +175,8 @@ async def _served(
         call.options.api_key,
     )
     sessions = Sessions(opener, workspaces, limits)
-    scrubber = _scrubber(call, settings, token)
-    line = lines_to(_writer(call), scrubber, quiet=call.options.quiet)
+    redactor = _redactor(call, settings, token)
+    line = lines_to(_writer(call), redactor, quiet=call.options.quiet)
     compat = compat_of(call, settings, sessions, token, names.host)
     app = application(sessions, token, names, limits, log=line, compat=compat)
     embedder = Embedder(settings, call.environ, call.options.api_key)
@@ -305,9 +305,9 @@ def _logging(lines: logging.Handler) -> Iterator[None]:
         log.removeHandler(lines)
 
 
-def _scrubber(call: Invocation, settings: Settings, token: ServerToken) -> "Scrubber":
+def _redactor(call: Invocation, settings: Settings, token: ServerToken) -> "Redactor":
     environ = {**call.environ, TOKEN_VARIABLE: token.reveal()}
-    return Secrets(environ, settings, call.options.api_key).scrubber()
+    return Secrets(environ, settings, call.options.api_key).redactor()
 
 
 def _writer(call: Invocation) -> Callable[[str], None]:

@@ -20,7 +20,7 @@ from terp_cli.server.turns import Asking, ServedTurn, Turns
 from terp_cli.server.workspaces import Workspaces
 
 if TYPE_CHECKING:
-    from terp.secrets.scrubbing import Scrubber
+    from terp.secrets.redactor import Redactor
 
 PersonOf = Callable[[Subscribers], RemotePerson]
 """Function that makes the person behind a session, who learns of the clients that are there."""
@@ -53,7 +53,7 @@ class Served:
         self.subscribers = subscribers
         self.cwd = cwd
         self.files = files
-        self.transcript = Transcript(session.log, session.resources.scrubber)
+        self.transcript = Transcript(session.log, session.resources.redactor)
         self.questions = OpenQuestions(session)
         self.turns = Turns(session, limits.queue, self._turned)
         self.closed = False
@@ -65,9 +65,9 @@ class Served:
         self._resting: set[asyncio.Task[None]] = set()
 
     @property
-    def scrubber(self) -> "Scrubber":
-        """The scrubber of the session's secrets."""
-        return self.session.resources.scrubber()
+    def redactor(self) -> "Redactor":
+        """The redactor of the session's secrets."""
+        return self.session.resources.redactor()
 
     @property
     def is_idle(self) -> bool:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from terp.events import CodeFinished, wire
 from terp.events.changes import described_files, file_groups
 from terp.events.log import EventLog, Record
-from terp.secrets.stream_redactor import StreamRedactor, piece_of
+from terp.secrets.redactor import StreamRedactor, piece_of
 
 if TYPE_CHECKING:
-    from terp.secrets.scrubbing import Scrubber
+    from terp.secrets.redactor import Redactor
 
 # `json.dumps` would make one for each event.
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -41,15 +41,15 @@ class Batch:
 
 
 class Transcript:
-    """The log of a session without the secrets that `scrubber` knows.
+    """The log of a session without the secrets that `redactor` knows.
 
     Whoever reads holds a number, and nothing waits for them.
     """
 
-    def __init__(self, log: EventLog, scrubber: Callable[[], "Scrubber"]) -> None:
+    def __init__(self, log: EventLog, redactor: Callable[[], "Redactor"]) -> None:
         self._log = log
-        self._scrubber = scrubber
-        self._redaction = StreamRedactor(scrubber)
+        self._redactor = redactor
+        self._redaction = StreamRedactor(redactor)
         self._events: list[tuple[WireEvent, ...]] = []
 
     @property
@@ -76,21 +76,21 @@ class Transcript:
 
     def _catch_up(self) -> None:
         for record in self._log.since(self._log.resumed_at + len(self._events)):
-            shown = [_encoded(one, self._scrubber()) for one in self._redaction.passed(record)]
+            shown = [_encoded(one, self._redactor()) for one in self._redaction.passed(record)]
             before = [replace(event, is_last=False) for event in shown[:-1]]
             self._events.append((*before, *shown[-1:]))
 
     def _earlier(self, number: int, most: int) -> Sequence[WireEvent]:
         records = self._log.since(number)[:most]
-        return [_encoded(one, self._scrubber()) for one in records if one.number <= self._log.resumed_at]
+        return [_encoded(one, self._redactor()) for one in records if one.number <= self._log.resumed_at]
 
 
-def _encoded(record: Record, scrubber: "Scrubber") -> WireEvent:
+def _encoded(record: Record, redactor: "Redactor") -> WireEvent:
     fields = wire.record_to_json(record)
     if isinstance(record.event, CodeFinished):
         fields["files_told"] = _file_rows(record.event)
     # Pieces of text are clean by now, and are most of what there is.
-    clean = fields if piece_of(record.event) else scrubber.redacted_fields(fields)
+    clean = fields if piece_of(record.event) else redactor.redacted_fields(fields)
     return WireEvent(record.number, fields["event"], encoded(clean))
 
 

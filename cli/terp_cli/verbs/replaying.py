@@ -170,12 +170,12 @@ class _Replay:
         return f"{ruling.by} is against it, or wants you asked" if ruling.verdict in ("deny", "ask") else ""
 
     def _compare(self, run: LoggedRun, heard: CapturedRun) -> None:
-        scrubber = self._call.secrets.scrubber()
+        redactor = self._call.secrets.redactor()
         now: Sequence[Output] = tuple(heard.outputs)
-        as_kept = scrubber.redacted
+        as_kept = redactor.redacted
         if self._source.observed:
             home, temporary = self._call.environ.get("HOME", ""), tempfile.gettempdir()
-            steady = replace(scrubber, cwd=str(self._source.cwd), home=home, temporary=temporary)
+            steady = replace(redactor, cwd=str(self._source.cwd), home=home, temporary=temporary)
             now, as_kept = (Text("stdout", heard.observed),), lambda text: steady.steady(text, times=True)
         differs = difference(run.outputs, now, f"run {self._number}", as_kept=as_kept)
         if differs:

@@ -180,7 +180,7 @@ def run_script(call: Invocation) -> int:
     folder = call.out_folder or folder_of(call)
     person = person_beside(call, settings) or Nobody()
 
-    artifacts = Artifacts(folder, scrubber=call.secrets.scrubber)
+    artifacts = Artifacts(folder, redactor=call.secrets.redactor)
 
     async def run() -> int:
         alone = SessionlessRunner(AutoRun(person) if settings.auto_run else person, call.note)

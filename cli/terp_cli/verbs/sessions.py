@@ -178,7 +178,7 @@ def export_session(call: Invocation) -> int:
         folder,
         cast("Format", call.line.argument),
         typed_path(str(call.options.out)) if call.options.out else call.cwd,
-        scrubber=call.secrets.scrubber(),
+        redactor=call.secrets.redactor(),
         distributions=lambda: distributions_of(find_python(settings.python, call.environ).path),
     )
     # A program needs the path as it is; a terminal must not obey it.

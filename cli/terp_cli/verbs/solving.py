@@ -34,7 +34,7 @@ from terp.events.wire import VERSION, to_json
 from terp.kernels.sandbox.policy import ResourceLimits
 from terp.opening.session import build_session
 from terp.person import Nobody
-from terp.secrets.stream_redactor import StreamRedactor
+from terp.secrets.redactor import StreamRedactor
 from terp.session.foreground import Interrupted, Interrupts
 from terp.session.session import Session
 from terp.settings import Settings
@@ -165,8 +165,8 @@ class JsonFront:
         self._session = session
         self._facts = facts
         self._streams = streams
-        self._scrubber = session.resources.scrubber
-        self._stream = StreamRedactor(self._scrubber)
+        self._redactor = session.resources.redactor
+        self._stream = StreamRedactor(self._redactor)
 
     def announce(self, what: str) -> None:
         """Write no announcement: the events carry it."""
@@ -175,7 +175,7 @@ class JsonFront:
         """Write an event."""
         if self._streams:
             for record in self._stream.passed(Record(0, 0.0, event)):
-                write_json(self._out, self._scrubber().redacted_fields(to_json(record.event)))
+                write_json(self._out, self._redactor().redacted_fields(to_json(record.event)))
 
     def answer(self, state: State) -> None:
         """Write no answer yet: the final object holds it."""
@@ -191,7 +191,7 @@ class JsonFront:
         used = self._session.budget.used
         spent = {"cost_usd": used.cost_usd, "usage": usage_json(used)}
         result = {"version": VERSION, **ended, **result_json(state), **spent}
-        write_json(self._out, {**self._scrubber().redacted_fields(result), **self._facts})
+        write_json(self._out, {**self._redactor().redacted_fields(result), **self._facts})
 
 
 def solve_problem(call: Invocation) -> int:
@@ -279,7 +279,7 @@ async def _outcome(
     def keep(state: State) -> None:
         nonlocal failed
         try:
-            write_state(folder, state, context.session.resources.scrubber)
+            write_state(folder, state, context.session.resources.redactor)
         except OSError as error:
             if not failed:
                 call.note(f"the state cannot be kept: {error.strerror} ({folder}); it is kept in memory.")

@@ -55,10 +55,10 @@ async def build_model(
     if not (settings.record or settings.replay):
         return await live()
     from terp.models.recording.models import RecordingModel, ReplayMode, ReplayModel  # noqa: PLC0415  (as below)
-    from terp.secrets.scrubbing import Scrubber  # noqa: PLC0415
+    from terp.secrets.redactor import Redactor  # noqa: PLC0415
 
-    scrubber = Scrubber(
-        secrets=Secrets(environ, settings, api_key).scrubber().secrets,
+    redactor = Redactor(
+        secrets=Secrets(environ, settings, api_key).redactor().secrets,
         cwd=cwd,
         home=environ.get("HOME", ""),
         temporary=tempfile.gettempdir(),
@@ -66,10 +66,10 @@ async def build_model(
     sampling = _sampling(settings)
     mode = cast("ReplayMode", settings.replay_mode)
     if not settings.replay:
-        return RecordingModel(await live(), Path(settings.record), scrubber=scrubber, sampling=sampling)
+        return RecordingModel(await live(), Path(settings.record), redactor=redactor, sampling=sampling)
     if mode == "new":
-        return ReplayModel(settings.replay, mode, await live(), scrubber=scrubber, sampling=sampling)
-    return ReplayModel(settings.replay, mode, scrubber=scrubber, sampling=sampling, name=settings.model)
+        return ReplayModel(settings.replay, mode, await live(), redactor=redactor, sampling=sampling)
+    return ReplayModel(settings.replay, mode, redactor=redactor, sampling=sampling, name=settings.model)
 
 
 async def with_offered_model(

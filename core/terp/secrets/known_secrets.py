@@ -13,7 +13,7 @@ from terp.settings import Settings
 from terp.settings.mcp_servers import McpServer, between_variables, variables_in
 
 if TYPE_CHECKING:
-    from terp.secrets.scrubbing import Scrubber
+    from terp.secrets.redactor import Redactor
 
 _SECRET_HEADER = re.compile(r"authorization|cookie|key|token|secret", re.IGNORECASE)
 
@@ -21,7 +21,7 @@ _SECRET_HEADER = re.compile(r"authorization|cookie|key|token|secret", re.IGNOREC
 class Secrets:
     """The keys in the environment, those that are kept, one given with the call, and those of MCP servers.
 
-    One object for a session: whatever it writes goes through `scrubber`.
+    One object for a session: whatever it writes goes through `redactor`.
     """
 
     def __init__(
@@ -32,26 +32,26 @@ class Secrets:
         self._keyring = keyring
         self._api_key = api_key
         self._settings = [settings]
-        self._scrubber: Scrubber | None = None
+        self._redactor: Redactor | None = None
 
     def use(self, settings: Settings) -> None:
         """Add the secrets of settings that the session uses from now on."""
         if settings not in self._settings:
             self._settings.append(settings)
-            self._scrubber = None
+            self._redactor = None
 
-    def scrubber(self) -> "Scrubber":
+    def redactor(self) -> "Redactor":
         """Return the redactor of these secrets."""
-        if self._scrubber is None:
+        if self._redactor is None:
             # A prompt that waits writes nothing.
-            from terp.secrets.scrubbing import Scrubber, secrets_in  # noqa: PLC0415
+            from terp.secrets.redactor import Redactor, secrets_in  # noqa: PLC0415
 
-            self._scrubber = Scrubber(secrets_in(self._keyed(), self._api_key, *self._of_settings()))
-        return self._scrubber
+            self._redactor = Redactor(secrets_in(self._keyed(), self._api_key, *self._of_settings()))
+        return self._redactor
 
     def redacted(self, text: str) -> str:
         """Return the text without them."""
-        return self.scrubber().redacted(text)
+        return self.redactor().redacted(text)
 
     def _keyed(self) -> Mapping[str, str]:
         from terp.secrets.keys import KeyringFailed, with_keys  # noqa: PLC0415  (see above)

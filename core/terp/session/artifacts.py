@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from terp.events.outputs import Display, DisplayUpdate
-from terp.secrets.stream_redactor import TextRedactor
+from terp.secrets.redactor import TextRedactor
 from terp.text import pictures
 from terp.text.files import content_of, make_private, new_file
 from terp.text.plain import is_wordless, mended
 
 if TYPE_CHECKING:
-    from terp.secrets.scrubbing import Scrubber
+    from terp.secrets.redactor import Redactor
 
 OUTPUTS = "outputs"
 """The folder of these files in the folder of a session."""
@@ -47,15 +47,15 @@ class Artifacts:
     """Writes the files of one session's runs below `folder`, which is created with the first of them.
 
     Their names begin with the number of their `run`, as `out[N]` does. `home` is the session's folder.
-    `scrubber` redacts files that are text.
+    `redactor` redacts files that are text.
     """
 
     def __init__(
-        self, folder: Path, home: Path | None = None, scrubber: "Callable[[], Scrubber] | None" = None
+        self, folder: Path, home: Path | None = None, redactor: "Callable[[], Redactor] | None" = None
     ) -> None:
         self.folder = folder
         self.home = home or folder
-        self.scrubber = scrubber or _shapes
+        self.redactor = redactor or _shapes
         self._counts: dict[str, int] = {}
 
     def save(self, run: str, display: Shown) -> Shown:
@@ -63,7 +63,7 @@ class Artifacts:
 
         A bundle whose plain text says as much, such as a DataFrame's, is returned as it is.
         """
-        content = _content(display, lambda text: self.scrubber().redacted(text))
+        content = _content(display, lambda text: self.redactor().redacted(text))
         if content is None:
             return display
         extension, data = content
@@ -127,7 +127,7 @@ class Spool:
                 new_file(path), "w", encoding="utf-8", errors="backslashreplace", newline=""
             )
             self.path = str(path)
-            self._flow = TextRedactor(self._artifacts.scrubber)
+            self._flow = TextRedactor(self._artifacts.redactor)
         assert self._flow is not None, "it is made with the file"
         self._file.write(self._flow.passed(text))
         if (now := time.monotonic()) >= self._flushed_at + _FLUSH_S:
@@ -174,11 +174,11 @@ def with_picture(display: Shown, folder: Path) -> Shown:
     return dataclasses.replace(display, data={**display.data, mime: data})
 
 
-def _shapes() -> "Scrubber":
+def _shapes() -> "Redactor":
     """Return what redacts texts that look like secrets."""
-    from terp.secrets.scrubbing import Scrubber  # noqa: PLC0415  (not needed without output)
+    from terp.secrets.redactor import Redactor  # noqa: PLC0415  (not needed without output)
 
-    return Scrubber()
+    return Redactor()
 
 
 def _content(display: Shown, redacted: Callable[[str], str]) -> tuple[str, bytes] | None:

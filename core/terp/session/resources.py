@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from terp.kernels.environments.missing import MissingPackages
     from terp.kernels.sandbox.confinement import Confinement
     from terp.secrets.known_secrets import Secrets
-    from terp.secrets.scrubbing import Scrubber
+    from terp.secrets.redactor import Redactor
     from terp.session.attaching import Attaching
     from terp.session.context.system_prompt import SystemPrompt
     from terp.session.cost.ledger import LedgerAccount
@@ -96,17 +96,17 @@ class SessionResources:
     references: bool = False
     error_values: bool = True
 
-    def scrubber(self) -> "Scrubber":
+    def redactor(self) -> "Redactor":
         """Return what redacts the known secrets; without any, what redacts texts that look like secrets."""
         if self.secrets is not None:
-            return self.secrets.scrubber()
-        from terp.secrets.scrubbing import Scrubber  # noqa: PLC0415  (sessions without output do without)
+            return self.secrets.redactor()
+        from terp.secrets.redactor import Redactor  # noqa: PLC0415  (sessions without output do without)
 
-        return Scrubber()
+        return Redactor()
 
     def redacted(self, text: str) -> str:
         """Return the text without secrets, as it may be stored."""
-        return self.scrubber().redacted(text)
+        return self.redactor().redacted(text)
 
     async def aclose(self) -> None:
         """Stop the MCP servers."""

@@ -93,7 +93,7 @@ class Session:
         )
 
         # The code: runs and jobs.
-        artifacts = Artifacts(folder / OUTPUTS, folder, resources.scrubber)
+        artifacts = Artifacts(folder / OUTPUTS, folder, resources.redactor)
         self.offer(RUN_OUTPUT, run_outputs(runs, artifacts.spooled))
         runner = Runner(log, runs, artifacts, self._services, resources, stored.last_run if stored else 0)
         self.jobs = Jobs(runner, log, history, foreground)

@@ -24,7 +24,7 @@ from terp.events import (
 )
 from terp.events.log import Record
 from terp.events.messages import Assistant
-from terp.secrets.stream_redactor import StreamRedactor
+from terp.secrets.redactor import StreamRedactor
 from terp.session.context.history import Appended, Change
 from terp.session.keeping import LineStore
 from terp.store.folders import fork
@@ -32,7 +32,7 @@ from terp.store.forms import Header, change_to_json, event_to_json, header_to_js
 from terp.store.journal import NAME, Journal
 
 if TYPE_CHECKING:
-    from terp.secrets.scrubbing import Scrubber
+    from terp.secrets.redactor import Redactor
     from terp.store.reading import StoredLog
 
 
@@ -49,20 +49,20 @@ class Keeper:
         self,
         folder: Path,
         header: Header,
-        scrubber: "Callable[[], Scrubber]",
+        redactor: "Callable[[], Redactor]",
         *,
         stored: "StoredLog | None" = None,
         journal: LineStore | None = None,
     ) -> None:
         """Store a new session in `folder`, or in `journal`; `resumed` is for a stored one.
 
-        `scrubber` is asked for when a line is written.
+        `redactor` is asked for when a line is written.
         """
         self.folder = folder
         self.stored = stored
         self._header = header
-        self._redacting = scrubber
-        self._stream = StreamRedactor(scrubber)
+        self._redacting = redactor
+        self._stream = StreamRedactor(redactor)
         self._journal = journal
         self._begun = False
         # What is changed before that is what resuming changes.
@@ -238,7 +238,7 @@ class Keeper:
         )
 
 
-def resumed(folder: Path, scrubber: "Callable[[], Scrubber]") -> Keeper:
+def resumed(folder: Path, redactor: "Callable[[], Redactor]") -> Keeper:
     """Return the keeper of the session stored in `folder`, which it has read.
 
     If nothing can be written, the session continues in memory, with a notice.
@@ -264,7 +264,7 @@ def resumed(folder: Path, scrubber: "Callable[[], Scrubber]") -> Keeper:
         journal.go_on_at(stored.end)
     else:
         stored.notices = (*stored.notices, f"What follows is not kept: {problem} ({folder}).")
-    return Keeper(folder, stored.header, scrubber, stored=stored, journal=journal)
+    return Keeper(folder, stored.header, redactor, stored=stored, journal=journal)
 
 
 def _encoded(line: Mapping[str, Any]) -> bytes:

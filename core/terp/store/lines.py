@@ -44,7 +44,7 @@ def keep_lines(
     return _LinesKeeper(
         Path(name),
         stored.header if stored else header,
-        secrets.scrubber,
+        secrets.redactor,
         stored=stored,
         journal=_Failing(lines),
     )

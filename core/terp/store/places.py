@@ -33,7 +33,7 @@ def is_session(folder: Path) -> bool:
 def new_place(folder: Path, cwd: str, secrets: Secrets) -> Place:
     """Return the place of a new session that is stored in `folder`; `cwd` is its working directory."""
     header = Header(folder.name, real_directory(cwd), round(time.time(), 3), __version__)
-    return Place(folder, Keeper(folder, header, secrets.scrubber), secrets)
+    return Place(folder, Keeper(folder, header, secrets.redactor), secrets)
 
 
 def stored_place(folder: Path, secrets: Secrets) -> Place:
@@ -42,7 +42,7 @@ def stored_place(folder: Path, secrets: Secrets) -> Place:
     Raises:
         SessionError: another process has it open, or it cannot be read.
     """
-    return Place(folder, resumed(folder, secrets.scrubber), secrets)
+    return Place(folder, resumed(folder, secrets.redactor), secrets)
 
 
 def real_directory(cwd: str | Path) -> str:

@@ -19,7 +19,7 @@ from terp.events.messages import Assistant, Attachment, Image, Message, Result, 
 from terp.events.outputs import Display, Output, RunStatus, Text
 from terp.models import tool
 from terp.models.tool import ArgumentsReader, UnreadableArguments
-from terp.secrets.scrubbing import Scrubber
+from terp.secrets.redactor import Redactor
 from terp.session.artifacts import OUTPUTS, Artifacts
 from terp.session.context.history import History
 from terp.session.proposals import digest_of
@@ -42,12 +42,12 @@ class MessagesUnreadable(TerpError):
     """A file holds no conversation; the message says where it stops being one."""
 
 
-def to_json(messages: Iterable[Message], scrubber: Scrubber | None = None) -> str:
-    """Return the text of the file, without the secrets that `scrubber` knows."""
+def to_json(messages: Iterable[Message], redactor: Redactor | None = None) -> str:
+    """Return the text of the file, without the secrets that `redactor` knows."""
     entries = [entry for number, one in enumerate(messages) for entry in _entries(one, number)]
-    if scrubber is not None:
+    if redactor is not None:
         # The bytes of a picture are no text.
-        entries = [one if one["type"] == "image" else scrubber.redacted_value(one) for one in entries]
+        entries = [one if one["type"] == "image" else redactor.redacted_value(one) for one in entries]
     return json.dumps(entries, ensure_ascii=False, indent=2) + "\n"
 
 

@@ -103,8 +103,8 @@ def test_without_kept_keys_the_environment_is_as_it_is(tmp_path: Path) -> None:
 
 def test_what_is_kept_of_a_session_has_no_such_key_in_it(tmp_path: Path) -> None:
     StoredKeys(tmp_path / "keys.json", lambda: None).set("openai", "of-no-known-shape-42")
-    scrubber = Secrets({"TERP_HOME": str(tmp_path)}, Settings()).scrubber()
-    assert scrubber.redacted("it is of-no-known-shape-42!") == "it is [redacted]!"
+    redactor = Secrets({"TERP_HOME": str(tmp_path)}, Settings()).redactor()
+    assert redactor.redacted("it is of-no-known-shape-42!") == "it is [redacted]!"
 
 
 def test_every_provider_with_a_key_has_a_variable_for_it() -> None:

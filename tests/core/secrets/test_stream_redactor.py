@@ -21,12 +21,11 @@ from terp.events import (
 )
 from terp.events.log import Record
 from terp.events.outputs import InputRequest, Output, StreamName, Text
-from terp.secrets.scrubbing import Scrubber
-from terp.secrets.stream_redactor import StreamRedactor
+from terp.secrets.redactor import Redactor, StreamRedactor
 from terp.store.journal import NAME
 from terp.store.keeping import Keeper
 from terp.store.reading import read
-from tests.core.store.keeping import SECRET, header, scrubber
+from tests.core.store.keeping import SECRET, header, redactor
 
 KEY = "sk-" + "a1B2" * 8
 TOKEN = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl"
@@ -36,7 +35,7 @@ ADDRESS = "postgres://me:p4ssw0rd-of-mine@db.example/x"
 
 
 def written(*events: Event, secrets: tuple[str, ...] = (SECRET,)) -> list[Event]:
-    redactor = StreamRedactor(lambda: Scrubber(secrets))
+    redactor = StreamRedactor(lambda: Redactor(secrets))
     records = [Record(number, 0.0, event) for number, event in enumerate(events, 1)]
     return [one.event for record in records for one in redactor.passed(record)]
 
@@ -94,7 +93,7 @@ def test_a_long_private_key_is_found_however_it_comes() -> None:
     whole = "".join(
         one.output.text for one in told if isinstance(one, Printed) and isinstance(one.output, Text)
     )
-    assert Scrubber().redacted(whole) == "[redacted]\nafter\n"
+    assert Redactor().redacted(whole) == "[redacted]\nafter\n"
 
 
 def test_what_only_begins_as_a_key_is_not_held_back_for_ever() -> None:
@@ -117,13 +116,13 @@ def test_a_secret_is_found_wherever_it_is_cut(secret: str, cuts: list[int]) -> N
     pieces = [said(text[start:end]) for start, end in pairwise(ends)]
     found = [event.output for event in written(*pieces, END) if isinstance(event, Printed)]
     assert all(isinstance(output, Text) for output in found)
-    texts = [scrubber().redacted(output.text) for output in found if isinstance(output, Text)]
-    assert "".join(texts) == scrubber().redacted(text)
+    texts = [redactor().redacted(output.text) for output in found if isinstance(output, Text)]
+    assert "".join(texts) == redactor().redacted(text)
 
 
 def test_a_secret_that_is_put_out_in_two_pieces_is_not_written(tmp_path: Path) -> None:
     folder = tmp_path / "s"
-    keeper = Keeper(folder, header(folder), scrubber)
+    keeper = Keeper(folder, header(folder), redactor)
     events: list[Event] = [CodeStarted("c1", 1), said("key: p4ssw0rd of"), said(" the database\n"), END]
     for number, event in enumerate(events, 1):
         keeper.event(Record(number, 0.0, event))
@@ -140,7 +139,7 @@ def test_a_secret_that_is_put_out_in_two_pieces_is_not_written(tmp_path: Path) -
 
 def test_what_is_held_back_is_written_when_the_session_ends(tmp_path: Path) -> None:
     folder = tmp_path / "s"
-    keeper = Keeper(folder, header(folder), scrubber)
+    keeper = Keeper(folder, header(folder), redactor)
     late = LateOutput("c1", Text("stdout", "and p"))
     events: list[Event] = [CodeStarted("c1", 1), TurnFinished("done", ""), late]
     for number, event in enumerate(events, 1):

@@ -105,5 +105,5 @@ def test_the_token_is_taken_out_of_what_is_kept(tmp_path: Path) -> None:
     path.write_text("plain-words-of-a-token")
     settings = Settings(gateway_url="http://host", gateway_token_file=str(path))
     assert token_value(settings, {}) == "plain-words-of-a-token"
-    scrubber = Secrets({}, settings).scrubber()
-    assert scrubber.redacted("it is plain-words-of-a-token.") == "it is [redacted]."
+    redactor = Secrets({}, settings).redactor()
+    assert redactor.redacted("it is plain-words-of-a-token.") == "it is [redacted]."

@@ -6,7 +6,7 @@ from pathlib import Path
 from terp.events.kernel import Kernels
 from terp.events.model import Model
 from terp.person import AutoRun, Person
-from terp.secrets.scrubbing import Scrubber
+from terp.secrets.redactor import Redactor
 from terp.session.session import Session
 from terp.store.forms import Header
 from terp.store.journal import NAME
@@ -16,8 +16,8 @@ from terp.testing import EchoKernel, Scripted, ScriptedModel
 SECRET = "p4ssw0rd of the database"
 
 
-def scrubber() -> Scrubber:
-    return Scrubber(secrets=(SECRET,))
+def redactor() -> Redactor:
+    return Redactor(secrets=(SECRET,))
 
 
 def header(folder: Path) -> Header:
@@ -33,7 +33,7 @@ def kept(
     keeper: Keeper | None = None,
 ) -> Session:
     """A new session that is kept in `folder`."""
-    keeper = keeper or Keeper(folder, header(folder), scrubber)
+    keeper = keeper or Keeper(folder, header(folder), redactor)
     return _session(folder, keeper, model or ScriptedModel(*replies), kernels, person)
 
 
@@ -45,7 +45,7 @@ def again(
     person: Person | None = None,
 ) -> Session:
     """The session that is stored in `folder`, going on."""
-    return _session(folder, resumed(folder, scrubber), model or ScriptedModel(*replies), kernels, person)
+    return _session(folder, resumed(folder, redactor), model or ScriptedModel(*replies), kernels, person)
 
 
 def _session(

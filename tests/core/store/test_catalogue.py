@@ -14,7 +14,7 @@ from terp.store.folders import is_due
 from terp.store.keeping import resumed
 from terp.store.reading import read
 from terp.testing import collect
-from tests.core.store.keeping import kept, scrubber
+from tests.core.store.keeping import kept, redactor
 
 
 def make(sessions: Path, name: str, *prompts: str, used: float = 0.0) -> Path:
@@ -152,7 +152,7 @@ def test_a_session_that_is_being_removed_cannot_be_opened(tmp_path: Path, how: s
 
     def opening(folder: Path) -> None:
         with pytest.raises(SessionError) as failure:
-            resumed(folder, scrubber)
+            resumed(folder, redactor)
         found.append(failure.value.message)
         shutil.rmtree(folder)
 

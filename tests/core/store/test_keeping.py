@@ -38,7 +38,7 @@ from terp.store.reading import read
 from terp.testing import EchoKernel, collect
 from terp.testing import call as call_of
 from tests.core.sessions import of, unanswered
-from tests.core.store.keeping import SECRET, again, kept, lines, scrubber
+from tests.core.store.keeping import SECRET, again, kept, lines, redactor
 
 
 def talk(folder: Path) -> Session:
@@ -246,7 +246,7 @@ def test_a_session_that_is_open_cannot_be_opened_again(tmp_path: Path) -> None:
         session = kept(tmp_path / "s", "hello")
         await collect(session, "hi")
         with pytest.raises(SessionInUse, match=rf"is open in another terp \(process {os.getpid()}\)"):
-            resumed(tmp_path / "s", scrubber)
+            resumed(tmp_path / "s", redactor)
         await session.aclose()
         await again(tmp_path / "s").aclose()
 

@@ -31,7 +31,7 @@ from terp.store.reading import read
 from terp.testing import EchoKernel, Scripted, ScriptedModel, ScriptedPerson, collect
 from terp.testing import call as call_of
 from tests.core.sessions import of, unanswered
-from tests.core.store.keeping import again, kept, scrubber
+from tests.core.store.keeping import again, kept, redactor
 
 ROOT = Path(__file__).resolve().parents[3]
 # Talks until it is killed, and says the number of each event that a watcher has seen.
@@ -70,7 +70,7 @@ def test_no_acknowledged_record_is_lost_when_the_writer_is_killed(tmp_path: Path
     with process, process.stdout:
         seen = [int(process.stdout.readline()) for _ in range(lines)]
         with pytest.raises(SessionInUse, match=rf"\(process {process.pid}\)"):
-            resumed(folder, scrubber)
+            resumed(folder, redactor)
         process.kill()
         seen += [int(line) for line in process.stdout if line.endswith("\n")]
     kept_numbers = {record.number for record in read(folder).events.records}

@@ -13,7 +13,7 @@ from terp.kernels.jupyter.local import LocalKernels
 from terp.opening.session import limits_of
 from terp.secrets.environment import find_python
 from terp.secrets.known_secrets import Secrets
-from terp.secrets.scrubbing import Scrubber
+from terp.secrets.redactor import Redactor
 from terp.session.context.namespaces import Namespaces
 from terp.store.export.saving import KeptCode, cut_story, differences, script_differences, with_dependencies
 from terp.store.export.script import distributions_of
@@ -60,7 +60,7 @@ async def _exported(context: ReplContext, format_: str, path: str) -> None:
         session.folder,
         cast("Format", format_),
         place_in(context, path),
-        scrubber=_scrubber(context),
+        redactor=_redactor(context),
         distributions=lambda: distributions_of(find_python(context.settings.python, environ).path),
     )
     context.say(f"{written} ({size_of(written.stat().st_size)})")
@@ -77,7 +77,7 @@ async def save_message(context: ReplContext, path: str) -> None:
     if not messages:
         context.say("Nothing was said yet.")
         return
-    text = to_json(messages, _scrubber(context))
+    text = to_json(messages, _redactor(context))
     written = write_new(place_in(context, path or _MESSAGES), text.encode("utf-8", "replace"))
     size = size_of(written.stat().st_size)
     context.say(f"{written} ({counted(len(messages), 'message')}, {size})")
@@ -101,10 +101,10 @@ async def load_message(context: ReplContext, path: str) -> None:
     )
 
 
-def _scrubber(context: ReplContext) -> Scrubber:
-    """Return the scrubber of this session's secrets."""
+def _redactor(context: ReplContext) -> Redactor:
+    """Return the redactor of this session's secrets."""
     secrets = context.session.resources.secrets or Secrets(context.environ, context.settings)
-    return secrets.scrubber()
+    return secrets.redactor()
 
 
 def place_in(context: ReplContext, path: str) -> Path:
@@ -142,7 +142,7 @@ async def save(context: ReplContext, argument: str) -> None:
     cut = await _cut(context, names)
     secrets = context.session.resources.secrets or Secrets(context.environ, context.settings)
     written = await asyncio.to_thread(
-        _written, context, cut, format_, place_in(context, path), secrets.scrubber()
+        _written, context, cut, format_, place_in(context, path), secrets.redactor()
     )
     context.say(
         f"{written} ({size_of(written.stat().st_size)}): {len(cut.runs)} of {counted(cut.of, 'run')}"
@@ -152,11 +152,11 @@ async def save(context: ReplContext, argument: str) -> None:
     if unread:
         context.say(f"Kept because its effects are unknown: {', '.join(unread)}.")
     script = written if format_ == "py" else None
-    await _check(context, cut, names, script, secrets.scrubber())
+    await _check(context, cut, names, script, secrets.redactor())
 
 
 async def _check(
-    context: ReplContext, cut: KeptCode, names: Sequence[str], script: Path | None, scrubber: Scrubber
+    context: ReplContext, cut: KeptCode, names: Sequence[str], script: Path | None, redactor: Redactor
 ) -> None:
     kernels = context.session.kernels
     if not isinstance(kernels, LocalKernels) or kernels.attached:
@@ -168,7 +168,7 @@ async def _check(
         context.say("It was not run again.")
         return
     try:
-        as_script, found = await _differing(context, kernels.fresh(), cut, names, script, scrubber)
+        as_script, found = await _differing(context, kernels.fresh(), cut, names, script, redactor)
     except TerpError as error:
         context.say(f"It could not be run again: {error.message}")
         return
@@ -187,10 +187,10 @@ async def _differing(
     cut: KeptCode,
     names: Sequence[str],
     script: Path | None,
-    scrubber: Scrubber,
+    redactor: Redactor,
 ) -> tuple[list[str], list[str]]:
     """Return the differences of the script's run, and of the cells' run; the kernels are closed."""
-    limits, as_kept = limits_of(context.settings), scrubber.redacted
+    limits, as_kept = limits_of(context.settings), redactor.redacted
     try:
         as_script = (
             await script_differences(script, cut.runs, fresh, limits, as_kept=as_kept) if script else []
@@ -216,9 +216,9 @@ async def _cut(context: ReplContext, names: Sequence[str]) -> KeptCode:
     return await asyncio.to_thread(lambda: cut_story(story_of(records, session.folder), names))
 
 
-def _written(context: ReplContext, cut: KeptCode, format_: str, target: Path, scrubber: Scrubber) -> Path:
+def _written(context: ReplContext, cut: KeptCode, format_: str, target: Path, redactor: Redactor) -> Path:
     known = distributions_of(find_python(context.settings.python, context.environ).path)
-    story = redacted(cut.story, scrubber)
+    story = redacted(cut.story, redactor)
     if format_ == "ipynb":
         story = with_dependencies(story, known)
     return write_story(story, cast("Format", format_), target, lambda: known)

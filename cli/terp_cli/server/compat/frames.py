@@ -8,7 +8,7 @@ from typing import Any, assert_never
 from terp import events as on
 from terp.events import TurnStarted
 from terp.events.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
-from terp.secrets.stream_redactor import StreamRedactor
+from terp.secrets.redactor import StreamRedactor
 from terp.session.observation import plain_of
 from terp.text.plain import without_escapes
 from terp_cli.server.compat.accumulating import Frame
@@ -315,7 +315,7 @@ class LogFollower:
         self.frames = FrameBuilder()
         self._show = show
         self._began = began
-        self._redaction = StreamRedactor(served.session.resources.scrubber)
+        self._redaction = StreamRedactor(served.session.resources.redactor)
         self._read = served.session.log.last
         self._following = asyncio.create_task(self._follow())
 
@@ -345,7 +345,7 @@ class LogFollower:
 
     def _clean(self, frame: Frame) -> Frame:
         # A picture has no words, and must stay as it is.
-        return frame if frame.get("type") == "image" else self.served.scrubber.redacted_fields(frame)
+        return frame if frame.get("type") == "image" else self.served.redactor.redacted_fields(frame)
 
     async def _follow(self) -> None:
         while not self.served.closed:

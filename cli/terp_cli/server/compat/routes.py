@@ -254,7 +254,7 @@ async def run(conversation: SharedConversation, language: str, code: str) -> lis
                 pieces += pieces_of(output)
             case CodeRejected(reason=reason) if record.number <= ended:
                 pieces.append(printed(reason))
-    return [_piece_json(piece, served.scrubber.redacted) for piece in _joined(pieces)]
+    return [_piece_json(piece, served.redactor.redacted) for piece in _joined(pieces)]
 
 
 def _joined(pieces: list[Piece]) -> list[Piece]:

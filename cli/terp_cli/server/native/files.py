@@ -167,7 +167,7 @@ def _exported(served: Served, format: Literal["ipynb", "py", "md", "html"]) -> t
     with _temporary_folder() as folder:
         records = served.session.log.since(0)
         target = folder / f"{served.id}.{format}"
-        path = export(records, served.session.folder, format, target, scrubber=served.scrubber)
+        path = export(records, served.session.folder, format, target, redactor=served.redactor)
         beside = sorted(one for one in folder.rglob("*") if one.is_file() and one != path)
         if not beside:
             return path.name, path.read_bytes()

@@ -264,7 +264,7 @@ def session_info(served: Served) -> SessionInfo:
         spent_usd=session.spent_usd,
         usage=UsageInfo(**usage_json(session.budget.used)),
         questions=_questions(served),
-        pending=[served.scrubber.redacted(code) for code in session.pending],
+        pending=[served.redactor.redacted(code) for code in session.pending],
     )
 
 
@@ -293,9 +293,9 @@ def _questions(served: Served) -> list[QuestionInfo]:
             QuestionInfo(
                 question_id=asked.question_id,
                 kind=asked.kind,
-                what=served.scrubber.redacted(asked.what),
+                what=served.redactor.redacted(asked.what),
                 secret=asked.secret,
-                why=served.scrubber.redacted(more.why) if more else "",
+                why=served.redactor.redacted(more.why) if more else "",
                 options=[OptionInfo(letter=option.letter, does=option.does) for option in options],
                 call_id=proposed.call_id if proposed else "",
                 digest=proposed.digest if proposed else "",

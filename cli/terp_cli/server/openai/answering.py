@@ -17,7 +17,7 @@ from terp.events.log import Record
 from terp.events.messages import Assistant, Attachment, Image, Message, Result, ToolCall
 from terp.models import tool
 from terp.person import Decline, Run
-from terp.secrets.stream_redactor import StreamRedactor
+from terp.secrets.redactor import StreamRedactor
 from terp.session.session import Session
 from terp.text.fences import quoted
 from terp_cli.server.failures import RequestRefused
@@ -183,7 +183,7 @@ class ChatAnswer:
     async def _records(self, turn: ServedTurn) -> AsyncGenerator[Record, None]:
         """Yield the turn's records without secrets, until it ends or a question waits for the client."""
         served = self.thread.served
-        log, redaction = served.session.log, StreamRedactor(served.session.resources.scrubber)
+        log, redaction = served.session.log, StreamRedactor(served.session.resources.redactor)
         while True:
             over = turn.ended.done() or served.closed
             asked = served.person.is_asked and self._question is not None
@@ -213,7 +213,7 @@ class ChatAnswer:
         self._check(self._finished)
         if self._finished.error:
             problem = f"{self._finished.error} {self._finished.remedy}".rstrip()
-            yield AnswerDelta(self.markdown.block(quoted(served.scrubber.redacted(problem))))
+            yield AnswerDelta(self.markdown.block(quoted(served.redactor.redacted(problem))))
         calls = calls_left(served.session.history, self.said.tools)
         if calls:
             yield AnswerEnded("tool_calls", calls)
@@ -226,7 +226,7 @@ class ChatAnswer:
             return
         if not (self.markdown.begun or self.has_run or self.said.new.results):
             _take_back(self.thread.served)
-        redacted = self.thread.served.scrubber.redacted
+        redacted = self.thread.served.redactor.redacted
         raise RequestRefused(
             status, redacted(finished.error), redacted(finished.remedy), code=finished.reason
         )
@@ -307,11 +307,11 @@ def question_text(served: Served, question: Open) -> str:
     asked = question.asked
     if asked.kind == "approval":
         return ASKS_TO_RUN
-    what = served.scrubber.redacted(asked.what)
+    what = served.redactor.redacted(asked.what)
     if asked.kind == "input":
         return f"The code waits for a line: {what}".rstrip()
     waiting = next((one for one in served.person.waiting if one.what == asked.what), None)
-    why = served.scrubber.redacted(waiting.why) if waiting else ""
+    why = served.redactor.redacted(waiting.why) if waiting else ""
     options = waiting.options if waiting else ()
     text = f"{what}\n\n{why}".rstrip()
     if asked.kind == "consent":

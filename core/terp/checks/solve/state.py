@@ -12,7 +12,7 @@ from terp.errors import SessionError
 from terp.text.files import make_private
 
 if TYPE_CHECKING:
-    from terp.secrets.scrubbing import Scrubber
+    from terp.secrets.redactor import Redactor
 
 VERSION = 1
 Step = Literal["solution", "tests", "check", "revise", "wait", "over"]
@@ -126,14 +126,14 @@ def is_problem(folder: Path) -> bool:
         return False
 
 
-def write_state(folder: Path, state: State, scrubber: "Callable[[], Scrubber]") -> None:
+def write_state(folder: Path, state: State, redactor: "Callable[[], Redactor]") -> None:
     """Store the state in place of the previous one; a reader finds one of the two, complete.
 
     Raises:
         OSError: it cannot be written.
     """
     make_private(folder)
-    text = json.dumps(scrubber().redacted_fields(to_json(state)), ensure_ascii=True, indent=1)
+    text = json.dumps(redactor().redacted_fields(to_json(state)), ensure_ascii=True, indent=1)
     begun = folder / f"{FILE_NAME}.new"
     with begun.open("w", encoding="utf-8") as file:
         file.write(f"{text}\n")

@@ -139,7 +139,7 @@ def _held(rows: Any) -> tuple[Held, ...]:
     if not texts:
         return tuple(Held(*row) for row in read)
     # 2 ms of the start, and few runs fail.
-    from terp.secrets.scrubbing import looks_secret  # noqa: PLC0415
+    from terp.secrets.redactor import looks_secret  # noqa: PLC0415
 
     secret = {text for name, text, _ in texts if is_secret_name(name) or looks_secret(text)}
     return tuple(Held(row[0], row[-1] if row[1] in secret else row[1]) for row in read)

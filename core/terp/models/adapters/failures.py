@@ -202,11 +202,11 @@ def message_in(body: str) -> str:
 
 def without_secrets(text: str, key: str = "") -> str:
     """`text` with `key`, and what looks like one, replaced: providers quote the key they refuse."""
-    from terp.secrets.scrubbing import REDACTED, Scrubber  # noqa: PLC0415  (few requests fail)
+    from terp.secrets.redactor import REDACTED, Redactor  # noqa: PLC0415  (few requests fail)
 
     if len(key) >= 8:
         text = text.replace(key, "[key]")
-    return Scrubber().redacted(_SECRET.sub("[key]", text)).replace(REDACTED, "[key]")
+    return Redactor().redacted(_SECRET.sub("[key]", text)).replace(REDACTED, "[key]")
 
 
 def retry_after_s(headers: Mapping[str, str], body: str = "", *, now: float | None = None) -> float | None:

@@ -31,7 +31,7 @@ from terp.errors import ContextFull, SettingsError
 from terp.events.messages import Assistant, Message, ToolCall
 from terp.events.model import CallDelta, Chunk, ReasoningChunk, Replied, TextChunk, Usage
 from terp.models.tool import NAME, fresh_ids, ids_in, tool_call
-from terp.secrets.scrubbing import Scrubber
+from terp.secrets.redactor import Redactor
 
 _FIELDS = {"request", "reply", "usage", "finish", "extras", "too_long", "pin", "skip"}
 _PIECE = 6
@@ -157,11 +157,11 @@ class BadReply(ValueError):
     """A recorded reply is not in the form above; the message says what is wrong."""
 
 
-def reply_as_json(chunks: Sequence[Chunk], replied: Replied, scrubber: Scrubber) -> dict[str, Any]:
+def reply_as_json(chunks: Sequence[Chunk], replied: Replied, redactor: Redactor) -> dict[str, Any]:
     """Return the fields `reply`, `usage`, `finish` and `extras` of an entry; secrets are taken out."""
     items: list[dict[str, Any]] = []
     seen: set[int] = set()
-    for (kind, position), run in groupby(_redacted(chunks, scrubber), key=lambda piece: piece[0]):
+    for (kind, position), run in groupby(_redacted(chunks, redactor), key=lambda piece: piece[0]):
         pieces = [text for _, text, _ in run if text or kind == "call"]
         if kind != "call":
             items += [{f"{kind}_pieces": pieces}] if pieces else []
@@ -169,7 +169,7 @@ def reply_as_json(chunks: Sequence[Chunk], replied: Replied, scrubber: Scrubber)
             items.append({"call": {"position": position, "pieces": pieces}})
         else:
             seen.add(position)
-            items.append({"call": _call_as_json(replied.message.calls[position], pieces, scrubber)})
+            items.append({"call": _call_as_json(replied.message.calls[position], pieces, redactor)})
     entry: dict[str, Any] = {"reply": items}
     for usage in [chunk for chunk in chunks if isinstance(chunk, Usage)][-1:]:
         entry["usage"] = {
@@ -181,16 +181,16 @@ def reply_as_json(chunks: Sequence[Chunk], replied: Replied, scrubber: Scrubber)
     if replied.finish_reason:
         entry["finish"] = replied.finish_reason
     if replied.message.extras:
-        entry["extras"] = scrubber.redacted_value(replied.message.extras)
+        entry["extras"] = redactor.redacted_value(replied.message.extras)
     return entry
 
 
-def _call_as_json(call: ToolCall, pieces: Sequence[str], scrubber: Scrubber) -> dict[str, Any]:
+def _call_as_json(call: ToolCall, pieces: Sequence[str], redactor: Redactor) -> dict[str, Any]:
     written: dict[str, Any] = {"name": call.name, "id": call.id, "pieces": pieces}
-    return {**written, "extras": scrubber.redacted_value(call.extras)} if call.extras else written
+    return {**written, "extras": redactor.redacted_value(call.extras)} if call.extras else written
 
 
-def _redacted(chunks: Sequence[Chunk], scrubber: Scrubber) -> list[tuple[_Lane, str, str]]:
+def _redacted(chunks: Sequence[Chunk], redactor: Redactor) -> list[tuple[_Lane, str, str]]:
     """(lane, text, name) of every piece; each lane is one text in which secrets are looked for."""
     pieces: list[tuple[_Lane, str, str]] = []
     for chunk in chunks:
@@ -204,7 +204,7 @@ def _redacted(chunks: Sequence[Chunk], scrubber: Scrubber) -> list[tuple[_Lane, 
             case _:
                 pass
     clean = {
-        lane: iter(scrubber.redacted_pieces([text for other, text, _ in pieces if other == lane]))
+        lane: iter(redactor.redacted_pieces([text for other, text, _ in pieces if other == lane]))
         for lane in {lane for lane, _, _ in pieces}
     }
     return [(lane, next(clean[lane]), name) for lane, _, name in pieces]

@@ -14,7 +14,7 @@ from terp.events.messages import Message
 from terp.events.model import Chunk, Model, Replied, Retrying, demanded
 from terp.models.recording.file import Recording, RecordingEntry, reply_as_json
 from terp.models.recording.recorded_request import answers, difference, digest, likeness, request_as_json
-from terp.secrets.scrubbing import Scrubber
+from terp.secrets.redactor import Redactor
 
 ReplayMode = Literal["strict", "new", "sequence"]
 
@@ -32,12 +32,12 @@ class RecordingModel:
         inner: Model,
         path: Path | str,
         *,
-        scrubber: Scrubber | None = None,
+        redactor: Redactor | None = None,
         sampling: Mapping[str, Any] | None = None,
     ) -> None:
         self._inner = inner
         self._recording = Recording(path)
-        self._scrubber = scrubber or Scrubber()
+        self._redactor = redactor or Redactor()
         self._sampling = sampling or {}
 
     @property
@@ -54,9 +54,9 @@ class RecordingModel:
             SettingsError: the recording cannot be written; before anything is sent.
         """
         sampling = {**self._sampling, **demanded(tools)}
-        request = request_as_json(self.name, messages, tools, sampling, self._scrubber)
+        request = request_as_json(self.name, messages, tools, sampling, self._redactor)
         self._recording.make_sure_it_can_be_written()
-        chunks = recorded(self._inner.stream(messages, tools), request, self._recording, self._scrubber)
+        chunks = recorded(self._inner.stream(messages, tools), request, self._recording, self._redactor)
         async with aclosing(chunks):
             async for chunk in chunks:
                 yield chunk
@@ -83,7 +83,7 @@ class ReplayModel:
         mode: ReplayMode = "strict",
         inner: Model | None = None,
         *,
-        scrubber: Scrubber | None = None,
+        redactor: Redactor | None = None,
         sampling: Mapping[str, Any] | None = None,
         name: str = "",
         pace: Callable[[], Awaitable[None]] | None = None,
@@ -94,7 +94,7 @@ class ReplayModel:
         self._entries = self._recording.entries()
         self._mode = mode
         self._inner = inner
-        self._scrubber = scrubber or Scrubber()
+        self._redactor = redactor or Redactor()
         self._sampling = sampling or {}
         self._name = name or (inner.name if inner else self._recorded_name())
         self._pace = pace
@@ -118,13 +118,13 @@ class ReplayModel:
             ContextFull: the model could not read a request of this length.
         """
         sampling = {**self._sampling, **demanded(tools)}
-        request = request_as_json(self.name, messages, tools, sampling, self._scrubber)
+        request = request_as_json(self.name, messages, tools, sampling, self._redactor)
         entry = self._next_entry() if self._mode == "sequence" else self._entry_for(request)
         self.answered_by.append(entry.line if entry else 0)
         if entry is None:
             if self._mode != "new" or self._inner is None:
                 raise self._miss(request)
-            chunks = recorded(self._inner.stream(messages, tools), request, self._recording, self._scrubber)
+            chunks = recorded(self._inner.stream(messages, tools), request, self._recording, self._redactor)
         else:
             chunks = self._paced(entry.chunks(messages))
         async with aclosing(chunks):
@@ -184,7 +184,7 @@ class ReplayModel:
 
 
 async def recorded(
-    chunks: AsyncGenerator[Chunk, None], request: Mapping[str, Any], recording: Recording, scrubber: Scrubber
+    chunks: AsyncGenerator[Chunk, None], request: Mapping[str, Any], recording: Recording, redactor: Redactor
 ) -> AsyncGenerator[Chunk, None]:
     """Yield the chunks of a reply; record it when it is complete, or that the request was too long."""
     heard: list[Chunk] = []
@@ -195,7 +195,7 @@ async def recorded(
                     case Retrying():
                         heard = []
                     case Replied():
-                        recording.append({"request": request, **reply_as_json(heard, chunk, scrubber)})
+                        recording.append({"request": request, **reply_as_json(heard, chunk, redactor)})
                     case _:
                         heard.append(chunk)
                 yield chunk

@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 from terp.events.messages import Assistant, Image, Message, Result, System, ToolCall, User
-from terp.secrets.scrubbing import Scrubber
+from terp.secrets.redactor import Redactor
 
 _DIFF_LINES = 30
 _LINE_WIDTH = 160
@@ -19,7 +19,7 @@ def request_as_json(
     messages: Sequence[Message],
     tools: Sequence[Mapping[str, Any]],
     sampling: Mapping[str, Any],
-    scrubber: Scrubber,
+    redactor: Redactor,
 ) -> dict[str, Any]:
     """Return the request; two that differ only in paths, ids, addresses, dates and timings are equal.
 
@@ -29,9 +29,9 @@ def request_as_json(
     names = _CallNames()
     return {
         "model": model,
-        "messages": [_message(message, names, scrubber) for message in messages],
-        "tools": scrubber.redacted_value(list(tools)),
-        "sampling": scrubber.redacted_value(dict(sampling)),
+        "messages": [_message(message, names, redactor) for message in messages],
+        "tools": redactor.redacted_value(list(tools)),
+        "sampling": redactor.redacted_value(dict(sampling)),
     }
 
 
@@ -91,41 +91,41 @@ class _CallNames:
         return self._latest.get(call_id, "no call")
 
 
-def _message(message: Message, names: _CallNames, scrubber: Scrubber) -> dict[str, Any]:
+def _message(message: Message, names: _CallNames, redactor: Redactor) -> dict[str, Any]:
     match message:
         case System(text=text):
-            return {"role": "system", "text": scrubber.steady(text, times=True)}
+            return {"role": "system", "text": redactor.steady(text, times=True)}
         case User(text=text, images=images):
             return {
                 "role": "user",
-                "text": scrubber.steady(text),
+                "text": redactor.steady(text),
                 **_images([_fingerprint(i) for i in images]),
             }
         case Assistant(text=text, calls=calls):
-            asked = [_call(call, names, scrubber) for call in calls]
-            return {"role": "assistant", "text": scrubber.steady(text), **({"calls": asked} if asked else {})}
+            asked = [_call(call, names, redactor) for call in calls]
+            return {"role": "assistant", "text": redactor.steady(text), **({"calls": asked} if asked else {})}
         case Result(call_id=call_id, text=text, images=images):
-            answer = {"role": "result", "of": names.of(call_id), "text": scrubber.steady(text, times=True)}
+            answer = {"role": "result", "of": names.of(call_id), "text": redactor.steady(text, times=True)}
             return {**answer, **_images([image.mime for image in images])}
 
 
-def _call(call: ToolCall, names: _CallNames, scrubber: Scrubber) -> dict[str, Any]:
+def _call(call: ToolCall, names: _CallNames, redactor: Redactor) -> dict[str, Any]:
     try:
-        arguments = _steady_value(json.loads(call.arguments), scrubber)
+        arguments = _steady_value(json.loads(call.arguments), redactor)
     except ValueError:
-        arguments = scrubber.steady(call.arguments)
+        arguments = redactor.steady(call.arguments)
     written: dict[str, Any] = {"id": names.new(call.id), "name": call.name, "arguments": arguments}
-    return {**written, "raw": scrubber.steady(call.raw)} if call.raw else written
+    return {**written, "raw": redactor.steady(call.raw)} if call.raw else written
 
 
-def _steady_value(value: Any, scrubber: Scrubber) -> Any:
+def _steady_value(value: Any, redactor: Redactor) -> Any:
     match value:
         case str():
-            return scrubber.steady(value)
+            return redactor.steady(value)
         case dict():
-            return {key: _steady_value(part, scrubber) for key, part in value.items()}
+            return {key: _steady_value(part, redactor) for key, part in value.items()}
         case [*parts]:
-            return [_steady_value(part, scrubber) for part in parts]
+            return [_steady_value(part, redactor) for part in parts]
     return value
 
 

@@ -11,7 +11,7 @@ from terp.events.outputs import Text
 from terp.events.run_log import LoggedRun, RunLog
 from terp.models.recording.file import RecordingEntry
 from terp.models.tool import Call, understand
-from terp.secrets.scrubbing import REDACTED
+from terp.secrets.redactor import REDACTED
 from terp.session.artifacts import with_picture
 from terp.session.proposals import digest_of
 

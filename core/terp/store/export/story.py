@@ -23,7 +23,7 @@ from terp.events import (
 from terp.events.log import Record
 from terp.events.outputs import Display, DisplayUpdate, Error, Output, Text
 from terp.events.run_log import LoggedRun, RunLog
-from terp.secrets.scrubbing import Scrubber
+from terp.secrets.redactor import Redactor
 from terp.session.artifacts import OUTPUTS, Artifacts, kept_at, mime_of, with_picture
 from terp.text.pictures import is_picture
 
@@ -185,37 +185,37 @@ class _StoryReader:
         return with_picture(display, self._folder)
 
 
-def redacted(story: Story, scrubber: Scrubber) -> Story:
-    """Return the story with every secret that `scrubber` knows redacted.
+def redacted(story: Story, redactor: Redactor) -> Story:
+    """Return the story with every secret that `redactor` knows redacted.
 
     A story holds whole texts, so that a secret is found also where it came in pieces.
     """
-    return replace(story, parts=tuple(_part(part, scrubber) for part in story.parts))
+    return replace(story, parts=tuple(_part(part, redactor) for part in story.parts))
 
 
-def _part(part: Part, scrubber: Scrubber) -> Part:
+def _part(part: Part, redactor: Redactor) -> Part:
     match part:
         case Prompt(text=text) | ReasoningPart(text=text) | Answer(text=text) | Remark(text=text):
-            return replace(part, text=scrubber.redacted(text))
+            return replace(part, text=redactor.redacted(text))
         case LoggedRun():
             return replace(
                 part,
-                code=scrubber.redacted(part.code),
-                reason=scrubber.redacted(part.reason),
-                outputs=tuple(_output(output, scrubber) for output in part.outputs),
+                code=redactor.redacted(part.code),
+                reason=redactor.redacted(part.reason),
+                outputs=tuple(_output(output, redactor) for output in part.outputs),
             )
 
 
-def _output(output: Output, scrubber: Scrubber) -> Output:
+def _output(output: Output, redactor: Redactor) -> Output:
     match output:
         case Text(text=text):
-            return replace(output, text=scrubber.redacted(text))
+            return replace(output, text=redactor.redacted(text))
         case Error(value=value, traceback=traceback):
-            lines = tuple(scrubber.redacted_pieces(traceback))
-            return replace(output, value=scrubber.redacted(value), traceback=lines)
+            lines = tuple(redactor.redacted_pieces(traceback))
+            return replace(output, value=redactor.redacted(value), traceback=lines)
         case Display(data=data):
             clean = {
-                mime: value if is_picture(mime) else scrubber.redacted_value(value)
+                mime: value if is_picture(mime) else redactor.redacted_value(value)
                 for mime, value in data.items()
             }
             return replace(output, data=clean)

@@ -9,7 +9,7 @@ from typing import Literal
 
 from terp.errors import TerpError
 from terp.events.log import Record
-from terp.secrets.scrubbing import Scrubber
+from terp.secrets.redactor import Redactor
 from terp.store.export.notebook import notebook
 from terp.store.export.page import page
 from terp.store.export.script import Distributions, script
@@ -32,14 +32,14 @@ def export(
     format: Format,  # noqa: A002  # the word a person types
     target: Path,
     *,
-    scrubber: Scrubber | None = None,
+    redactor: Redactor | None = None,
     distributions: Callable[[], Distributions] = packages_distributions,
 ) -> Path:
     """Write the session of `records` as a new file of `format`, and return its path.
 
     `folder` is the session's: pictures that the records only name are read there. `target` is the file,
     or a directory in which it is named by the session's title. An existing file is kept:
-    the new one gets `-2` after its name. `scrubber` takes secrets out; `distributions` returns the
+    the new one gets `-2` after its name. `redactor` takes secrets out; `distributions` returns the
     installed packages by module, for a script; the default are those beside terp. Takes its time
     (imports, large outputs): on an event loop it belongs into a thread.
 
@@ -49,8 +49,8 @@ def export(
     story = story_of(records, folder)
     if not story.parts:
         raise ExportFailed("There is nothing to export yet.")
-    if scrubber is not None:
-        story = redacted(story, scrubber)
+    if redactor is not None:
+        story = redacted(story, redactor)
     return write_story(story, format, target, distributions)
 
 

@@ -12,7 +12,7 @@ from terp.store.keeping import Keeper
 from terp.testing import EchoKernel, collect
 from terp_cli.repl.commands.conversation import outcome
 from tests.cli.repl.commands.here import ID, Here
-from tests.core.store.keeping import kept, scrubber
+from tests.core.store.keeping import kept, redactor
 
 TWO = ("plot iris.csv", "now in blue")
 
@@ -102,7 +102,7 @@ async def test_without_reasoning_that_is_said(tmp_path: Path) -> None:
 async def stored(here: Here, folder: Path, name: str, *asked: str) -> None:
     """Store a session of this directory, with these prompts."""
     path = here.places.sessions / name
-    keeper = Keeper(path, Header(name, str(folder.resolve()), 1.5e9, "0.1.0"), scrubber)
+    keeper = Keeper(path, Header(name, str(folder.resolve()), 1.5e9, "0.1.0"), redactor)
     session = kept(path, keeper=keeper)
     for prompt in asked:
         await collect(session, prompt)

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from terp.events.model import Model
-from terp.secrets.scrubbing import Scrubber
+from terp.secrets.redactor import Redactor
 from terp_cli.server.serving import JsonLines, lines_to
 from tests.cli.running import Terp, to
 from tests.cli.server.attacks.raw import Request, exchanged, json_request
@@ -47,7 +47,7 @@ async def test_no_answer_of_any_route_holds_a_secret_or_quotes_a_value(tmp_path:
 
 async def test_a_mistake_of_the_server_is_told_in_its_log_alone(tmp_path: Path) -> None:
     lines: list[str] = []
-    log = JsonLines(lines_to(lines.append, Scrubber(secrets=(SECRET, TOKEN)), quiet=False))
+    log = JsonLines(lines_to(lines.append, Redactor(secrets=(SECRET, TOKEN)), quiet=False))
     logging.getLogger("uvicorn.error").addHandler(log)
     async with attacked(tmp_path) as on:
         on.server.opener.model = _broken
@@ -64,7 +64,7 @@ async def test_what_a_client_writes_makes_no_line_of_the_log(tmp_path: Path) -> 
     lines: list[str] = []
     async with attacked(tmp_path) as on:
         await exchanged(on.port, Request(path=forged))
-        line = lines_to(lines.append, Scrubber(), quiet=False)
+        line = lines_to(lines.append, Redactor(), quiet=False)
         for fields in on.server.log:
             line(fields)
     assert [text.count("\n") for text in lines] == [1] * len(lines)

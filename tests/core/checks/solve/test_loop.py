@@ -17,7 +17,7 @@ from terp.checks.solve.state import (
     write_state,
 )
 from terp.errors import SessionError, Unavailable
-from terp.secrets.scrubbing import Scrubber
+from terp.secrets.redactor import Redactor
 from tests.core.checks.solve.solving import RIGHT, WRONG, adding, asserting, new, solving
 
 pytestmark = pytest.mark.anyio
@@ -95,7 +95,7 @@ async def test_a_model_that_cannot_be_reached_leaves_the_step_to_be_done_again(t
 
 async def test_the_state_is_read_as_it_was_written_without_secrets(tmp_path: Path) -> None:
     state = new()
-    write_state(tmp_path, state, Scrubber)
+    write_state(tmp_path, state, Redactor)
     assert (read_state(tmp_path), is_problem(tmp_path)) == (state, True)
     assert [path.name for path in tmp_path.iterdir()] == [FILE_NAME]
 

@@ -5,7 +5,7 @@ import pytest
 
 from terp.events import TextDelta
 from terp.events.outputs import Display, Error, Text
-from terp.secrets.scrubbing import Scrubber
+from terp.secrets.redactor import Redactor
 from terp.store.export.writing import FORMATS, ExportFailed, Format, export, slug
 from tests.core.store.export.scripted import FOLDER, png, ran, records, session, turn
 
@@ -64,7 +64,7 @@ def test_secrets_are_taken_out_wherever_they_came_in_pieces(tmp_path: Path, form
             status="error",
         ),
     )
-    text = export(records(events), FOLDER, format_, tmp_path, scrubber=Scrubber()).read_text(encoding="utf-8")
+    text = export(records(events), FOLDER, format_, tmp_path, redactor=Redactor()).read_text(encoding="utf-8")
     assert "[redacted]" in text
     assert "abcdefghijkl" not in text
 

@@ -14,7 +14,7 @@ from terp.errors import NobodyThere
 from terp.events.log import EventLog
 from terp.person import Person
 from terp.person.dialog import UserDialog
-from terp.secrets.scrubbing import Scrubber
+from terp.secrets.redactor import Redactor
 from terp.settings.mcp_servers import McpServer
 from terp.testing import ScriptedPerson
 from terp.tools.mcp.connection import ServerConnection
@@ -51,7 +51,7 @@ class Room:
         self.log = EventLog(clock=lambda: 0.0)
         self.dialog = UserDialog(self.log, person or ScriptedPerson(), drawn)
         environ = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "GIVEN": "from terp", "API_KEY": "secret"}
-        redacted = Scrubber().redacted
+        redacted = Redactor().redacted
         self.programs = Programs(environ, str(tmp_path), tmp_path / "logs", redacted)
         self.servers = Servers(servers, self.programs, ServerQuestions(self.dialog).elicit)
 

@@ -15,7 +15,7 @@ from terp.events.model import CallDelta, Chunk, ReasoningChunk, Replied, TextChu
 from terp.models.recording.file import BadReply, Recording, reply_as_json, reply_from_json
 from terp.models.recording.models import ReplayModel
 from terp.models.recording.recorded_request import request_as_json
-from terp.secrets.scrubbing import Scrubber, secrets_in
+from terp.secrets.redactor import Redactor, secrets_in
 from tests.core.models.fakes import FakeModel, cut, patient
 from tests.core.models.recorder import answer, entries, in_turn, record, write
 
@@ -91,7 +91,7 @@ def test_a_key_that_is_none_hides_nothing_else() -> None:
     ],
 )
 def test_what_stands_in_an_address_or_after_a_name_is_told_from_the_rest(text: str, clean: str) -> None:
-    assert Scrubber().redacted(text) == clean
+    assert Redactor().redacted(text) == clean
 
 
 @pytest.mark.parametrize("before", ["", "a", "ab"])
@@ -99,13 +99,13 @@ def test_what_stands_in_an_address_or_after_a_name_is_told_from_the_rest(text: s
 def test_a_value_is_found_in_base64_wherever_it_stands_there(before: str, after: str) -> None:
     secret = "a-value-of-mine?>"
     encoded = base64.b64encode(f"{before}{secret}{after}".encode()).decode()
-    clean = Scrubber((secret,)).redacted(encoded)
+    clean = Redactor((secret,)).redacted(encoded)
     assert "[redacted]" in clean
     assert len(clean) - len("[redacted]") <= 8
 
 
 def test_a_value_is_found_in_an_address() -> None:
-    assert Scrubber(("p4ss/word@1",)).redacted("?key=p4ss%2Fword%401&x") == "?key=[redacted]&x"
+    assert Redactor(("p4ss/word@1",)).redacted("?key=p4ss%2Fword%401&x") == "?key=[redacted]&x"
 
 
 def test_the_password_of_a_proxy_is_secret_as_it_is_and_as_it_is_written() -> None:
@@ -123,10 +123,10 @@ async def test_no_secret_reaches_the_file(path: Path, secret: str) -> None:
         CallDelta(0, "execute" if number == 0 else "", piece) for number, piece in enumerate(arguments)
     ]
     asked: list[Message] = [User(secret), replied.message, Result("a", secret)]
-    await record(path, asked, inner=FakeModel([*pieces, *written, replied]), scrubber=Scrubber(KEYS))
+    await record(path, asked, inner=FakeModel([*pieces, *written, replied]), redactor=Redactor(KEYS))
     for known in (secret, secret[-6:], json.dumps(secret)[1:-1]):
         assert known not in json.dumps(entries(path), ensure_ascii=False)
-    assert await answer(ReplayModel(path, scrubber=Scrubber(KEYS)), asked) == "is [redacted] !"
+    assert await answer(ReplayModel(path, redactor=Redactor(KEYS)), asked) == "is [redacted] !"
 
 
 def test_only_variables_named_as_secrets_hold_them() -> None:
@@ -134,7 +134,7 @@ def test_only_variables_named_as_secrets_hold_them() -> None:
 
 
 def request(*messages: Message) -> dict[str, Any]:
-    return request_as_json("m", messages, [], {}, Scrubber(cwd="/proj/a", home="/home/u"))
+    return request_as_json("m", messages, [], {}, Redactor(cwd="/proj/a", home="/home/u"))
 
 
 @pytest.mark.parametrize(
@@ -155,8 +155,8 @@ def test_what_differs_from_run_to_run_does_not_count_in_a_result(one: str, other
 
 def test_the_directories_of_the_machine_do_not_count() -> None:
     here = request(User("/proj/a/data.csv and /home/u/x"))
-    scrubber = Scrubber(cwd="/home/v/project", home="/home/v")
-    there = request_as_json("m", [User("/home/v/project/data.csv and /home/v/x")], [], {}, scrubber)
+    redactor = Redactor(cwd="/home/v/project", home="/home/v")
+    there = request_as_json("m", [User("/home/v/project/data.csv and /home/v/x")], [], {}, redactor)
     assert here == there
     assert request(User("/proj/ab")) != request(User("<cwd>b"))
 
@@ -200,24 +200,24 @@ def test_any_reply_comes_back_as_it_was(pieces: list[Any]) -> None:
         else:
             chunks.append(piece)
     calls = tuple(ToolCall(f"id{number}", "execute", "{}") for number in numbers.values())
-    entry = reply_as_json(chunks, Replied(Assistant("", calls)), Scrubber())
+    entry = reply_as_json(chunks, Replied(Assistant("", calls)), Redactor())
     assert reply_from_json(json.loads(json.dumps(entry)))[:-1] == chunks
 
 
 @patient
 @given(st.text("sk-abc123ABC=.\n eyJghp_", max_size=60), st.lists(st.integers(1, 9), min_size=1, max_size=4))
 def test_pieces_are_redacted_as_their_whole(text: str, sizes: list[int]) -> None:
-    scrubber = Scrubber(("abc123AB", "ghp_ghp_"))
+    redactor = Redactor(("abc123AB", "ghp_ghp_"))
     pieces = cut(text + " sk-" + "a" * 20 + text, sizes)
-    redacted = scrubber.redacted_pieces(pieces)
-    assert ("".join(redacted), len(redacted)) == (scrubber.redacted("".join(pieces)), len(pieces))
+    redacted = redactor.redacted_pieces(pieces)
+    assert ("".join(redacted), len(redacted)) == (redactor.redacted("".join(pieces)), len(pieces))
 
 
 @pytest.mark.parametrize("begun", ["sk-", "eyJ-", "ghp_", "xoxa-", "-----BEGIN PRIVATE KEY-----\n"])
 def test_what_could_begin_a_secret_over_and_over_costs_no_more_than_other_text(begun: str) -> None:
     text = begun * (200_000 // len(begun))
     started = time.process_time()
-    Scrubber().redacted(text)
+    Redactor().redacted(text)
     # Begun anew at each of them it took 10 to 20 s.
     assert time.process_time() - started < 2.0
 

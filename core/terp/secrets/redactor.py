@@ -1,18 +1,37 @@
-"""Redaction of secrets in any text or JSON value, and of text that differs from run to run."""
+"""Redaction of secrets: in a whole text or JSON value, and in a text or events that come in pieces.
+
+A secret can begin in one piece and end in another, so that neither holds it whole. The end of a piece in
+which one may begin is held back until the next piece of the same text: mostly nothing, at most 20,000
+characters. What a process holds back when it is killed is lost.
+"""
 
 import base64
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from os.path import exists
 from typing import Any
 from urllib.parse import quote, unquote
 
 from terp.analysis.effects.secret_names import is_secret_name
+from terp.events import (
+    CodeDelta,
+    CodeFinished,
+    Event,
+    LateOutput,
+    Printed,
+    ReasoningDelta,
+    TextDelta,
+    TurnFinished,
+)
+from terp.events.log import Record
+from terp.events.outputs import Text
 from terp.text.pictures import is_picture
 
 REDACTED = "[redacted]"
+_Stream = tuple[str, ...]
+_OF_MODEL = ("text", "reasoning", "code")
 # A secret can follow an escape in JSON text: the "n" of "\n" is no part of a word.
 _START = r"(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt]))"
 _SECRET = re.compile(
@@ -153,7 +172,7 @@ def _first_parts(value: str, text: str) -> Iterator[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Scrubber:
+class Redactor:
     """Takes secrets and volatile text out of what is recorded.
 
     `secrets` are exact values; `cwd`, `home` and `temporary` directories, as absolute paths ("" for
@@ -271,7 +290,7 @@ class Scrubber:
 def looks_secret(text: str) -> bool:
     """Return True if a short text has the form of a key, or a word in it that seems to be made at random."""
     words = _BETWEEN_WORDS.split(text)
-    return any(map(_RANDOM.fullmatch, words)) or Scrubber().redacted(text) != text
+    return any(map(_RANDOM.fullmatch, words)) or Redactor().redacted(text) != text
 
 
 def _shapes(text: str, marks: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -336,3 +355,108 @@ def written_forms(secret: str) -> Iterator[str]:
         encoded = base64.b64encode(bytes(before) + content)[lost:whole].decode()
         yield encoded
         yield encoded.replace("+", "-").replace("/", "_")
+
+
+class TextRedactor:
+    """Redacts one text that comes in pieces."""
+
+    def __init__(self, redactor: Callable[[], Redactor]) -> None:
+        self._redactor = redactor
+        self.held = ""
+
+    def passed(self, piece: str) -> str:
+        """Return what can be written by now, redacted."""
+        redactor, text = self._redactor(), self.held + piece
+        settled = redactor.settled(text)
+        self.held = text[settled:]
+        return redactor.redacted(text[:settled])
+
+    def rest(self) -> str:
+        """Return what was held back, redacted, when no other piece follows."""
+        held, self.held = self.held, ""
+        return self._redactor().redacted(held)
+
+
+class StreamRedactor:
+    """Redacts the pieces of text among the records of one session; other records pass as they are.
+
+    Text that is held back passes before whatever follows it in the same text's place: the model's text
+    before its code and before any other event; a run's output before a display of that run and before its
+    end; late output before a display of its run and at the end of a turn. Events beside a run do not part
+    its output. Every outlet of events uses this rule: the log, stream-json and the server.
+    """
+
+    def __init__(self, redactor: Callable[[], Redactor]) -> None:
+        """Ask `redactor` for each piece: other settings have other secrets."""
+        self._redactor = redactor
+        self._held: dict[_Stream, tuple[TextRedactor, Record]] = {}
+
+    def passed(self, record: Record) -> Iterator[Record]:
+        """Yield the records to show in place of this one, all with its number. Empty pieces are left out."""
+        piece = piece_of(record.event)
+        if piece is None:
+            for stream in [stream for stream in self._held if _comes_before(stream, record.event)]:
+                yield from self._released(stream, record.number)
+            yield record
+            return
+        stream, text = piece
+        if stream[0] in _OF_MODEL:
+            for other in [one for one in self._held if one[0] in _OF_MODEL and one != stream]:
+                yield from self._released(other, record.number)
+        pieces = self._held.pop(stream)[0] if stream in self._held else TextRedactor(self._redactor)
+        clean = pieces.passed(text)
+        if pieces.held:
+            self._held[stream] = pieces, record
+        yield from _with(record, clean)
+
+    def rest(self) -> Iterator[Record]:
+        """Yield all that is held back, when no other record follows."""
+        for stream, (_, record) in list(self._held.items()):
+            yield from self._released(stream, record.number)
+
+    def _released(self, stream: _Stream, number: int) -> Iterator[Record]:
+        pieces, record = self._held.pop(stream)
+        yield from _with(replace(record, number=number), pieces.rest())
+
+
+def piece_of(event: Event) -> tuple[_Stream, str] | None:
+    """Return the text that an event is a piece of, and the piece; None for any other event."""
+    match event:
+        case TextDelta(text=text, reference=""):
+            return ("text",), text
+        case ReasoningDelta(text=text):
+            return ("reasoning",), text
+        case CodeDelta(call_id=call_id, text=text):
+            return ("code", call_id), text
+        case Printed(call_id=call_id, output=Text(stream=stream, text=text)):
+            return ("printed", call_id, stream), text
+        case LateOutput(call_id=call_id, output=Text(stream=stream, text=text)):
+            return ("late", call_id, stream), text
+    return None
+
+
+def _comes_before(stream: _Stream, event: Event) -> bool:
+    """Return True if held text of `stream` comes before an event that is no piece of text."""
+    match stream, event:
+        case ("printed", call_id, _), CodeFinished(call_id=other) | Printed(call_id=other):
+            return call_id == other
+        case ("late", call_id, _), LateOutput(call_id=other):
+            return call_id == other
+        case ("late", *_), _:
+            return isinstance(event, TurnFinished)
+        case ("printed", *_), _:
+            return False
+    return True
+
+
+def _with(record: Record, text: str) -> Iterator[Record]:
+    """Yield the record with its text replaced; nothing for an empty text."""
+    if not text:
+        return
+    match record.event:
+        case TextDelta(text=before) | ReasoningDelta(text=before) | CodeDelta(text=before) as event:
+            # Nearly always nothing is to be changed.
+            yield record if text == before else replace(record, event=replace(event, text=text))
+        case Printed(output=Text() as output) | LateOutput(output=Text() as output) as event:
+            whole = replace(output, text=text)
+            yield record if text == output.text else replace(record, event=replace(event, output=whole))
