@@ -27,7 +27,7 @@ from terp.text.files import make_private
 from terp.text.peek import Room
 from terp_cli.fronts.invocation import STDIN, Invocation
 from terp_cli.fronts.oneshot import OneShotPrompt, one_shot, wanted_by, write_variable
-from terp_cli.line.stdin import Piped, read_prompt, take_data
+from terp_cli.line.piped import Piped, read_prompt, take_data
 from terp_cli.repl.keeping import SessionOpener, place_of, prune_soon, resumed_by, what_first
 from terp_cli.repl.trusting import settled
 

@@ -7,16 +7,13 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from terp.events.outputs import Display, DisplayUpdate
-from terp.secrets.redactor import TextRedactor
+from terp.secrets.redactor import Redactor, TextRedactor
 from terp.text import pictures
 from terp.text.files import content_of, make_private, new_file
 from terp.text.plain import is_wordless, mended
-
-if TYPE_CHECKING:
-    from terp.secrets.redactor import Redactor
 
 OUTPUTS = "outputs"
 """The folder of these files in the folder of a session."""
@@ -51,11 +48,11 @@ class Artifacts:
     """
 
     def __init__(
-        self, folder: Path, home: Path | None = None, redactor: "Callable[[], Redactor] | None" = None
+        self, folder: Path, home: Path | None = None, redactor: Callable[[], Redactor] | None = None
     ) -> None:
         self.folder = folder
         self.home = home or folder
-        self.redactor = redactor or _shapes
+        self.redactor = redactor or Redactor
         self._counts: dict[str, int] = {}
 
     def save(self, run: str, display: Shown) -> Shown:
@@ -172,13 +169,6 @@ def with_picture(display: Shown, folder: Path) -> Shown:
     is_text = mime.endswith("xml")
     data = content.decode("utf-8", "replace") if is_text else base64.b64encode(content).decode()
     return dataclasses.replace(display, data={**display.data, mime: data})
-
-
-def _shapes() -> "Redactor":
-    """Return what redacts texts that look like secrets."""
-    from terp.secrets.redactor import Redactor  # noqa: PLC0415  (not needed without output)
-
-    return Redactor()
 
 
 def _content(display: Shown, redacted: Callable[[str], str]) -> tuple[str, bytes] | None:

@@ -76,22 +76,20 @@ class Proposals:
 
     def _proposed(self, call: Call, code: str, kernel: Kernel) -> tuple[CodeProposed, Ruling]:
         # Its tables are not needed before there is code.
-        from terp.analysis.effects.cells import effects_of  # noqa: PLC0415
-        from terp.analysis.effects.known import SessionNames  # noqa: PLC0415
-        from terp.analysis.effects.python import SERVERS, SHIPPED, TOOL  # noqa: PLC0415
+        from terp.analysis.effects import cells, known  # noqa: PLC0415
 
         if call.language not in self._names:
-            self._names[call.language] = SessionNames(self._log, call.language)
+            self._names[call.language] = known.SessionNames(self._log, call.language)
         resources = self._resources
         offered = {
-            tool.name: f"{SHIPPED}.{tool.name}" if is_shipped(tool) else TOOL
+            tool.name: f"{known.SHIPPED}.{tool.name}" if is_shipped(tool) else known.TOOL
             for tool in resources.toolbox.tools
         }
         if resources.servers is not None:
-            offered["mcp"] = SERVERS
+            offered["mcp"] = known.SERVERS
         # A variable of the same name hides a tool.
-        known = {**offered, **self._names[call.language].known()}
-        effects = effects_of(call.language, code, known, kernel.cwd)
+        names = {**offered, **self._names[call.language].known()}
+        effects = cells.effects_of(call.language, code, names, kernel.cwd)
         ruling = resources.rules.ruling(call.language, code, effects)
         proposed = CodeProposed(
             call.id,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from terp.analysis.rules.deciding import Rules
 from terp.models.facts.model_facts import ModelFacts, Window, list_price
+from terp.secrets.redactor import Redactor
 from terp.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from terp.kernels.environments.missing import MissingPackages
     from terp.kernels.sandbox.confinement import Confinement
     from terp.secrets.known_secrets import Secrets
-    from terp.secrets.redactor import Redactor
     from terp.session.attaching import Attaching
     from terp.session.context.system_prompt import SystemPrompt
     from terp.session.cost.ledger import LedgerAccount
@@ -100,8 +100,6 @@ class SessionResources:
         """Return what redacts the known secrets; without any, what redacts texts that look like secrets."""
         if self.secrets is not None:
             return self.secrets.redactor()
-        from terp.secrets.redactor import Redactor  # noqa: PLC0415  (sessions without output do without)
-
         return Redactor()
 
     def redacted(self, text: str) -> str:

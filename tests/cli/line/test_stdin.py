@@ -10,7 +10,8 @@ import pytest
 
 from terp.errors import SettingsError
 from terp.text.peek import Room
-from terp_cli.line.stdin import Piped, prelude, read_prompt, source_of, take_data
+from terp_cli.line.piped import Piped, prelude, read_prompt, take_data
+from terp_cli.line.stdin import source_of
 
 
 class Pipe:

@@ -16,7 +16,6 @@ from terp.text.files import content_of
 from terp.text.plain import is_wordless
 from terp_cli.render import look
 from terp_cli.render.ansi import text_of
-from terp_cli.render.fold import wrapped
 from terp_cli.terminal.program_text import ProgramText
 from terp_cli.terminal.rows import Graphic
 from terp_cli.terminal.sanitise import one_line, readable
@@ -85,24 +84,14 @@ def _of_words(data: Mapping[str, Any], width: int, path: str, *, ascii_only: boo
 
 
 def _of_html(page: str, width: int, *, whole: bool) -> list[Text]:
-    """A data frame as a table; with `whole`, any other page as its text. Else nothing."""
+    """Return the rows of a data frame; with `whole`, also those of any other page."""
     if not whole and "<table" not in page:
         return []
-    from terp_cli.render.output.frame import FrameTable  # noqa: PLC0415  (few displays have any)
-    from terp_cli.render.output.html import blocks  # noqa: PLC0415  (see above)
+    from terp_cli.render.output.frame import FrameTable, page_rows  # noqa: PLC0415  (few displays have any)
 
-    parts = blocks(page)
-    if frame := FrameTable.of_html(parts):
+    if frame := FrameTable.of_html(page):
         return frame.drawn(width)
-    if not whole:
-        return []
-    rows: list[Text] = []
-    for part in parts:
-        if isinstance(part, str):
-            rows += wrapped(Text(readable(part)), width)
-        else:
-            rows += FrameTable.of_grid(part).table(width)
-    return folded(rows)
+    return folded(page_rows(page, width)) if whole else []
 
 
 def _of_resource(resource: Mapping[str, Any], width: int) -> list[Text]:

@@ -17,7 +17,7 @@ from rich.text import Text
 from terp.events.changes import grouped
 from terp_cli.render import look
 from terp_cli.render.fold import wrapped
-from terp_cli.render.output.html import Block, Grid, HtmlCell
+from terp_cli.render.output.html import Grid, HtmlCell, blocks
 from terp_cli.terminal.sanitise import readable
 
 _GAP = 2
@@ -51,12 +51,13 @@ class FrameTable:
     column_gap: int | None = None
 
     @classmethod
-    def of_html(cls, blocks: Sequence[Block]) -> Self | None:
-        """The data frame of a page that shows one and nothing else; None for any other page."""
-        grids = [block for block in blocks if isinstance(block, Grid)]
+    def of_html(cls, page: str) -> Self | None:
+        """Return the data frame of a page that shows one and nothing else; None for any other page."""
+        parts = blocks(page)
+        grids = [block for block in parts if isinstance(block, Grid)]
         if len(grids) != 1 or not any(name in grids[0].classes for name in _FRAME_CLASSES):
             return None
-        said = [found for block in blocks if isinstance(block, str) and (found := _size(block))]
+        said = [found for block in parts if isinstance(block, str) and (found := _size(block))]
         return cls.of_grid(grids[0], said[0] if said else None)
 
     @classmethod
@@ -285,3 +286,14 @@ def _size(text: str) -> tuple[int, int] | None:
         rows, columns = (int(number.replace("_", "")) for number in found.groups("1"))
         return rows, columns
     return None
+
+
+def page_rows(page: str, width: int) -> list[Text]:
+    """Return the rows of a page: its text, wrapped to `width` cells, and its tables."""
+    rows: list[Text] = []
+    for part in blocks(page):
+        if isinstance(part, str):
+            rows += wrapped(Text(readable(part)), width)
+        else:
+            rows += FrameTable.of_grid(part).table(width)
+    return rows

@@ -59,6 +59,13 @@ _GIVEN = {
 }
 """What terp binds, as what the account takes it for: content, text, and a path that is no address."""
 
+TOOL = "terp.tools"
+"""The full name of whatever is a tool of the session: nobody has read what it does."""
+SHIPPED = "terp.shipped"
+"""Before the name of a tool that terp brings: `known/effects.txt` says what each does."""
+SERVERS = "terp.tools.mcp"
+"""The full name of what calls the MCP servers of the session."""
+
 Slots = tuple[int | str, ...]
 """Arguments of a call, by position or keyword."""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from terp.analysis.effects import calls, methods
-from terp.analysis.effects.known import python_names
+from terp.analysis.effects.known import SERVERS, SHIPPED, TOOL, python_names
 from terp.analysis.effects.scopes import Binding, Scope, Walk, bound_name, place_of
 from terp.analysis.effects.secret_names import is_secret_name, secret_in
 from terp.analysis.effects.values import (
@@ -34,12 +34,6 @@ from terp.analysis.effects.values import (
 )
 from terp.events.effects import Finder
 
-TOOL = "terp.tools"
-"""The full name of whatever is a tool of the session: nobody has read what it does."""
-SHIPPED = "terp.shipped"
-"""Before the name of a tool that terp brings: `known/effects.txt` says what each does."""
-SERVERS = "terp.tools.mcp"
-"""The full name of what calls the MCP servers of the session."""
 _MOST_READINGS = 6
 _ENTERED = {"file", "database", "archive", "instance", "content"}
 

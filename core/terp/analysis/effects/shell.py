@@ -54,7 +54,7 @@ def report_script(code: str, find: Finder, line: int = 1, depth: int = 0) -> Non
         _report(command, find, depth)
 
 
-def report_command(words: list[Word], find: Finder, at: Place) -> None:
+def report_command(words: Sequence[Word], find: Finder, at: Place) -> None:
     """Add what one command does, given as its words."""
     _report(Command(tuple(words), (), at), find, 0, assigns=False)
 
@@ -78,7 +78,7 @@ def _report(command: Command, find: Finder, depth: int, *, assigns: bool = True)
         if _RULING.match(name) or (words and name.isupper() and not name.startswith(("LC_", "LANG", "TZ"))):
             find.doubt(f"sets `{name}`", command.at)
     if words:
-        _run(AnalysedCommand(words, find, command.at, depth))
+        _run(AnalysedCommand(words, find, command.at, report_command, depth))
 
 
 def _redirected(redirection: Redirection, find: Finder, at: Place) -> None:
@@ -184,7 +184,7 @@ def _again(found: AnalysedCommand, words: Sequence[Word]) -> None:
     if found.depth > 10:
         found.doubt("commands run each other too often")
         return
-    _run(AnalysedCommand(words, found.find, found.at, found.depth + 1))
+    _run(AnalysedCommand(words, found.find, found.at, report_command, found.depth + 1))
 
 
 def _variables(found: AnalysedCommand, name: str) -> bool:

@@ -19,6 +19,8 @@ class AnalysedCommand:
     words: Sequence[Word]
     find: Finder
     at: Place
+    report_command: Callable[[Sequence[Word], Finder, Place], None]
+    """Reports another command, which this one runs."""
     depth: int = 0
 
     def doubt(self, what: str) -> None:
@@ -153,15 +155,13 @@ def _find(found: AnalysedCommand) -> None:
 
 
 def _find_runs(found: AnalysedCommand) -> None:
-    from terp.analysis.effects.shell import report_command  # noqa: PLC0415  (each looks into what the other runs)
-
     given = list(found.words[1:])
     for at, word in enumerate(given):
         if word.text in ("-exec", "-execdir", "-ok", "-okdir"):
             run = given[at + 1 :]
             stop = next((end for end, one in enumerate(run) if one.text in (";", "+")), len(run))
             if run[:stop]:
-                report_command(run[:stop], found.find, found.at)
+                found.report_command(run[:stop], found.find, found.at)
 
 
 def _sed(found: AnalysedCommand) -> None:
@@ -371,11 +371,9 @@ def _dd(found: AnalysedCommand) -> None:
 
 def _python(found: AnalysedCommand) -> None:
     """`python -m pip install` is `pip install`; other code is not looked into."""
-    from terp.analysis.effects.shell import report_command  # noqa: PLC0415  (each looks into what the other runs)
-
     words = [word.text for word in found.words[1:]]
     if words[:2] == ["-m", "pip"]:
-        report_command(list(found.words[2:]), found.find, found.at)
+        found.report_command(found.words[2:], found.find, found.at)
     elif words not in (["--version"], ["-V"]):
         found.find.add("subprocess", worded(found.words), found.at)
         found.doubt(f"runs `{found.words[0].text}`")

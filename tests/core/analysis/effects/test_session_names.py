@@ -1,8 +1,7 @@
 import pytest
 
 from terp.analysis.effects.cells import effects_of
-from terp.analysis.effects.known import SessionNames
-from terp.analysis.effects.python import SERVERS, SHIPPED, TOOL
+from terp.analysis.effects.known import SERVERS, SHIPPED, TOOL, SessionNames
 from terp.events import CodeFinished, CodeProposed, CodeTyped, KernelChanged
 from terp.events.effects import Effect, cannot_tell
 from terp.events.log import EventLog
