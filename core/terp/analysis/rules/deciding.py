@@ -1,4 +1,4 @@
-"""What the rules of a session say about a piece of code: the strictest that matches counts."""
+"""The verdict of a session's rules on a piece of code: the strictest rule that matches counts."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Literal
 from terp.events.effects import Effects
 
 if TYPE_CHECKING:
-    from terp.analysis.rules.parts import Part
     from terp.analysis.rules.rule import Rule, Verdict
 
 FOR_THE_SESSION = "this session"
@@ -15,7 +14,7 @@ FOR_THE_SESSION = "this session"
 
 @dataclass(frozen=True, slots=True)
 class Ruled:
-    """One part of the code, and what is said about it; `why` where no rule says so, or could."""
+    """The verdict on one part of the code; `why` says why no rule decides, or could."""
 
     text: str
     verdict: "Verdict | Literal['']" = ""
@@ -25,7 +24,7 @@ class Ruled:
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What is said about all of it; "" where no rule says anything.
+    """The verdict on all of the code; "" if no rule matches.
 
     `by` names the rules that decide, and `what` the part that they decide about.
     """
@@ -45,7 +44,7 @@ class Rules:
 
     @property
     def all(self) -> "tuple[Rule, ...]":
-        """All of them, as they were written and then as they were added."""
+        """All rules: first the written ones, then the added ones."""
         return (*self.written, *self.added)
 
     def add(self, texts: Iterable[str]) -> None:
@@ -59,50 +58,24 @@ class Rules:
         self.added += tuple(read_rule("allow", text, FOR_THE_SESSION) for text in texts)
 
     def ruling(self, language: str, code: str, effects: Effects) -> Ruling:
-        """What they say about code with these effects."""
+        """Return the verdict on code with these effects."""
         if not self.all:
             return Ruling()
-        from terp.analysis.rules.parts import parts_of  # noqa: PLC0415  (see `add`)
+        from terp.analysis.rules.rule import verdicts  # noqa: PLC0415  (see `add`)
 
-        parts = [self._on_part(part) for part in parts_of(language, code)]
+        found = [Ruled(*verdict) for verdict in verdicts(language, code, self.all)]
         whole = self._on_effects(effects)
-        found = parts if whole is None else [*parts, whole]
-        return _strictest(tuple(found), whole)
-
-    def _on_part(self, part: "Part") -> Ruled:
-        from terp.analysis.rules.parts import reached  # noqa: PLC0415  (see `add`)
-        from terp.analysis.rules.patterns import covers, fits, may_fit  # noqa: PLC0415
-
-        on_commands = [rule for rule in self.all if rule.words]
-        strict = [rule for rule in on_commands if rule.verdict != "allow"]
-        if not part.read:
-            # What is not read could hold what a rule is against.
-            asks = next(iter(strict), None)
-            return Ruled(part.text, "ask" if asks else "", asks, part.odd)
-        commands = list(reached(part)) if strict else []
-        for verdict in ("deny", "ask"):
-            for rule in strict:
-                if rule.verdict == verdict and any(fits(rule.words, words) for words in commands):
-                    return Ruled(part.text, rule.verdict, rule)
-        for rule in strict:
-            if any(may_fit(rule.words, words) for words in commands):
-                return Ruled(part.text, "ask", rule, "it may come to what this rule is about")
-        if part.odd:
-            return Ruled(part.text, why=part.odd)
-        for rule in on_commands:
-            if rule.verdict == "allow" and covers(rule.words, part.words):
-                return Ruled(part.text, "allow", rule)
-        return Ruled(part.text)
+        return _strictest((*found, *([whole] if whole else [])), whole)
 
     def _on_effects(self, effects: Effects) -> Ruled | None:
         on_effects = [rule for rule in self.all if not rule.words]
         for verdict in ("deny", "ask"):
             for rule in on_effects:
                 if rule.verdict == verdict and (kinds := rule.kinds & effects.kinds):
-                    return Ruled(f"effects: {_told(kinds)}", rule.verdict, rule)
+                    return Ruled(f"effects: {_listed(kinds)}", rule.verdict, rule)
         for rule in on_effects:
             if rule.verdict == "allow" and effects.kinds <= rule.kinds:
-                return Ruled(f"effects: {_told(effects.kinds) or 'none'}", "allow", rule)
+                return Ruled(f"effects: {_listed(effects.kinds) or 'none'}", "allow", rule)
         return None
 
 
@@ -118,5 +91,5 @@ def _strictest(parts: tuple[Ruled, ...], whole: Ruled | None) -> Ruling:
     return Ruling(parts=parts)
 
 
-def _told(kinds: Iterable[str]) -> str:
+def _listed(kinds: Iterable[str]) -> str:
     return " ".join(sorted(kind.replace(" ", "-") for kind in kinds))

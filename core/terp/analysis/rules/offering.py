@@ -6,52 +6,52 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from terp.analysis.rules.commands import parts_of
 from terp.analysis.rules.deciding import Rules
-from terp.analysis.rules.parts import parts_of
 from terp.analysis.rules.rule import NOTHING, NoRule, read_rule
 from terp.events import CodeProposed
 from terp.events.effects import EffectKind
 
-_TELLING: dict[frozenset[EffectKind], str] = {
+_MEANINGS: dict[frozenset[EffectKind], str] = {
     frozenset(): "any code that only computes",
     frozenset({"reads"}): "any code that only reads",
     frozenset({"writes"}): "any code that only writes files",
     frozenset({"reads", "writes"}): "any code that only reads and writes files",
 }
-"""The effects that are offered; a rule on others a person has to write."""
+"""The effects that rules are offered for; rules on other effects must be written by hand."""
 _SIMPLE = re.compile(r"[a-z]+: [\w./][\w./ -]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """The texts of rules, each with what it means in words; or why there are none."""
+    """Texts of rules, each with its meaning in words; or why there are none."""
 
     rules: tuple[tuple[str, str], ...] = ()
     why: str = ""
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The rules alone."""
+        """The texts of the rules, without their meanings."""
         return tuple(text for text, _ in self.rules)
 
 
 def offered(proposed: CodeProposed) -> Offer:
-    """What would have allowed this code: its very commands, or else its effects where all are known."""
+    """Return rules that would have allowed this code: on its commands, else on its known effects."""
     if proposed.asks:
         return Offer(why=f"You are asked about this each time: {proposed.asks}.")
     on_commands = _on_commands(proposed)
     if on_commands.rules:
         return on_commands
     kinds = proposed.effects.kinds
-    if kinds in _TELLING:
+    if kinds in _MEANINGS:
         text = f"effects: {' '.join(sorted(kinds)) or NOTHING}"
-        return Offer(((text, _TELLING[kinds]),))
-    told = ", ".join(effect.kind for effect in proposed.effects.found)
-    return Offer(why=on_commands.why or f"No rule is offered for code with these effects: {told}.")
+        return Offer(((text, _MEANINGS[kinds]),))
+    kinds_found = ", ".join(effect.kind for effect in proposed.effects.found)
+    return Offer(why=on_commands.why or f"No rule is offered for code with these effects: {kinds_found}.")
 
 
 def as_yaml(texts: Sequence[str]) -> list[str]:
-    """Lines of YAML that keep rules."""
+    """Return the lines of YAML that hold rules."""
     return ["allow:", *(f"  - {text if _SIMPLE.fullmatch(text) else json.dumps(text)}" for text in texts)]
 
 

@@ -1,4 +1,4 @@
-"""One rule: how it is written, and what none may be.
+"""Rules on code: their text, and their verdict on a command.
 
     shell: git log *            one simple command, word by word
     effects: reads writes       a whole piece of code, by the account of its effects
@@ -6,12 +6,22 @@
 `*` is any one word and, last, `**` any further ones; in what is allowed neither stands for an option.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from terp.analysis.effects.shell_words import NotRead, Script, Word
-from terp.analysis.rules.interpreters import why_never
-from terp.analysis.rules.patterns import ANY, Pattern
+from terp.analysis.rules.commands import (
+    ANY,
+    CodePart,
+    Pattern,
+    covers,
+    fits,
+    may_fit,
+    parts_of,
+    reached,
+    why_never,
+)
 from terp.events.effects import KINDS, EffectKind
 
 Verdict = Literal["allow", "ask", "deny"]
@@ -21,12 +31,12 @@ STRICTEST: tuple[Verdict, ...] = ("deny", "ask", "allow")
 _FORMS = "write `shell: COMMAND` or `effects: KINDS`"
 NOTHING = "none"
 """The word of an effects rule for code that only computes."""
-# Whoever runs programs, or does what cannot be told, could do anything.
+# Code that runs programs, or whose effects are unknown, could do anything.
 _NEVER_ALLOWED: frozenset[EffectKind] = frozenset({"subprocess", "cannot tell"})
 
 
 class NoRule(ValueError):
-    """A text is no rule; says why, as a sentence without its first capital and its full stop."""
+    """A text is no rule; the message says why, without a capital and a full stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +51,15 @@ class Rule:
 
     @property
     def named(self) -> str:
-        """The rule as it is told: `shell: rm ** (work.yaml:7)`."""
+        """The rule as it is shown: `shell: rm ** (work.yaml:7)`."""
         return f"{self.text} ({self.origin})"
 
 
 def read_rule(verdict: Verdict, text: str, origin: str) -> Rule:
-    """The rule that `text` is.
+    """Return the rule that `text` holds.
 
     Raises:
-        NoRule: it is none, or what it allows cannot be allowed.
+        NoRule: the text is no rule, or it would allow a command or an effect that no rule may allow.
     """
     form, colon, rest = text.partition(":")
     if not colon or not rest.strip():
@@ -74,7 +84,7 @@ def _words(verdict: Verdict, text: str) -> tuple[Pattern, ...]:
 def _one_command(text: str) -> tuple[Word, ...]:
     try:
         words = _only(text)
-        # What belongs to the language of the shell, and not to the command, is none of its words.
+        # Syntax of the shell is no word of the command.
         if (
             not words
             or len(_only(f"x {text}")) != len(words) + 1
@@ -87,7 +97,7 @@ def _one_command(text: str) -> tuple[Word, ...]:
 
 
 def _only(text: str) -> tuple[Word, ...]:
-    """The words of a script that is one command; nothing where it is anything else."""
+    """Return the words of a script that is one command; () for any other script."""
     script = Script(text)
     script.read()
     if len(script.commands) != 1 or script.commands[0].redirections or script.here_documents:
@@ -121,3 +131,34 @@ def _kinds(verdict: Verdict, names: list[str]) -> frozenset[EffectKind]:
         if verdict == "allow" and known[name] in _NEVER_ALLOWED:
             raise NoRule(f"code with the effect '{name}' could do anything, so no rule allows it")
     return frozenset(known[name] for name in names)
+
+
+def verdicts(
+    language: str, code: str, rules: Sequence[Rule]
+) -> Iterator[tuple[str, Verdict | Literal[""], Rule | None, str]]:
+    """Yield each part of the code, the verdict on it, the rule that decides, and why no rule does."""
+    on_commands = [rule for rule in rules if rule.words]
+    for part in parts_of(language, code):
+        yield part.text, *_verdict_on(part, on_commands)
+
+
+def _verdict_on(part: CodePart, rules: Sequence[Rule]) -> tuple[Verdict | Literal[""], Rule | None, str]:
+    strict = [rule for rule in rules if rule.verdict != "allow"]
+    if not part.read:
+        # Code that is not read could hold a command that a rule forbids.
+        asks = next(iter(strict), None)
+        return "ask" if asks else "", asks, part.odd
+    commands = list(reached(part)) if strict else []
+    for verdict in STRICTEST[:2]:
+        for rule in strict:
+            if rule.verdict == verdict and any(fits(rule.words, words) for words in commands):
+                return verdict, rule, ""
+    for rule in strict:
+        if any(may_fit(rule.words, words) for words in commands):
+            return "ask", rule, "it may come to what this rule is about"
+    if part.odd:
+        return "", None, part.odd
+    for rule in rules:
+        if rule.verdict == "allow" and covers(rule.words, part.words):
+            return "allow", rule, ""
+    return "", None, ""

@@ -1,4 +1,4 @@
-"""What one statement of a cell does with the names of the kernel: binds, uses, changes, leaves for later."""
+"""The account of one statement: the names of the kernel that it binds, uses and changes, now or later."""
 
 import ast
 from collections.abc import Iterator
@@ -6,19 +6,19 @@ from dataclasses import dataclass, field
 
 from terp.analysis.effects.scopes import Scope, Walk
 from terp.analysis.slicing.calls import Calls, gone_through
-from terp.analysis.slicing.known import CANNOT_BE_TOLD, FRAMES, MUTATING, NO_ITERATOR, PURE_METHODS
-from terp.analysis.slicing.names import PARAMETER, Known, Names, top_of
+from terp.analysis.slicing.known import FRAMES, MUTATING, NO_ITERATOR, PURE_METHODS, REACHES_ANY_NAME
+from terp.analysis.slicing.names import PARAMETER, KnownBefore, Names, top_of
 
 
 @dataclass(slots=True)
-class Account:
-    """What one statement does.
+class StatementAccount:
+    """The effect of one statement on names.
 
     `binds` are names that surely have a new value after it, `may_bind` those that may; `uses` are read now,
     `later` when a function made here is called, `later_changes` changed then. `changes` may have been changed
     in place; `shared` are names with which the value that is bound, or what was changed, may share a part.
     A module stands for its state, as `<numpy>`. What is bound `together` may be one thing. `opaque` says why
-    nothing can be told, "" where it can.
+    any name may be affected, or "".
     """
 
     binds: set[str] = field(default_factory=set)
@@ -38,8 +38,8 @@ class Account:
     opaque: str = ""
 
 
-def account(statement: ast.stmt, known: Known) -> Account:
-    """The account of one statement at the top of a cell.
+def account(statement: ast.stmt, known: KnownBefore) -> StatementAccount:
+    """Return the account of one statement at the top of a cell.
 
     Raises:
         TooDeep: it is nested too deep to read.
@@ -48,66 +48,68 @@ def account(statement: ast.stmt, known: Known) -> Account:
 
 
 class _Reader:
-    def __init__(self, statement: ast.stmt, known: Known) -> None:
+    def __init__(self, statement: ast.stmt, known: KnownBefore) -> None:
         self._statement = statement
         self._known = known
         self._walk = Walk(ast.Module([statement], []))
         self._names = Names(self._walk, known)
         self._calls = Calls(self._names, known)
-        self._account = Account()
+        self._account = StatementAccount()
 
-    def read(self) -> Account:
+    def read(self) -> StatementAccount:
         for node, scope in self._walk.order:
             self._node(node, scope)
-        told = self._account
-        told.binds, told.modules = _surely_bound(self._statement), _modules(self._statement)
-        told.may_bind = set(self._walk.top.names) - told.binds
+        result = self._account
+        result.binds, result.modules = _surely_bound(self._statement), _modules(self._statement)
+        result.may_bind = set(self._walk.top.names) - result.binds
         if getattr(self._statement, "decorator_list", True):
             # A lambda may be called where it stands, and what is decorated as well.
-            told.uses |= told.later
-            told.changes |= told.later_changes
+            result.uses |= result.later
+            result.changes |= result.later_changes
         self._values()
-        if told.changes:
-            told.shared |= {name for name in told.uses if not name.startswith("<")}
-        for names in (told.uses, told.changes, told.later, told.later_changes, told.shared):
+        if result.changes:
+            result.shared |= {name for name in result.uses if not name.startswith("<")}
+        for names in (result.uses, result.changes, result.later, result.later_changes, result.shared):
             names.discard(PARAMETER)
-        return told
+        return result
 
     def _values(self) -> None:
-        """What the statement binds, and with what that may share a part."""
-        told = self._account
+        """Note the values that the statement binds, and the names that may share a part of them."""
+        result = self._account
         if any(self._is_lazy(node) for node, _ in self._walk.order):
-            told.lazy = told.binds | told.may_bind
+            result.lazy = result.binds | result.may_bind
         match self._statement:
             case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value):
-                told.shared |= self._names.shared(value)
-                told.solid = told.binds if self._is_solid(value) else set()
-                told.fixed = told.binds if _is_fixed(value) else set()
+                result.shared |= self._names.shared(value)
+                result.solid = result.binds if self._is_solid(value) else set()
+                result.fixed = result.binds if _is_fixed(value) else set()
                 if isinstance(self._statement, ast.Assign):
                     self._unpacked(self._statement)
             case ast.FunctionDef(name=name, args=args, decorator_list=[]) if _constant_defaults(args):
-                told.plain = {name}
-                told.gentle = set() if told.later_changes else {name}
+                result.plain = {name}
+                result.gentle = set() if result.later_changes else {name}
             case ast.ClassDef(name=name) if self._changes_when_read(self._statement):
-                told.later_changes.add(name)
-                told.shared |= told.uses | told.later
+                result.later_changes.add(name)
+                result.shared |= result.uses | result.later
             case ast.Import() | ast.ImportFrom():
                 pass
             case _:
-                told.shared |= told.uses | told.later
-        told.shared = {name for name in told.shared if not name.startswith("<")}
+                result.shared |= result.uses | result.later
+        result.shared = {name for name in result.shared if not name.startswith("<")}
 
     def _unpacked(self, statement: ast.Assign) -> None:
-        told = self._account
+        result = self._account
         takes = any(isinstance(target, ast.Tuple | ast.List) for target in statement.targets)
-        told.together = (takes or len(statement.targets) > 1) and not told.fixed
+        result.together = (takes or len(statement.targets) > 1) and not result.fixed
         if takes:
-            told.solid = set()
-            told.changes |= self._calls.taken_from(statement.value)
+            result.solid = set()
+            result.changes |= self._calls.taken_from(statement.value)
 
     def _node(self, node: ast.AST, scope: Scope) -> None:
-        told = self._account
-        uses, changes = (told.uses, told.changes) if scope.runs_at_once else (told.later, told.later_changes)
+        result = self._account
+        uses, changes = (
+            (result.uses, result.changes) if scope.runs_at_once else (result.later, result.later_changes)
+        )
         match node:
             case ast.Name(id=name) if self._names.is_global(name, scope):
                 self._name(node, scope, uses, changes)
@@ -129,8 +131,8 @@ class _Reader:
                 self._import(node, uses, changes)
             case ast.GeneratorExp(generators=parts):
                 # It runs when it is gone through.
-                told.later |= self._names.of(node)
-                told.later_changes |= {name for part in parts for name in self._calls.taken_from(part.iter)}
+                result.later |= self._names.of(node)
+                result.later_changes |= {name for part in parts for name in self._calls.taken_from(part.iter)}
             case _:
                 changes |= {name for source in gone_through(node) for name in self._calls.taken_from(source)}
 
@@ -139,14 +141,14 @@ class _Reader:
             return
         if isinstance(node.ctx, ast.Del) and not isinstance(self._statement, ast.Delete):
             changes.add(node.id)
-        if node.id in CANNOT_BE_TOLD and scope.find(node.id) is None:
+        if node.id in REACHES_ANY_NAME and scope.find(node.id) is None:
             self._account.opaque = f"it calls {node.id}"
         uses.add(node.id)
         uses |= {f"<{state}>" for state in self._names.state(node.id)}
 
     def _call(self, call: ast.Call, uses: set[str], changes: set[str]) -> None:
         changes |= self._calls.changed(call)
-        uses |= self._calls.states(call) | self._calls.told(call)
+        uses |= self._calls.states(call) | self._calls.named_in_texts(call)
         if isinstance(call.func, ast.Name) and call.func.id == "dir" and not call.args:
             uses |= {*self._known.bound}
         if {"cwd", "absolute", "resolve"} & {*self._names.path(call.func)[0]}:
@@ -154,7 +156,7 @@ class _Reader:
 
     def _attribute(self, node: ast.Attribute, uses: set[str], changes: set[str]) -> None:
         module = self._names.path(node)[1]
-        of_all = {"sys": {"modules"}, "builtins": CANNOT_BE_TOLD}.get(module, FRAMES)
+        of_all = {"sys": {"modules"}, "builtins": REACHES_ANY_NAME}.get(module, FRAMES)
         if node.attr in of_all | FRAMES:
             self._account.opaque = f"it uses {node.attr}"
         if node.attr in MUTATING and not module and node not in self._walk.called:
@@ -162,7 +164,7 @@ class _Reader:
             changes |= self._names.of(node.value)
 
     def _import(self, node: ast.Import | ast.ImportFrom, uses: set[str], changes: set[str]) -> None:
-        """What an import depends on, and which module another name has from now on."""
+        """Note the names that an import depends on, and the modules that it binds."""
         paths = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
         if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
             self._account.opaque = "it imports *"
@@ -175,7 +177,7 @@ class _Reader:
             changes |= {f"<{top_of(one.name)}>" for one in node.names if "." in one.name and not one.asname}
 
     def _changes_when_read(self, statement: ast.stmt) -> bool:
-        """Whether to look at an instance of a class, as by `len` or a property, may change it."""
+        """Return True if reading an instance of a class, as by `len` or a property, may change it."""
         read = (
             method
             for method in ast.walk(statement)
@@ -193,7 +195,7 @@ class _Reader:
         return set()
 
     def _is_solid(self, value: ast.expr) -> bool:
-        """Whether a value can be gone through more than once."""
+        """Return True if a value can be iterated more than once."""
         match value:
             case ast.Name(id=name):
                 return name in self._known.solid
@@ -208,7 +210,7 @@ class _Reader:
         return isinstance(value, (*solid, ast.ListComp, ast.SetComp, ast.DictComp, ast.UnaryOp))
 
     def _is_lazy(self, value: ast.AST) -> bool:
-        """Whether a value may make an item when one is looked for."""
+        """Return True if a value may create an item when one is looked up."""
         match value:
             case ast.Name(id=name, ctx=ast.Load()):
                 return name in self._known.lazy
@@ -224,11 +226,11 @@ _NOT_READING = frozenset(
         __imul__ __iand__ __ior__ __ixor__ __setstate__ __del__ __next__
     """)
 )
-"""Methods with a name of Python's that a statement calls which changes something, or makes it."""
+"""Special methods that only statements that change or create an object call."""
 
 
 def _is_fixed(value: ast.expr) -> bool:
-    """Whether nothing can change a value in place."""
+    """Return True if a value cannot be changed in place."""
     fixed = (ast.Constant, ast.Tuple, ast.UnaryOp, ast.unaryop, ast.expr_context, ast.JoinedStr)
     return isinstance(value, ast.JoinedStr) or all(isinstance(node, fixed) for node in ast.walk(value))
 

@@ -1,4 +1,4 @@
-"""What a call may change, and what it reads besides its arguments."""
+"""The names that a call may change, and those that it reads besides its arguments."""
 
 import ast
 import re
@@ -22,23 +22,23 @@ from terp.analysis.slicing.known import (
     TYPES,
     WRITING_METHODS,
 )
-from terp.analysis.slicing.names import PARAMETER, Known, Names, top_of
+from terp.analysis.slicing.names import PARAMETER, KnownBefore, Names, top_of
 
 _WORD = re.compile(r"[^\W\d]\w*")
-_TOLD_TO = ("inplace", "out", "copy", None)
-"""Keywords that tell a function to change what it is given."""
+_CHANGE_KEYWORDS = ("inplace", "out", "copy", None)
+"""Keywords that make a function change its arguments."""
 _RANDOM = frozenset({"<random>", "<numpy.random>"})
 
 
 class Calls:
     """Reads the calls of one statement."""
 
-    def __init__(self, names: Names, known: Known) -> None:
+    def __init__(self, names: Names, known: KnownBefore) -> None:
         self._names = names
         self._known = known
 
     def changed(self, call: ast.Call) -> set[str]:
-        """What a call may change."""
+        """Return the names that a call may change."""
         arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
         name = _name_of(call.func)
         found = self._by_functions(call, arguments) if name in TAKES_FUNCTIONS else set()
@@ -49,7 +49,7 @@ class Calls:
         return found | self._changed(call, arguments)
 
     def states(self, call: ast.Call) -> set[str]:
-        """States of modules that a call may read besides that of the one it is of: of random numbers."""
+        """Return the states of random numbers that a call may read."""
         names, module = self._names.path(call.func)
         if _name_of(call.func) in DRAWING and not module:
             return {"<numpy.random>"}
@@ -57,8 +57,8 @@ class Calls:
             return set()
         return set(_RANDOM)
 
-    def told(self, call: ast.Call) -> set[str]:
-        """The names that a text for another language, as SQL, may tell."""
+    def named_in_texts(self, call: ast.Call) -> set[str]:
+        """Return the names that texts in another language, such as SQL, may refer to."""
         if _name_of(call.func) not in TAKES_TEXT or not isinstance(call.func, ast.Attribute):
             return set()
         texts = [one.value for part in call.args for one in ast.walk(part) if isinstance(one, ast.Constant)]
@@ -70,7 +70,7 @@ class Calls:
         return words & {*self._known.bound}
 
     def taken_from(self, source: ast.expr) -> set[str]:
-        """The names that going through a value may use up: those that may be iterators."""
+        """Return the names that iterating over a value may exhaust: those that may be iterators."""
         match source:
             case ast.Name():
                 return self._names.of(source) - self._known.solid - {PARAMETER}
@@ -96,13 +96,13 @@ class Calls:
         return self._of_method(call, call.func, arguments)
 
     def _of_method(self, call: ast.Call, func: ast.Attribute, arguments: list[ast.expr]) -> set[str]:
-        told = _is_told_to(call) or func.attr in self._known.methods
+        changing = _asks_to_change(call) or func.attr in self._known.methods
         of_type = isinstance(func.value, ast.Name) and func.value.id in TYPES
-        told = told or (of_type and func.attr not in PURE_METHODS)
-        told = told or len(call.args) > OUT_AFTER.get(func.attr, 100) - 1
-        pure = func.attr in PURE_METHODS | WRITING_METHODS and not told
+        changing = changing or (of_type and func.attr not in PURE_METHODS)
+        changing = changing or len(call.args) > OUT_AFTER.get(func.attr, 100) - 1
+        pure = func.attr in PURE_METHODS | WRITING_METHODS and not changing
         changed = set() if pure else self._names.of(func.value)
-        if func.attr in KIND_METHODS and not told:
+        if func.attr in KIND_METHODS and not changing:
             return changed | self._taken(arguments)
         return changed | self._given(arguments)
 
@@ -120,20 +120,20 @@ class Calls:
             changed.add("<sys.path>")
         last = names[-1] if names else ""
         # `deque.append(x, 1)` changes what it is of.
-        told = _is_told_to(call) or (len(names) > 1 and last in MUTATING)
-        told = told or (top == "numpy" and len(call.args) > OUT_AFTER.get(last, 100))
-        if top in KIND_MODULES and not CHANGES_ARGUMENTS & {*names} and not told:
+        changing = _asks_to_change(call) or (len(names) > 1 and last in MUTATING)
+        changing = changing or (top == "numpy" and len(call.args) > OUT_AFTER.get(last, 100))
+        if top in KIND_MODULES and not CHANGES_ARGUMENTS & {*names} and not changing:
             return changed | self._taken(arguments)
         return changed | self._given(arguments)
 
     def _by_functions(self, call: ast.Call, arguments: list[ast.expr]) -> set[str]:
-        """What functions that are given to a call may change of the rest."""
+        """Return the names that functions passed to a call may change."""
         if all(self._is_gentle(argument) for argument in arguments):
             return set()
         return self._given(arguments) | self._names.of(call.func)
 
     def _is_gentle(self, argument: ast.expr) -> bool:
-        """Whether something is no function, or one that does not change what it is given."""
+        """Return True if something is no function, or one that does not change its arguments."""
         match argument:
             case ast.Lambda(body=body):
                 calls = (node for node in ast.walk(body) if isinstance(node, ast.Call))
@@ -154,12 +154,12 @@ class Calls:
         return {name for argument in arguments for name in self.taken_from(argument)}
 
     def _given(self, arguments: Iterable[ast.expr]) -> set[str]:
-        """What a function can change of what it is given; not what was made for it alone."""
+        """Return the names whose values a function can change through its arguments."""
         return {name for argument in arguments for name in self._names.shared(argument)}
 
 
 def gone_through(node: ast.AST) -> Iterator[ast.expr]:
-    """The values that a node goes through: what an iterator has is used up by it."""
+    """Yield the values that a node iterates over: it exhausts iterators."""
     match node:
         case ast.For(iter=source) | ast.AsyncFor(iter=source) | ast.YieldFrom(value=source):
             yield source
@@ -179,5 +179,5 @@ def _name_of(func: ast.expr) -> str:
     return ""
 
 
-def _is_told_to(call: ast.Call) -> bool:
-    return any(keyword.arg in _TOLD_TO for keyword in call.keywords)
+def _asks_to_change(call: ast.Call) -> bool:
+    return any(keyword.arg in _CHANGE_KEYWORDS for keyword in call.keywords)

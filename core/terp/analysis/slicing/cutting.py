@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 from terp.analysis.effects.cells import effects_of, parsed, python_in, shell_in
 from terp.analysis.effects.scopes import TooDeep, Walk
-from terp.analysis.slicing.account import Account, account
+from terp.analysis.slicing.account import StatementAccount, account
 from terp.analysis.slicing.known import CALM_MODULES
-from terp.analysis.slicing.names import Known, reached
+from terp.analysis.slicing.names import KnownBefore, reached
 
 WORLD = "<files>"
-"""What lies outside of the kernel, as one thing: cells that change it come before cells that read it."""
+"""Everything outside the kernel, as one name: cells that change it precede cells that read it."""
 
 _OUTSIDE = frozenset({"writes", "deletes", "network", "subprocess", "installs"})
 _READING = _OUTSIDE | {"reads"}
@@ -21,7 +21,7 @@ _READING = _OUTSIDE | {"reads"}
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Code that ran; not `ended` where it raised, so that it may have done a part of what it says."""
+    """Code that ran; `ended` is False if it raised: then only a part of it may have run."""
 
     code: str
     language: str = "python"
@@ -29,24 +29,24 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A cell of a slice, by its index: the `names` it is kept for, or `why` it cannot be told."""
+class KeptCell:
+    """A cell of a slice, by its index: the `names` it is kept for, or `why` it cannot be analysed."""
 
     index: int
     names: tuple[str, ...] = ()
     why: str = ""
 
 
-def slice_of(cells: Sequence[Source], wanted: Iterable[str], also: Set[int] = frozenset()) -> list[Kept]:
-    """The cells without which the names could have another value now, and those at `also`, in order.
+def slice_of(cells: Sequence[Source], wanted: Iterable[str], also: Set[int] = frozenset()) -> list[KeptCell]:
+    """Return the cells that the present values of names depend on, and those at `also`, in order.
 
-    Cells that cannot be told are kept, and all before them that they could depend on. What may change is
+    Cells that cannot be analysed are kept, and all before them that they could depend on. What may change is
     taken to be changed. An iterator that has no name, as one in a list, is not seen to be used up, nor is
     what `__del__` does.
     """
     accounts = _accounts(cells)
     live, everything = set(wanted), False
-    kept: list[Kept] = []
+    kept: list[KeptCell] = []
     for index in range(len(cells) - 1, -1, -1):
         one = accounts[index]
         touched = one.binds | one.may_bind | one.changes
@@ -54,7 +54,7 @@ def slice_of(cells: Sequence[Source], wanted: Iterable[str], also: Set[int] = fr
         needed = index in also or one.opaque or (everything and cells[index].code.strip())
         if not (names or needed):
             continue
-        kept.append(Kept(index, tuple(sorted(name for name in names if name[0] != "<")), one.opaque))
+        kept.append(KeptCell(index, tuple(sorted(name for name in names if name[0] != "<")), one.opaque))
         everything = everything or one.needs_all
         live = (live - one.binds) | one.uses
     return kept[::-1]
@@ -62,7 +62,7 @@ def slice_of(cells: Sequence[Source], wanted: Iterable[str], also: Set[int] = fr
 
 @dataclass(slots=True)
 class _CellAccount:
-    """What a whole cell does; `needs_all` where it may depend on all that was before it."""
+    """The effect of a cell on names; `needs_all` if it may depend on all cells before it."""
 
     binds: set[str] = field(default_factory=set)
     may_bind: set[str] = field(default_factory=set)
@@ -84,7 +84,7 @@ _FILE = re.compile(r"\b(\w+)\.py\b")
 
 
 def _session(cells: Sequence[Source]) -> tuple[frozenset[str], frozenset[str]]:
-    """What classes of a session call their methods, and modules that it may have written."""
+    """Return the methods that classes of the session define, and the modules it may have written."""
     trees = (python_in(_body(cell.code)) for cell in cells if cell.language == "python")
     methods: set[str] = set()
     for tree in filter(None, trees):
@@ -98,7 +98,7 @@ def _session(cells: Sequence[Source]) -> tuple[frozenset[str], frozenset[str]]:
 
 
 class _Reading:
-    """Goes through the cells in order; knows which names may share a part of their values by now."""
+    """Reads the cells in order; tracks the names whose values may share a part."""
 
     def __init__(self, methods: Set[str], files: Set[str]) -> None:
         self._methods = methods
@@ -112,56 +112,56 @@ class _Reading:
         self._parents: list[int] = []
 
     def cell(self, cell: Source) -> _CellAccount:
-        """The account of the next cell."""
-        told = _CellAccount()
+        """Return the account of the next cell."""
+        result = _CellAccount()
         tree = python_in(_body(cell.code)) if cell.language == "python" else None
-        self._outside(cell, tree, told)
+        self._outside(cell, tree, result)
         if cell.language != "python":
-            told.opaque = f"it is {cell.language}" if WORLD in told.changes else ""
-            return told
+            result.opaque = f"it is {cell.language}" if WORLD in result.changes else ""
+            return result
         if tree is None:
-            return self._all_of(told, "it is not Python alone")
+            return self._all_of(result, "it is not Python alone")
         if not isinstance(parsed(_body(cell.code)), ast.Module) or cell.code.lstrip().startswith("%%"):
-            told.opaque = "it has commands of IPython"
-            told.uses |= {name for name in self._node if name in cell.code}
+            result.opaque = "it has commands of IPython"
+            result.uses |= {name for name in self._node if name in cell.code}
         for statement in tree.body:
             try:
                 one = account(statement, self._known())
             except TooDeep:
-                return self._all_of(told, "it is nested too deep to read")
-            self._statement(one, told, ended=cell.ended)
+                return self._all_of(result, "it is nested too deep to read")
+            self._statement(one, result, ended=cell.ended)
             if one.opaque:
-                return self._all_of(told, one.opaque)
-        if WORLD in told.changes | told.uses:
-            for name in told.binds | told.may_bind:
-                self._later.setdefault(name, set()).update(told.uses & {WORLD})
-                self._later_changes.setdefault(name, set()).update(told.changes & {WORLD})
-        return told
+                return self._all_of(result, one.opaque)
+        if WORLD in result.changes | result.uses:
+            for name in result.binds | result.may_bind:
+                self._later.setdefault(name, set()).update(result.uses & {WORLD})
+                self._later_changes.setdefault(name, set()).update(result.changes & {WORLD})
+        return result
 
-    def _outside(self, cell: Source, tree: ast.Module | None, told: _CellAccount) -> None:
+    def _outside(self, cell: Source, tree: ast.Module | None, result: _CellAccount) -> None:
         kinds = effects_of(cell.language, cell.code).kinds
-        # Of Python, the names tell more than what the effects cannot.
+        # Python that can be parsed is judged by its names, not by "cannot tell".
         unread = "cannot tell" in kinds and (cell.language != "python" or tree is None or shell_in(cell.code))
         if kinds & _OUTSIDE or unread:
-            told.changes.add(WORLD)
+            result.changes.add(WORLD)
         if kinds & _READING or unread:
-            told.uses.add(WORLD)
+            result.uses.add(WORLD)
 
-    def _all_of(self, told: _CellAccount, why: str) -> _CellAccount:
-        """A cell after which any name may be anything."""
-        told.opaque, told.needs_all = why, True
-        told.uses |= set(self._node) | {WORLD}
-        told.changes |= set(self._node) | {WORLD}
+    def _all_of(self, result: _CellAccount, why: str) -> _CellAccount:
+        """Return the account of a cell after which any name may have any value."""
+        result.opaque, result.needs_all = why, True
+        result.uses |= set(self._node) | {WORLD}
+        result.changes |= set(self._node) | {WORLD}
         self._join(self._node)
         for names in self._kinds.values():
             names.clear()
         everything = set(self._node)
         self._later = dict.fromkeys(everything, everything)
         self._later_changes = dict.fromkeys(everything, everything)
-        return told
+        return result
 
-    def _known(self) -> Known:
-        return Known(
+    def _known(self) -> KnownBefore:
+        return KnownBefore(
             modules=self._modules,
             bound=self._node.keys(),
             later=self._later,
@@ -170,7 +170,7 @@ class _Reading:
             **self._kinds,
         )
 
-    def _statement(self, one: Account, told: _CellAccount, *, ended: bool) -> None:
+    def _statement(self, one: StatementAccount, result: _CellAccount, *, ended: bool) -> None:
         if not ended:
             one.may_bind, one.binds = one.may_bind | one.binds, set()
         uses = reached(one.uses, self._later)
@@ -184,13 +184,15 @@ class _Reading:
         self._bind(one, reached(one.shared, self._later), later, later_changes)
         # What a loop binds, and then changes, is a part of what it goes through.
         alike |= self._alike(changes & (one.binds | one.may_bind)) - one.binds
-        told.uses |= (uses | alike) - told.binds
-        told.changes |= changes | alike
+        result.uses |= (uses | alike) - result.binds
+        result.changes |= changes | alike
         self._join(changes | one.shared if changes else ())
-        told.binds |= one.binds
-        told.may_bind |= one.may_bind
+        result.binds |= one.binds
+        result.may_bind |= one.may_bind
 
-    def _bind(self, one: Account, shared: Set[str], later: set[str], later_changes: set[str]) -> None:
+    def _bind(
+        self, one: StatementAccount, shared: Set[str], later: set[str], later_changes: set[str]
+    ) -> None:
         for name in one.binds | one.may_bind:
             old = self._node.get(name)
             known = {*shared} & self._node.keys()
@@ -218,7 +220,7 @@ class _Reading:
         self._join(one.binds | one.may_bind if one.shared or one.together else ())
 
     def _alike(self, names: Set[str]) -> set[str]:
-        """The names whose values may share a part with those of `names`."""
+        """Return the names whose values may share a part with those of `names`."""
         roots = {self._root(self._node[name]) for name in names if name in self._node}
         return {name for name, node in self._node.items() if self._root(node) in roots}
 
@@ -237,7 +239,7 @@ class _Reading:
 
 
 def _body(code: str) -> str:
-    """A cell without the first line of `%%time` and its like, which run Python in the kernel itself."""
+    """Return a cell without a first line such as `%%time`, which runs Python in the kernel itself."""
     first, _, rest = code.lstrip("\n").partition("\n")
     words = first.removeprefix("%%").split()
     return rest if first.startswith("%%") and words[:1] in (["time"], ["timeit"], ["capture"]) else code

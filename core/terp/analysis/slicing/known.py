@@ -1,10 +1,10 @@
-"""What is known not to change what it is given: builtins, methods and modules.
+"""Builtins, methods and modules that are known not to change their arguments.
 
-What is not listed is taken to change its object and its arguments, so a gap here keeps a cell too many and
-never leaves one out.
+Names that are not listed count as changing their object and their arguments, so a gap here keeps a cell too
+many and never leaves one out.
 """
 
-CANNOT_BE_TOLD = frozenset(
+REACHES_ANY_NAME = frozenset(
     str.split("exec eval globals locals vars compile __import__ __builtins__ get_ipython breakpoint")
 )
 """Builtins after which any name may be anything."""
@@ -15,7 +15,7 @@ FRESH = frozenset(
         int isinstance issubclass len oct ord pow print range repr round str type
     """)
 )
-"""Builtins whose value shares nothing with what they were given."""
+"""Builtins whose value shares nothing with their arguments."""
 
 READING = FRESH | frozenset(
     str.split("""
@@ -23,10 +23,10 @@ READING = FRESH | frozenset(
         set slice sorted sum tuple zip display Exception ValueError TypeError KeyError RuntimeError
     """)
 )
-"""Builtins that change nothing they are given, but an iterator, which they may take from."""
+"""Builtins that change none of their arguments, but may exhaust an iterator."""
 
 NO_ITERATOR = FRESH | frozenset(str.split("dict frozenset list set sorted sum tuple"))
-"""Builtins whose value can be gone through more than once."""
+"""Builtins whose value can be iterated more than once."""
 
 PURE_METHODS = frozenset(
     str.split("""
@@ -48,7 +48,7 @@ PURE_METHODS = frozenset(
         truediv union unique unstack upper value_counts values var where with_name with_suffix year zfill
     """)
 )
-"""Methods that change neither their object nor their arguments, unless they are told to (inplace, out)."""
+"""Methods that change neither their object nor their arguments, unless a keyword says so (inplace, out)."""
 
 WRITING_METHODS = frozenset(
     str.split("""
@@ -56,7 +56,7 @@ WRITING_METHODS = frozenset(
         to_stata to_xml
     """)
 )
-"""Methods that leave their object as it is, and write it to what they are given."""
+"""Methods that leave their object unchanged and write it to an argument."""
 
 KIND_METHODS = PURE_METHODS | frozenset(
     str.split("""
@@ -66,7 +66,7 @@ KIND_METHODS = PURE_METHODS | frozenset(
         tight_layout tick_params write writelines set_xticks set_yticks set_xticklabels set_yticklabels
     """)
 )
-"""Methods that leave their arguments as they are, whatever they do to their object."""
+"""Methods that leave their arguments unchanged, even if they change their object."""
 
 CALM_MODULES = frozenset(
     str.split("""
@@ -74,12 +74,12 @@ CALM_MODULES = frozenset(
         numpy operator pandas pathlib re scipy statistics string textwrap typing unicodedata
     """)
 )
-"""Modules whose functions change nothing they are given, and no state of their own."""
+"""Modules whose functions change neither their arguments nor a state of the module."""
 
 KIND_MODULES = CALM_MODULES | frozenset(
     str.split("matplotlib os plotly random requests seaborn sklearn statsmodels sys time urllib warnings")
 )
-"""Modules whose functions leave their arguments as they are, whatever they do to themselves."""
+"""Modules whose functions leave their arguments unchanged, even if they change the module's state."""
 
 NOT_CALM = frozenset(
     str.split("""
@@ -87,7 +87,7 @@ NOT_CALM = frozenset(
         set_printoptions seterr setlocale setcontext getcontext register_matplotlib_converters
     """)
 )
-"""Names in calm modules that are not."""
+"""Exceptions: names in calm modules that change state."""
 
 CHANGES_ARGUMENTS = frozenset(
     str.split("""
@@ -95,7 +95,7 @@ CHANGES_ARGUMENTS = frozenset(
         ifloordiv ilshift imatmul imod imul ior ipow irshift isub itruediv ixor
     """)
 )
-"""Functions of calm modules that change what they are given."""
+"""Functions of calm modules that change their arguments."""
 
 TYPES = frozenset(str.split("bytearray bytes dict list object set str type"))
 """Builtin types whose methods can be called on a value that is given to them."""
@@ -106,7 +106,7 @@ MUTATING = frozenset(
         send setdefault sort update write writelines
     """)
 )
-"""Methods that change their object: where one is handed on, it will be called."""
+"""Methods that change their object: one that is passed on will be called."""
 
 TAKES_FUNCTIONS = frozenset(
     str.split("""
@@ -115,7 +115,7 @@ TAKES_FUNCTIONS = frozenset(
         sub subn takewhile transform vectorize
     """)
 )
-"""Functions that may call what they are given, on what they are given or consist of."""
+"""Functions that may call their arguments, on their other arguments or elements."""
 
 TAKES_TEXT = frozenset(str.split("eval execute query sql"))
 """Methods that read names of the kernel out of a text (pandas, DuckDB)."""
@@ -153,4 +153,4 @@ FRAMES = frozenset(
 """Attributes that lead to all names of the kernel."""
 
 SEARCHED = frozenset({"path", "path_hooks", "meta_path"})
-"""What imports look at, of the module `sys`."""
+"""Attributes of `sys` that imports read."""

@@ -1,4 +1,4 @@
-"""Which names of the kernel the expressions of a statement lead to, through names of functions as well."""
+"""The names of the kernel that the expressions of a statement refer to, directly or through functions."""
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Set
@@ -8,12 +8,12 @@ from terp.analysis.effects.scopes import Binding, Scope, Walk
 from terp.analysis.slicing.known import FRESH, SEARCHED
 
 PARAMETER = "()"
-"""What a parameter of a function leads to: something of its caller's."""
+"""Stands for the value of a parameter, which belongs to the caller."""
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What the statements before have told.
+class KnownBefore:
+    """Facts from earlier statements.
 
     `modules` are the full names of imports; `plain` functions have nothing of their own to be changed, and
     `gentle` ones change nothing at all; what is `solid` is no iterator, what is `fixed` can never change, and
@@ -37,30 +37,30 @@ class Known:
 class Names:
     """Reads the names in parts of one statement, of which `walk` knows the scopes."""
 
-    def __init__(self, walk: Walk, known: Known) -> None:
+    def __init__(self, walk: Walk, known: KnownBefore) -> None:
         self._top = walk.top
         self._scopes = dict(walk.order)
         self._known = known
 
     def of(self, *nodes: ast.AST) -> set[str]:
-        """The global names in expressions; of a module, its state."""
+        """Return the global names in expressions; for a module, its state."""
         return set(self._in(nodes, set()))
 
     def shared(self, value: ast.AST) -> set[str]:
-        """The names with which a value may share a part."""
+        """Return the names whose values may share a part with a value."""
         return set(self._shared(value, set()))
 
     def is_global(self, name: str, scope: Scope) -> bool:
-        """Whether a name is that of the kernel, as seen from a scope."""
+        """Return True if a name is global, as seen from a scope."""
         found = scope.find(name)
         return found is None or found[0] is self._top
 
     def is_builtin(self, name: str, node: ast.AST) -> bool:
-        """Whether nothing here has put something else in the place of a builtin."""
+        """Return True if a name is still the builtin."""
         return self._scope_of(node).find(name) is None and name not in self._known.bound
 
     def runs_at_once(self, node: ast.AST) -> bool:
-        """Whether a node runs where it stands, and not when a function is called."""
+        """Return True if a node runs in place, not when a function is called."""
         return self._scope_of(node).runs_at_once
 
     def state(self, name: str) -> Iterator[str]:
@@ -104,7 +104,7 @@ class Names:
                 yield from self._bound(name, binding, found[0], seen)
 
     def _bound(self, name: str, binding: Binding, scope: Scope, seen: set[object]) -> Iterator[str]:
-        """What a name of a function, class or comprehension leads to."""
+        """Yield the global names that a local name of a function, class or comprehension refers to."""
         if binding.how == "self" or (binding.node is None and name in _parameters(scope.owner)):
             yield PARAMETER
         elif binding.how == "value" and binding.node is not None:
@@ -134,7 +134,7 @@ class Names:
 
 
 def reached(names: Iterable[str], later: Mapping[str, Set[str]]) -> set[str]:
-    """Names, and those that functions among them use when they are called."""
+    """Return names, and those that functions among them use when called."""
     found, left = set(names), list(names)
     while left:
         more = later.get(left.pop(), frozenset()) - found
@@ -144,7 +144,7 @@ def reached(names: Iterable[str], later: Mapping[str, Set[str]]) -> set[str]:
 
 
 def top_of(module: str) -> str:
-    """The module whose state one of its parts has."""
+    """Return the module that holds the state of one of its parts."""
     return "numpy.random" if module.startswith("numpy.random") else module.partition(".")[0]
 
 

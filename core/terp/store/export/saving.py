@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from terp.analysis.effects.cells import python_in
-from terp.analysis.slicing.cutting import Kept, Source, slice_of
+from terp.analysis.slicing.cutting import KeptCell, Source, slice_of
 from terp.errors import TerpError
 from terp.events.kernel import Kernel, Kernels, Variable
 from terp.events.outputs import BackCall, Display, Output, StreamName, Text
@@ -38,7 +38,7 @@ class KeptCode:
 
     story: Story
     runs: tuple[LoggedRun, ...]
-    kept: tuple[Kept, ...]
+    kept: tuple[KeptCell, ...]
     of: int
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from terp.analysis.effects.known import shell_tools
-from terp.analysis.rules.patterns import Pattern
+from terp.analysis.rules.commands import Pattern
 from terp.analysis.rules.rule import NoRule, Rule, Verdict, read_rule
 
 

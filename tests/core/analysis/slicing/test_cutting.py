@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from terp.analysis.slicing.cutting import Kept, Source, slice_of
+from terp.analysis.slicing.cutting import KeptCell, Source, slice_of
 
 NAMES = st.sampled_from("abcf")
 _ONE = (
@@ -237,17 +237,17 @@ def test_why_a_cell_is_kept_is_told() -> None:
         Source("from m import *"),
     ]
     assert slice_of(cells, ["x"]) == [
-        Kept(0, ("x", "y")),
-        Kept(1, (), "it is shell"),
-        Kept(2, (), "it has commands of IPython"),
-        Kept(3, ("x",), "it imports *"),
+        KeptCell(0, ("x", "y")),
+        KeptCell(1, (), "it is shell"),
+        KeptCell(2, (), "it has commands of IPython"),
+        KeptCell(3, ("x",), "it imports *"),
     ]
 
 
 def test_commands_that_only_look_are_left_out() -> None:
-    assert slice_of([Source("ls -l", "shell"), Source("x = 1")], ["x"]) == [Kept(1, ("x",))]
+    assert slice_of([Source("ls -l", "shell"), Source("x = 1")], ["x"]) == [KeptCell(1, ("x",))]
 
 
 def test_a_cell_can_be_wanted_for_what_it_shows() -> None:
     cells = [Source("y = 1"), Source("x = 2"), Source("print(x)")]
-    assert slice_of(cells, [], {2}) == [Kept(1, ("x",)), Kept(2)]
+    assert slice_of(cells, [], {2}) == [KeptCell(1, ("x",)), KeptCell(2)]
