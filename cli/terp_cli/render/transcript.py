@@ -8,7 +8,6 @@ from rich.style import Style
 from rich.text import Text
 
 from terp import events as on
-from terp.events.changes import grouped
 from terp.events.outputs import Display, DisplayUpdate
 from terp.text.pictures import saved_to
 from terp_cli.render import look, words
@@ -95,7 +94,7 @@ class FoldedReasoning:
             return []
         seconds = self._ended - self._began
         took = elapsed(seconds) if seconds >= 1 else "a moment"
-        return [Text(f"▸ thought for {took} · {grouped(len(text))} characters", look.DIM)]
+        return [Text(f"▸ thought for {took} · {len(text):,} characters", look.DIM)]
 
     def tail(self, limit: int) -> list[Text]:
         """Return its last rows, at most a few."""

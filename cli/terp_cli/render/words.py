@@ -14,7 +14,6 @@ from terp.events.changes import (
     file_groups,
     file_name,
     file_there,
-    grouped,
     size_text,
     stopped_line,
 )
@@ -74,7 +73,7 @@ class UsageSum:
         if not (self._read or self._written):
             return ""
         cost = "cost unknown" if self._cost is None else f"${self._cost:.4f}"
-        return f"{grouped(self._read)} tokens read · {grouped(self._written)} written · {cost}"
+        return f"{self._read:,} tokens read · {self._written:,} written · {cost}"
 
 
 def code_header(language: str) -> Text:
@@ -116,7 +115,7 @@ def sentence(event: OneSentence) -> list[Text]:
         case on.CodeRejected(reason=reason):
             return _said(f"Cannot run: {reason}", look.WARNING)
         case on.HistoryCompacted():
-            return _said(sentences.compacted(event, grouped), look.DIM)
+            return _said(sentences.compacted(event, "{:,}".format), look.DIM)
         case on.Noticed(text=text, remedy=remedy):
             return _said(f"! {text}", look.WARNING) + (_said(remedy, look.DIM) if remedy else [])
         case _:
@@ -203,12 +202,10 @@ def progress(event: on.Progress) -> str:
     """Return progress as text: with a bar if the total is known, else with a count if there is one."""
     what = one_line(event.what)
     if event.total <= 0:
-        return f"{what} · {grouped(event.done)}" if event.done > 0 else what
+        return f"{what} · {event.done:,}" if event.done > 0 else what
     part = min(1.0, max(0.0, event.done / event.total))
     full = int(part * _BAR)
-    return (
-        f"{what} {'━' * full}{'╌' * (_BAR - full)} {part:.0%} · {grouped(event.done)}/{grouped(event.total)}"
-    )
+    return f"{what} {'━' * full}{'╌' * (_BAR - full)} {part:.0%} · {event.done:,}/{event.total:,}"
 
 
 def ended(event: on.TurnFinished, usage: UsageSum) -> list[Text]:

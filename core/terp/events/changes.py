@@ -31,7 +31,7 @@ def delta_words(changes: Sequence[VariableChange], more: int = 0) -> str:
 
 def shape_text(shape: Sequence[int]) -> str:
     """A shape or length: `10 000×12`."""
-    return "×".join(map(grouped, shape))
+    return "×".join(f"{size:,}" for size in shape)
 
 
 def file_there(change: FileChange) -> str:
@@ -72,16 +72,11 @@ def stopped_line(stopped: StoppedAt) -> str:
     return f"{place}{source}{f'   ({values})' if values else ''}"
 
 
-def grouped(number: int) -> str:
-    """Return a number in groups of three: 12,345."""
-    return f"{number:,}"
-
-
 def _listed(changes: Sequence[VariableChange], more: int, marks: Mapping[str, str]) -> list[str]:
     described = [_described(change, marks[change.action] + change.name) for change in changes[:_MOST]]
     more += len(changes) - len(described)
     if more:
-        described.append(f"and {grouped(more)} more" if described else f"{grouped(more)} names came or went")
+        described.append(f"and {more:,} more" if described else f"{more:,} names came or went")
     return described
 
 

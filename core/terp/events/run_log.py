@@ -29,7 +29,6 @@ from terp.events import (
     Printed,
     SessionResumed,
 )
-from terp.events.changes import grouped
 from terp.events.log import EventLog
 from terp.events.outputs import (
     Display,
@@ -383,4 +382,4 @@ def _there_are(numbers: Sequence[int]) -> str:
         return "No run of this session is over."
     named = ", ".join(map(str, numbers[-_MOST_NAMED:]))
     earlier = len(numbers) - _MOST_NAMED
-    return f"There are {f'{grouped(earlier)} earlier ones and ' if earlier > 0 else ''}{named}."
+    return f"There are {f'{earlier:,} earlier ones and ' if earlier > 0 else ''}{named}."

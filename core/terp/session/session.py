@@ -21,7 +21,7 @@ from terp.session.artifacts import OUTPUTS, Artifacts
 from terp.session.context.compaction import Compactor
 from terp.session.context.history import History, PastTurn
 from terp.session.context.live_facts import LiveFacts
-from terp.session.context.request import ModelRequests
+from terp.session.context.request import ModelRequests, RequestTokens
 from terp.session.conversation import Conversation
 from terp.session.cost.budget import Budget
 from terp.session.foreground import Foreground, Task
@@ -142,6 +142,10 @@ class Session:
     def expected_tokens(self) -> int:
         """An estimate of the tokens of the next request. It is cheap: no tokenizer is loaded."""
         return self._requests.expected_tokens
+
+    def request_tokens(self, prompt: str = "") -> RequestTokens:
+        """Return the same by the parts of the request, with `prompt` added to it."""
+        return self._requests.tokens(prompt)
 
     @property
     def spent_usd(self) -> float | None:

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 from rich.text import Text
 
-from terp.events.changes import grouped
 from terp.events.outputs import FileChange
 from terp.session.artifacts import mime_of
 from terp.text import pictures
@@ -121,7 +120,7 @@ def _of_series(plain: str) -> list[Text]:
         return []
     for at, row in enumerate(values):
         if end[1] and _SERIES_GAP.fullmatch(row.plain):
-            values[at] = Text(f"… {grouped(int(end[1]) - len(values) + 1)} rows …", look.DIM)
+            values[at] = Text(f"… {int(end[1]) - len(values) + 1:,} rows …", look.DIM)
         elif index := re.match(r"\S+", row.plain):
             row.stylize(look.DIM, 0, index.end())
     return folded([*values, Text(last.plain, look.DIM)])
@@ -138,7 +137,7 @@ def folded(rows: Sequence[Row], most: int = MOST_ROWS) -> list[Row | Text]:
     if len(rows) <= most:
         return [*rows]
     head = most // 3
-    left_out = Text(f"… {grouped(len(rows) - most)} lines …", look.DIM)
+    left_out = Text(f"… {len(rows) - most:,} lines …", look.DIM)
     return [*rows[:head], left_out, *rows[head - most :]]
 
 

@@ -14,7 +14,6 @@ from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
-from terp.events.changes import grouped
 from terp_cli.render import look
 from terp_cli.render.fold import wrapped
 from terp_cli.render.output.html import Grid, HtmlCell, blocks
@@ -97,8 +96,8 @@ class FrameTable:
     @property
     def size(self) -> str:
         """Return the size of the whole frame, in words."""
-        rows = f"{grouped(self.rows)} {'row' if self.rows == 1 else 'rows'}"
-        return f"{rows} × {grouped(self.columns)} {'column' if self.columns == 1 else 'columns'}"
+        rows = f"{self.rows:,} {'row' if self.rows == 1 else 'rows'}"
+        return f"{rows} × {self.columns:,} {'column' if self.columns == 1 else 'columns'}"
 
     def drawn(self, width: int) -> list[Text]:
         """The frame in rows of at most `width` cells, its size last."""
@@ -115,7 +114,7 @@ class FrameTable:
             rows.append(Text("─" * layout.width, look.RULE))
         rows += [layout.row(cells, above) for above, cells in _with_above(head)]
         if (hidden := self.rows - len(head) - len(tail)) > 0:
-            rows.append(Text(f"… {grouped(hidden)} {'row' if hidden == 1 else 'rows'} …", look.DIM))
+            rows.append(Text(f"… {hidden:,} {'row' if hidden == 1 else 'rows'} …", look.DIM))
         rows += [layout.row(cells, above) for above, cells in _with_above(tail)]
         for row in rows:
             row.rstrip()
@@ -153,7 +152,7 @@ class _Layout:
         missing = max(0, frame.columns - (len(natural) - frame.index))
         kept, gap_at = _kept(least, frame, width, missing)
         hidden = missing + len(natural) - len(kept)
-        gap = f"… {grouped(hidden)} …" if hidden else ""
+        gap = f"… {hidden:,} …" if hidden else ""
         room = width - _GAP * (len(kept) - 1) - (len(gap) + _GAP if gap else 0)
         # Of a long text more than the least is shown where there is room.
         more = _shared([natural[at] - least[at] for at in kept], room - sum(least[at] for at in kept))
@@ -218,7 +217,7 @@ def _kept(least: Sequence[int], frame: FrameTable, width: int, missing: int) -> 
     """The columns that fit, in order, and how many of them stand before those that are left out."""
     index, total = frame.index, len(least)
     split = frame.column_gap if frame.column_gap is not None else total
-    mark = len(f"… {grouped(missing + total)} …") + _GAP
+    mark = len(f"… {missing + total:,} …") + _GAP
     if sum(least) + _GAP * (total - 1) + (mark if missing else 0) <= width:
         return list(range(total)), split
     middle = index + (total - index + 1) // 2 if frame.column_gap is None else split

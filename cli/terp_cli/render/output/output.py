@@ -7,7 +7,6 @@ from typing import assert_never
 from rich.text import Text as Styled
 
 from terp.events import CodeFinished, error_text
-from terp.events.changes import grouped
 from terp.events.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
 from terp.text.pictures import saved_to
 from terp_cli.render import look
@@ -101,7 +100,7 @@ class OutputStream:
         updates = self._updates.values()
         rows += folded([row for update in updates for row in self._display(update, self._draw)])
         if self._results > _MOST_RESULTS:
-            rows.append(Styled(f"… {grouped(self._results - _MOST_RESULTS)} more results …", look.DIM))
+            rows.append(Styled(f"… {self._results - _MOST_RESULTS:,} more results …", look.DIM))
         self._updates, self._results = {}, 0
         return rows
 
@@ -145,9 +144,9 @@ class OutputStream:
     def _count(self, lines: int) -> list[Styled]:
         """Return the row with the count of hidden lines, if any."""
         if lines:
-            return [Styled(f"… {grouped(lines)} lines …", look.DIM)]
+            return [Styled(f"… {lines:,} lines …", look.DIM)]
         if self._left_out_chars:
-            return [Styled(f"… {grouped(self._left_out_chars)} characters …", look.DIM)]
+            return [Styled(f"… {self._left_out_chars:,} characters …", look.DIM)]
         return []
 
     def _clear(self, *, wait: bool) -> None:

@@ -12,7 +12,7 @@ from rich.text import Text as Row
 
 from terp.errors import TerpError
 from terp.events import JobChanged
-from terp.events.changes import grouped, shape_text, size_text
+from terp.events.changes import shape_text, size_text
 from terp.events.kernel import Variable
 from terp.events.outputs import Display, Text
 from terp.events.run_log import LoggedRun, RunLog
@@ -403,7 +403,7 @@ def variables_table(variables: Sequence[Variable], width: int) -> list[Row]:
     header = _row([column.title for column in _COLUMNS], widths, header=True)
     rows = [header, *(_row(row, widths) for row in cells)]
     if len(variables) >= _FULL:
-        rows.append(Row(_cut(f"the first {grouped(_FULL)} are shown", width), look.DIM))
+        rows.append(Row(_cut(f"the first {_FULL:,} are shown", width), look.DIM))
     return rows
 
 

@@ -52,9 +52,9 @@ TABLE = (
         completes="code.copyable", shows=True,
     ),
     SlashCommand(
-        "tokens", "[PROMPT]", "count what the next request sends", "Conversation", "status.tokens",
-        "It counts the whole request: system prompt, tools and conversation, and PROMPT if it is given. It "
-        "uses the model's own tokenizer if that is one of OpenAI's, else an estimate.", shows=True,
+        "tokens", "[PROMPT]", "estimate the tokens of the next request", "Conversation", "status.tokens",
+        "It counts the whole request: system prompt, tools and conversation, and PROMPT if it is given. The "
+        "estimate is corrected by what the provider counted before.", shows=True,
     ),
     SlashCommand(
         "cost", "", "show the cost of the turn, the session and the profile", "Conversation", "status.cost",

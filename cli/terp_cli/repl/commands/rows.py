@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from terp.events.changes import grouped
 from terp_cli.terminal.sanitise import one_line
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def size_of(count: int) -> str:
 
 def counted(number: int, what: str) -> str:
     """A number of things: `1 line`, `2 lines`."""
-    return f"{grouped(number)} {what}{'' if number == 1 else 's'}"
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def shown(value: object) -> str:

@@ -7,10 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from terp import __version__
 from terp.errors import TerpError
 from terp.events import Event, TurnStarted, UsageReported
-from terp.events.changes import grouped
-from terp.events.messages import User
-from terp.models.facts.model_facts import ModelFacts, PriceList
-from terp.models.facts.tokens import count_request
+from terp.models.facts.model_facts import ModelFacts
 from terp.session.cost.budget import Tally, money, tallies_by_model, tally_of
 from terp.session.cost.ledger import tallies
 from terp.settings import Settings
@@ -85,36 +82,29 @@ async def info(context: ReplContext, _: str) -> None:
 
 
 async def tokens(context: ReplContext, prompt: str) -> None:
-    """Count the tokens of the next request; with a prompt, including that prompt."""
-    messages, tools = context.session.request
-    name = context.session.model.name
-    asked = [*messages, User(prompt)] if prompt else messages
-    count = await asyncio.to_thread(count_request, asked, tools, name)
-    facts = await asyncio.to_thread(PriceList().facts, name, name.partition("/")[2])
-    window = _window(count.total, context.session.window.tokens)
+    """Estimate the tokens of the next request; with a prompt, including that prompt."""
+    session = context.session
+    expected = session.request_tokens(prompt)
+    prices = await asyncio.to_thread(session.resources.prices, session.model.name)
     lines = [
-        ("system prompt", grouped(count.system)),
-        ("tools", grouped(count.tools)),
-        ("conversation", grouped(count.conversation)),
-        ("together", f"{'' if count.own else 'about '}{grouped(count.total)} tokens{window}"),
+        ("system prompt", f"{expected.system:,}"),
+        ("tools", f"{expected.tools:,}"),
+        ("conversation", f"{expected.conversation:,}"),
+        ("together", f"about {expected.total:,} tokens{_window(expected.total, session.window.tokens)}"),
     ]
     context.show(columns([(f"  {label}", value) for label, value in lines], context.width, ("dim", "")))
-    context.say(_how(count.counter, own=count.own, pictures=count.pictures))
-    if (price := facts.cost_usd(count.total, 0)) is not None:
+    source = "corrected by what the provider counted" if expected.is_corrected else "by its characters"
+    context.say(f"An estimate, {source}.")
+    if (price := prices.cost_usd(expected.total, 0)) is not None:
         context.say(f"Sending it costs {money(price)} by the list price; the reply is not in that.")
     if last := _last_usage(context):
-        cached = f", {grouped(last.cached_tokens)} of them cached" if last.cached_tokens else ""
-        sent, got = grouped(last.input_tokens), grouped(last.output_tokens)
+        cached = f", {last.cached_tokens:,} of them cached" if last.cached_tokens else ""
+        sent, got = f"{last.input_tokens:,}", f"{last.output_tokens:,}"
         context.say(f"The last request was {sent} tokens{cached}, its reply {got}, as the provider counted.")
 
 
 def _window(total: int, window: int) -> str:
-    return f", {100 * total / window:.1f} % of {grouped(window)}" if window else ""
-
-
-def _how(counter: str, *, own: bool, pictures: int) -> str:
-    method = f"Counted with {counter}." if own else f"This is an estimate, by {counter}."
-    return f"{method} {counted(pictures, 'picture')} not counted." if pictures else method
+    return f", {100 * total / window:.1f} % of {window:,}" if window else ""
 
 
 def _last_usage(context: ReplContext) -> UsageReported | None:
@@ -160,7 +150,7 @@ async def cost(context: ReplContext, _: str) -> None:
 def cells(used: Tally, most_usd: float = 0.0) -> tuple[str, ...]:
     """Return the cells of a usage row, below `HEAD`, with the cost limit if there is one."""
     numbers = (used.calls, used.input_tokens, used.cached_tokens, used.output_tokens)
-    return (*map(grouped, numbers), f"{used.seconds:.1f}", price(used, most_usd))
+    return (*(f"{number:,}" for number in numbers), f"{used.seconds:.1f}", price(used, most_usd))
 
 
 def price(used: Tally, most_usd: float = 0.0) -> str:

@@ -175,12 +175,7 @@ def measured(value: Any, kinds: Kinds) -> str:
     if not shape:
         return ""
     of = "of " if any(type(value) is known for known in (str, bytes, bytearray, *CONTAINERS)) else ""
-    return f"{type_name(value)} {of}{'×'.join(map(grouped, shape))}"
-
-
-def grouped(number: int) -> str:
-    """Return a number with its digits in groups of three."""
-    return f"{number:,}"
+    return f"{type_name(value)} {of}{'×'.join(f'{size:,}' for size in shape)}"
 
 
 MOST_NAMES, LONGEST_NAME, MOST_FRAMES, MOST_FILES = 30, 60, 50, 20_000

@@ -16,7 +16,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -164,6 +164,22 @@ class SentMessages:
             watch(0)
 
 
+@dataclass(frozen=True, slots=True)
+class RequestTokens:
+    """The estimated tokens of a request, by its parts; `conversation` includes pictures."""
+
+    system: int
+    tools: int
+    conversation: int
+    is_corrected: bool
+    """True if the estimate is corrected by the provider's count of an earlier request."""
+
+    @property
+    def total(self) -> int:
+        """The tokens of the whole request."""
+        return self.system + self.tools + self.conversation
+
+
 class TokenEstimate:
     """Estimates the tokens of the next request: each message is counted once, when it is first needed.
 
@@ -192,12 +208,18 @@ class TokenEstimate:
 
         `sees` says if the model sees pictures; it is called only if there are any.
         """
+        return sum(self.parts(system, tools, sees))
+
+    def parts(
+        self, system: str, tools: Sequence[Mapping[str, Any]], sees: Callable[[], bool]
+    ) -> tuple[float, float, float]:
+        """Return the same for system prompt, tools and conversation apart."""
         words, seen = self._counted()
         if system != self._system[0]:
             self._system = (system, message_tokens(System(system)))
         if tools != self._tools[0]:
             self._tools = (tools, text_tokens(json.dumps(list(tools), ensure_ascii=False)) if tools else 0.0)
-        return self._system[1] + self._tools[1] + words + (seen if seen and sees() else 0.0)
+        return self._system[1], self._tools[1], words + (seen if seen and sees() else 0.0)
 
     def learn(self, counted: float, reported: int) -> None:
         """Take the provider's count of a request that was `counted` here."""
@@ -301,6 +323,15 @@ class ModelRequests:
     def expected_tokens(self) -> int:
         """The tokens of the next request, corrected by what the provider has reported."""
         return round(self.counted_tokens * self.estimate.correction)
+
+    def tokens(self, prompt: str = "") -> RequestTokens:
+        """Return the expected tokens of the next request by its parts, with `prompt` added to it."""
+        messages, tools = self.next
+        parts = self.estimate.parts(messages[0].text, tools, lambda: self.window.vision)
+        added = message_tokens(User(prompt)) if prompt else 0.0
+        factor = self.estimate.correction
+        system, own, conversation = (round(part * factor) for part in (*parts[:2], parts[2] + added))
+        return RequestTokens(system, own, conversation, factor != 1.0)
 
     async def refresh_prompt(self) -> None:
         """Take the parts of the system prompt that can change between requests, as they are now."""

@@ -145,7 +145,7 @@ async def test_a_slash_alone_asks_for_help(tmp_path: Path) -> None:
 
 def test_names_and_arguments_are_completed(tmp_path: Path) -> None:
     commands, here = all_commands(), Here(tmp_path)
-    assert ("tokens", "count what the next request sends") in list(commands.words())
+    assert ("tokens", "estimate the tokens of the next request") in list(commands.words())
     assert here.offered("export", "") == ["ipynb", "py", "md", "html"]
     assert list(commands.arguments(here, "auto_run", "of")) == [("off", "")]
     assert list(commands.arguments(here, "nothing", "")) == []
