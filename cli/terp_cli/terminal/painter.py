@@ -75,10 +75,15 @@ _SYNCHRONISED = "\x1b[?2026h", "\x1b[?2026l"
 
 
 class Painter:
-    """Painter of a terminal that moves its cursor; with `live=False` it only appends."""
+    """Painter of a terminal that moves its cursor; with `live=False` it only appends.
 
-    def __init__(self, out: TextIO, size: Size, *, live: bool = True) -> None:
+    `scrolls_broken`: a window that becomes narrower breaks long rows and moves the first ones into the
+    scrollback, as tmux does.
+    """
+
+    def __init__(self, out: TextIO, size: Size, *, live: bool = True, scrolls_broken: bool = False) -> None:
         self.live = live
+        self._scrolls_broken = scrolls_broken
         self.pending = PendingFacts()
         self.out = out
         self._size = size
@@ -90,7 +95,10 @@ class Painter:
         self._shown: list[Row] = []
         self._at: Place = (0, 0)
         self._ends_blank = False
+        self._shown_tail = 0
         self._shown_width = 0
+        # Text of the tail that a narrower window has pushed into the scrollback, without blanks.
+        self._lost = ""
         self._held: list[Row | Graphic] | None = None
 
     @property
@@ -126,6 +134,8 @@ class Painter:
 
         `grows`: the block of the tail is not complete. When it is, the rows of `aside` are appended.
         """
+        if self._lost:
+            finished, tail = self._without_lost(finished, tail)
         if tail is not None:
             self._tail = tail[-self.tail_rows :] if self.live else ()
             self._grows = grows
@@ -199,9 +209,41 @@ class Painter:
         painted += pen.written()
         self._at = pen.row - len(finished), pen.column
         self._shown, self._shown_width = live, self.width
+        self._shown_tail = len(live) - len(bottom) - (len(self._aside) + 1 if self._aside else 0)
         if painted and live and self.facts.synchronised:
             painted = painted.join(_SYNCHRONISED)
         self._write(painted)
+
+    def _pushed_off(self) -> str:
+        """Return the text of tail rows that left the screen as it became narrower, without blanks.
+
+        The terminal has broken the rows that became too long, and the live rows end at the last row of the
+        screen. Rows in the scrollback cannot be erased, so they must not be written again.
+        """
+        parts = [max(1, -(-cells(row) // self.width)) for row in self._shown]
+        left, lost = sum(parts) - self.rows, ""
+        for row, count in zip(self._shown[: self._shown_tail], parts, strict=False):
+            if left <= 0:
+                break
+            lost += "".join(_plain(part) for part in folded(row, self.width)[: min(left, count)])
+            left -= count
+        return lost
+
+    def _without_lost(
+        self, finished: Sequence[Row | Graphic], tail: Sequence[Row] | None
+    ) -> tuple[Sequence[Row | Graphic], Sequence[Row] | None]:
+        """Return the rows without those at their beginning whose text is in the scrollback."""
+        for at, row in enumerate(finished):
+            text = _plain(row) if isinstance(row, tuple) else None
+            if text is None or not self._lost.startswith(text):
+                self._lost = ""
+            if not self._lost:
+                return finished[at:], tail
+            self._lost = self._lost.removeprefix(text or "")
+        lost, at = self._lost, 0
+        while tail and at < len(tail) and lost and lost.startswith(_plain(tail[at])):
+            lost, at = lost.removeprefix(_plain(tail[at])), at + 1
+        return (), tail[at:] if tail else tail
 
     def _blank_after(self, finished: Sequence[Row | Graphic]) -> bool:
         """Return True if the last row above the live ones is blank once these are appended."""
@@ -229,6 +271,7 @@ class Painter:
         width = self.width if self.width != self._shown_width else max(self.width, self._shown_width)
         above = sum(max(1, -(-cells(shown) // width)) for shown in self._shown[:row])
         if self.width != self._shown_width:
+            self._lost += self._pushed_off() if self._scrolls_broken else ""
             end = cells(self._shown[row])
             above += min(column if column >= 0 else end, max(0, end - 1)) // width
         self._shown, self._at = [], (0, 0)
@@ -328,6 +371,11 @@ class Painter:
             pen.to(final + live - bottom + self._cursor[0] - spared, self._cursor[1])
         else:
             pen.to(final + live - 1)
+
+
+def _plain(row: Row) -> str:
+    """Return the text of a row without blanks."""
+    return "".join("".join(text for text, _ in row).split())
 
 
 def _common_end(old: Sequence[Row], new: Sequence[Row]) -> int:

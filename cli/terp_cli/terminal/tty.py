@@ -45,7 +45,7 @@ def colours_of(environ: Mapping[str, str]) -> "ColorSystem | None":
 
 def painter_on(out: TextIO, environ: Mapping[str, str]) -> Painter:
     """Return a painter for the terminal behind `out`."""
-    return Painter(out, lambda: size_of(out), live=moves_cursor(environ))
+    return Painter(out, lambda: size_of(out), live=moves_cursor(environ), scrolls_broken="TMUX" in environ)
 
 
 def controlling() -> int | None:

@@ -1,5 +1,6 @@
 """The painter: rows that stay, live rows below them, and the cursor in the bottom."""
 
+import io
 import re
 
 import pyte
@@ -181,3 +182,23 @@ def test_more_than_has_room_below_what_grows_is_not_taken() -> None:
     painter = Painter(terminal, terminal.size)
     painter.update([], [(("grows", ""),)], grows=True)
     assert not painter.aside([(("line", ""),)] * 5)
+
+
+def rows_of(words: list[str], each: int) -> list[Row]:
+    return [((" ".join(words[at : at + each]), ""),) for at in range(0, len(words), each)]
+
+
+def test_rows_that_a_narrower_tmux_moved_into_its_scrollback_are_not_written_again() -> None:
+    out, size = io.StringIO(), [100, 24]
+    painter = Painter(out, lambda: (size[0], size[1]), scrolls_broken=True)
+    words = [f"word{number:03}" for number in range(1, 97)]
+    painter.place([(), (("> ", ""),), (("model", ""),)], (1, 2))
+    painter.update((), rows_of(words, 12), grows=True)
+    # 8 rows of 95 cells are 32 of 30; with the bottom's 3 that is 11 more than the screen has.
+    size[0] = 30
+    painter.place([(), (("> ", ""),), (("model", ""),)], (1, 2))
+    begin = out.tell()
+    narrow = rows_of(words, 3)
+    painter.update(narrow[:20], narrow[20:])
+    written = re.findall(r"word\d\d\d", out.getvalue()[begin:])
+    assert written == words[33:]

@@ -28,7 +28,7 @@ TOLD = [
     ("import sys\nso = sys.stdout\n---\nprint(1)", ""),
     ("xs = [1, 2]\n---\nxs.append(3)", "~xs list 3"),
     ("xs = [1, 2]\n---\nxs[0] = 5", "~xs list 2"),
-    ("xs = list(range(4_000))\n---\nxs[1_234] = -1", "~xs list 4 000 144 kB"),
+    ("xs = list(range(4_000))\n---\nxs[1_234] = -1", "~xs list 4,000 144 kB"),
     ("xs = [1, 2]\n---\nlen(xs)", ""),
     ("d = {'a': 1}\n---\nd['a'] = 2", "~d dict 1"),
     ("d = {'a': 1}\n---\nd['b'] = 2", "~d dict 2"),
@@ -40,7 +40,7 @@ TOLD = [
     ("_hidden = 1\n---\n1 + 1", ""),
     ("for i in range(3): pass", "+i int"),
     ("out = 3", "+out int"),
-    ("b = b'x' * 200_000", "+b bytes 200 000 200 kB"),
+    ("b = b'x' * 200_000", "+b bytes 200,000 200 kB"),
 ]
 
 
@@ -55,8 +55,8 @@ TABLES = [
     ("a = np.zeros((100, 3))", "+a ndarray 100×3"),
     ("a = np.zeros(100)\n---\na[37] = 1", "~a ndarray 100"),
     ("a = np.zeros(100)\n---\na.sum();", ""),
-    ("a = np.zeros(10**6)\n---\na += 1", "~a ndarray 1 000 000 8.0 MB"),
-    ("df = pd.DataFrame({'x': range(10_000), 'y': 'text'})", "+df DataFrame 10 000×2 1"),
+    ("a = np.zeros(10**6)\n---\na += 1", "~a ndarray 1,000,000 8.0 MB"),
+    ("df = pd.DataFrame({'x': range(10_000), 'y': 'text'})", "+df DataFrame 10,000×2 1"),
     ("df = pd.DataFrame({'x': range(9)})\n---\ndf['z'] = 1", "~df DataFrame 9×2"),
     ("df = pd.DataFrame({'x': range(9)})\n---\ndf.loc[3, 'x'] = 70", "~df DataFrame 9×1"),
     ("df = pd.DataFrame({'x': range(9), 'y': 2.0})\n---\ndf.describe(); df.sum(); repr(df);", ""),
