@@ -378,3 +378,19 @@ def test_the_direct_adapter_leaves_the_command_line_of_httpx_out() -> None:
     adapter = "terp.models.adapters.openai_compatible"
     code = f"from {adapter} import preload; preload(); import httpx; httpx.AsyncClient"
     assert loaded_by("-c", code) & {"rich", "click"} == set()
+
+
+def test_entering_the_sandbox_loads_nothing_else_of_terp() -> None:
+    code = f"""
+import sys
+terp = type(sys)("terp")
+terp.__path__ = [{str(CORE / "terp")!r}]
+sys.modules["terp"] = terp
+import terp.kernels.sandbox.entering.__main__
+"""
+    loaded = {name for name in all_loaded_by("-I", "-S", "-c", code) if name.startswith("terp.")}
+    sandbox = "terp.kernels.sandbox"
+    assert {name for name in loaded if not name.startswith(f"{sandbox}.entering")} == {
+        "terp.kernels",
+        sandbox,
+    }

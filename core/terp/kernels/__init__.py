@@ -4,7 +4,3 @@ A `Connection` carries messages and can interrupt and end the kernel: a process 
 provisioner's, a kernel of another program (`attached`), or one behind a gateway (`remote`). `RunningKernel`
 is one life of a kernel; its one reader routes messages by the id of the request.
 """
-
-from terp.events.kernel import Kernel, KernelListener, Kernels, Variable
-
-__all__ = ["Kernel", "KernelListener", "Kernels", "Variable"]

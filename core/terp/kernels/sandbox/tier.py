@@ -109,7 +109,7 @@ def unconfined(cwd: str = "") -> Confined:
 
 CONFIG = "confine.json"
 
-# Importing the package itself would import much that only terp needs.
+# Importing the package `terp` itself would import much that only terp needs; those within it are empty.
 _START = (
     "import sys; terp = type(sys)('terp'); terp.__path__ = [sys.argv.pop(1)]; sys.modules['terp'] = terp; "
     "from terp.kernels.sandbox.entering.__main__ import main; main()"
