@@ -22,12 +22,14 @@ from terp.events import (
     CodeStarted,
     CodeTyped,
     Event,
+    HistoryRewound,
     KernelChanged,
     LateOutput,
     ModelCalled,
     ModelRetrying,
     Printed,
     SessionResumed,
+    TurnStarted,
 )
 from terp.events.log import EventLog
 from terp.events.outputs import (
@@ -60,8 +62,8 @@ class LoggedRun:
     end that is not the code's own doing. `printed` are the outputs as they came; `outputs` are settled:
     text of one stream is in one piece, displays are as they were last updated, cleared output is gone.
     `answers` are the lines that its code was given. `typed` is code of the user. `after_restart` is the
-    first run of its language after the kernel lost its variables. `started_at` and `finished_at` are the
-    numbers of records, 0 for none.
+    first run of its language after the kernel lost its variables. `undone`: a rewind has restored
+    the variables that it changed. `started_at` and `finished_at` are the numbers of records, 0 for none.
     """
 
     call_id: str
@@ -80,6 +82,7 @@ class LoggedRun:
     stopped_at: StoppedAt | None = None
     after_restart: bool = False
     asked: bool = False
+    undone: bool = False
     started_at: int = 0
     finished_at: int = 0
     printed: list[Output] = field(default_factory=list)
@@ -140,6 +143,8 @@ class RunLog:
         self._newest: dict[str, str] = {}
         self._names = KernelNames()
         self._new_kernels: set[str] = set()
+        # How many runs there were at the start of each turn that is left.
+        self._turns: list[int] = []
 
     @classmethod
     def of(cls, events: Iterable[Event], picture: Picture | None = None) -> "RunLog":
@@ -200,11 +205,8 @@ class RunLog:
     def take(self, event: Event, number: int = 0) -> None:
         """Read one event; `number` is that of its record."""
         match event:
-            case CodeDelta(call_id=call_id, language=language, text=text):
-                before = self._written.get(call_id, ("", ""))
-                self._written[call_id] = (language or before[0], before[1] + text)
-            case ModelCalled() | ModelRetrying():
-                self._written.clear()
+            case CodeDelta() | ModelCalled() | ModelRetrying():
+                self._write(event)
             case CodeTyped() | CodeProposed():
                 self._propose(event)
             case CodeDeclined() | CodeRejected() | CodeStarted():
@@ -219,6 +221,8 @@ class RunLog:
                 self._finish(event, number)
             case KernelChanged() | SessionResumed():
                 self._end(event, number)
+            case TurnStarted() | HistoryRewound():
+                self._turn(event)
             case _:
                 pass
 
@@ -227,6 +231,25 @@ class RunLog:
             for record in self._log.since(self._read):
                 self._read = record.number
                 self.take(record.event, record.number)
+
+    def _write(self, event: CodeDelta | ModelCalled | ModelRetrying) -> None:
+        if isinstance(event, CodeDelta):
+            language, text = self._written.get(event.call_id, ("", ""))
+            self._written[event.call_id] = (event.language or language, text + event.text)
+        else:
+            self._written.clear()
+
+    def _turn(self, event: TurnStarted | HistoryRewound) -> None:
+        if isinstance(event, TurnStarted):
+            if not event.continued and event.prompt != RERUN_PROMPT:
+                self._turns.append(len(self._runs))
+            return
+        removed = self._turns[max(0, len(self._turns) - event.removed) :]
+        if event.undone and removed:
+            for run in self._runs[removed[0] :]:
+                # Only variables of Python are restored.
+                run.undone = run.undone or run.language == "python"
+        del self._turns[len(self._turns) - len(removed) :]
 
     def _propose(self, event: CodeTyped | CodeProposed) -> None:
         run = self._by_call.get(event.call_id)

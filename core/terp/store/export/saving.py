@@ -42,6 +42,11 @@ class KeptCode:
     of: int
 
 
+def _counts(run: LoggedRun) -> bool:
+    """Return True if variables may have their value from the run."""
+    return run.ran and not (run.is_rerun or run.undone)
+
+
 def cut_story(story: Story, wanted: Sequence[str]) -> KeptCode:
     """Return the code that made the `wanted` names, and the prompts before it.
 
@@ -50,7 +55,7 @@ def cut_story(story: Story, wanted: Sequence[str]) -> KeptCode:
     Raises:
         NothingToKeep: no code has made one of them, or shown anything.
     """
-    runs = [part for part in story.parts if isinstance(part, LoggedRun) and part.ran and not part.is_rerun]
+    runs = [part for part in story.parts if isinstance(part, LoggedRun) and _counts(part)]
     cells = [Source(run.code, run.language, run.fate == "ok") for run in runs]
     for name in wanted:
         if not any(name in one.names or one.why for one in slice_of(cells, [name])):

@@ -1,5 +1,6 @@
 import pytest
 
+from terp.events import HistoryRewound
 from terp.events.outputs import Display, Error, Text
 from terp.events.run_log import LoggedRun
 from terp.store.export.saving import NothingToKeep, cut_story, with_dependencies
@@ -49,6 +50,19 @@ def test_a_session_that_showed_nothing_has_nothing_to_keep() -> None:
 def test_a_rerun_of_code_is_left_out() -> None:
     cut = cut_story(told(*ran("c1", "a = 1"), *ran("rerun-5-1", "a = 1")), ["a"])
     assert ([run.call_id for run in cut.runs], cut.of) == (["c1"], 1)
+
+
+TWO_TURNS = (*turn("Load.", *ran("c1", "a = [1, 2]")), *turn("Filter.", *ran("c2", "a = a[:1]")))
+
+
+def test_a_run_that_a_rewind_has_undone_is_left_out() -> None:
+    rewound = told(*TWO_TURNS, HistoryRewound(1, 1, undone=True), *turn("Add.", *ran("c3", "a.append(3)")))
+    assert [run.call_id for run in cut_story(rewound, ["a"]).runs] == ["c1", "c3"]
+
+
+def test_a_run_of_a_turn_that_only_left_the_conversation_counts() -> None:
+    cut = cut_story(told(*TWO_TURNS, HistoryRewound(1, 1)), ["a"])
+    assert [run.call_id for run in cut.runs] == ["c1", "c2"]
 
 
 def test_a_notebook_begins_with_what_it_needs() -> None:
