@@ -1,5 +1,5 @@
 # Every target prepares what it needs, from Python 3.11, make and a package index, in .venv.
-# Once prepared, a target starts at once; a change of pyproject.toml or constraints.txt prepares anew.
+# Once prepared, a target starts at once; after a change of pyproject.toml or constraints.txt it installs again.
 
 VENV := .venv
 PY := $(VENV)/bin/python
