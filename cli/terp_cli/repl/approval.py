@@ -43,8 +43,9 @@ _ROOM = 30
 # Code may ask with a megabyte, which would be painted again at each key.
 _LONGEST_PROMPT = 2_000
 _UNASKED = "Code runs without asking from now on. /auto_run off: you are asked again."
-_FREE = "There is no sandbox; /auto_run on offers one."
-_UNASKED_ONCE = "Code runs without asking until this call ends. Ctrl-C stops it."
+_FREE = "No sandbox confines this kernel."
+_CONFINABLE = "/auto_run on offers to restart it in one."
+_UNASKED_ONCE = "Code runs without asking until terp exits. Ctrl-C stops it."
 _RULED = "It runs now, and from now on in this session without asking:"
 _PASTED = "A paste cannot approve. Type the letter."
 _MEANT = {**dict.fromkeys(("yes", "ok", "okay", "sure", "run", "yep", "yeah"), "y"), "no": "n", "nope": "n"}
@@ -215,7 +216,7 @@ class TerminalPerson:
             self._say(_UNASKED_ONCE if self._once else _UNASKED)
             # A kernel in which no code has run yet begins again, in the sandbox.
             if not (self._once or is_confined(proposed.tier) or self._will_be_confined(proposed.language)):
-                self._say(_FREE)
+                self._say(f"{_FREE} {_CONFINABLE}" if self._has_sandbox() else _FREE)
         return Run(proposed.code)
 
     async def _ruled(self, proposed: CodeProposed) -> Run | Decline | None:
@@ -245,6 +246,10 @@ class TerminalPerson:
 
     def _will_be_confined(self, language: str) -> bool:
         return self.context is not None and is_confined(self.context.session.kernels.get(language).tier)
+
+    def _has_sandbox(self) -> bool:
+        confinement = self.context.session.resources.confinement if self.context else None
+        return confinement is not None and is_confined(confinement.what)
 
     async def _explain(self, proposed: CodeProposed) -> None:
         if self.context is None:

@@ -13,6 +13,9 @@ from prompt_toolkit.input.base import PipeInput
 from terp.errors import NobodyThere
 from terp.events import CodeProposed
 from terp.events.effects import Effects
+from terp.kernels.sandbox.confinement import Confinement
+from terp.kernels.sandbox.policy import SandboxOptions
+from terp.kernels.sandbox.tier import Unconfined
 from terp.person import Choice, Consent, Decline, Option, Run
 from terp_cli.fronts.terminal import TerminalFront
 from terp_cli.prompt.prompt_app import PromptApp
@@ -168,7 +171,7 @@ async def test_always_does_not_ask_again(desk: Callable[..., Seat]) -> None:
     ("once", "said"),
     [
         (False, "Code runs without asking from now on. /auto_run off: you are asked again."),
-        (True, "Code runs without asking until this call ends. Ctrl-C stops it."),
+        (True, "Code runs without asking until terp exits. Ctrl-C stops it."),
     ],
 )
 async def test_always_says_what_it_means_and_how_it_ends(
@@ -177,6 +180,29 @@ async def test_always_says_what_it_means_and_how_it_ends(
     seat = desk(once=once)
     await seat.decide("a\r")
     assert said in seat.terminal.shown()
+
+
+@pytest.mark.parametrize(
+    ("works", "said"),
+    [
+        (True, "No sandbox confines this kernel. /auto_run on offers to restart it in one."),
+        (False, "No sandbox confines this kernel."),
+    ],
+)
+async def test_always_names_the_way_to_a_sandbox_only_where_one_works(
+    tmp_path: Path, desk: Callable[..., Seat], works: bool, said: str
+) -> None:
+    seat = desk()
+    seat.person.context = here = Here(tmp_path)
+    here.session.resources.confinement = Confinement(
+        SandboxOptions("auto"),
+        str(tmp_path),
+        {"HOME": str(tmp_path)},
+        lambda: seat.person.always,
+        tiers=lambda *_: [replace(Unconfined(), name="docker")] if works else [],
+    )
+    await seat.decide("a\r")
+    assert seat.terminal.shown()[-1] == said
 
 
 async def test_code_that_nobody_else_draws_is_drawn_before_it_is_asked_about(
