@@ -51,7 +51,7 @@ class Invocation:
         if self.options.no_stdin and self.source == "data":
             self.source = "nothing"
         self.reported: list[str] = []
-        """Facts for the notices of a JSON result."""
+        """Notices of this call, which a JSON result lists."""
         self.secrets = Secrets(environ, Settings(), self.options.api_key, keyring=False)
         self.typed_ahead = TypedAhead(STDIN if self.stays else None)
         self.guard: Guard | Unguarded = Unguarded()

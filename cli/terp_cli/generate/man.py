@@ -140,7 +140,7 @@ def _paragraphs(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    """Return text for roff: signs that it would read otherwise, and all that is not ASCII, by name."""
+    """Escape text for roff: its control characters, and all that is not ASCII, by name."""
     signs = (_SIGNS.get(sign) or (sign if sign.isascii() else f"\\[u{ord(sign):04X}]") for sign in text)
     line = "".join(signs)
     return f"\\&{line}" if line.startswith(".") else line

@@ -178,7 +178,7 @@ class ReplContext:
         return change
 
     async def _load(self, profile: str) -> Change | None:
-        """Load the settings again, with this profile, and apply them."""
+        """Load the settings with this profile and apply them; None if the user declines a restart."""
         loaded = self.call.loaded(self.call.line.given, profile, self.call.project)
         change = Change(self.settings, loaded.settings)
         if kernels := restarted_kernels(self.session, change):

@@ -63,7 +63,7 @@ def prompt_on(
     settings: Settings,
     titles: Titles | None,
 ) -> "Callable[[], PromptReader]":
-    """Return a function that opens the prompt of a terminal, the same each time."""
+    """Return a function that opens the prompt at its first call; each later call returns the same prompt."""
 
     @cache
     def opened() -> "PromptReader":

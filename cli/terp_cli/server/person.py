@@ -208,7 +208,9 @@ class OpenQuestions:
             raise RequestRefused(404, "No such question waits for an answer.", code="not_waiting")
         if asked.kind == "approval":
             raise RequestRefused(
-                409, "Code is answered under approvals, with its digest.", code="is_approval"
+                409,
+                "This question is about code: answer it at /approvals, with the digest of the code.",
+                code="is_approval",
             )
         self._answer(asked, answer)
 

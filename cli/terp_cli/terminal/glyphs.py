@@ -69,7 +69,7 @@ def writes_formulas(encoding: str) -> bool:
 
 
 def stand_ins() -> str:
-    """Register an error handler for encoders that works as `carried`; return its name."""
+    """Register an encoding error handler that writes stand-ins as `carried` does; return its name."""
     codecs.register_error(_HANDLER, _replaced)
     return _HANDLER
 

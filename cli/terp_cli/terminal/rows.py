@@ -96,7 +96,7 @@ def cells(row: Row) -> int:
 
 
 def folded(row: Row, width: int) -> list[Row]:
-    """Cut a row into rows of at most `width` cells, anywhere."""
+    """Cut a row into rows of at most `width` cells, between any two characters."""
     if cells(row) <= width:
         return [row]
     parts: list[list[Run]] = [[]]

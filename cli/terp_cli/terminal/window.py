@@ -26,7 +26,7 @@ LONG_TURN_S = 10.0
 _AT_THE_KEYS_S = 10.0
 """A user who typed within this time is present, if the terminal does not report the focus."""
 _REAL_QUESTION_S = 0.3
-"""A policy such as -y answers sooner; a question that is open so long is put to the user."""
+"""A question open for this long waits for the user: a policy such as -y answers sooner."""
 _LONGEST_WORDS = 40
 
 _NO_TITLE = re.compile(r"linux|cons25|vt\d+|eterm")

@@ -280,7 +280,7 @@ class SessionlessRunner:
         await kernel.type_in(line)
 
     async def serve(self, call: BackCall, kernel: Kernel) -> None:
-        """Answer a tool that calls back."""
+        """Answer a tool that asks for something while its code runs, such as `llm()`."""
         await self.services.serve(call, kernel, self._interrupts.guard)
 
     def _report(self, record: Record) -> None:

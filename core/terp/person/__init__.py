@@ -43,7 +43,7 @@ class Decline:
 class Consent:
     """A yes/no question that is not about code: install a package, download a file, write elsewhere.
 
-    `as_code` marks what code could do as well: with `auto_run` the answer is yes without asking.
+    `as_code` is True if code could do the same by itself: with `auto_run` the answer is yes without asking.
     """
 
     what: str
@@ -63,8 +63,8 @@ class Option:
 class Choice:
     """A question with more answers than yes and no.
 
-    `as_code` is the answer with `auto_run`, for what code could do as well; "" asks. `otherwise` is the
-    answer of an empty line, or "".
+    `as_code` is the answer that is taken without asking with `auto_run`, as code could do the same by itself;
+    "" if the person is always asked. `otherwise` is the answer of an empty line, or "".
     """
 
     what: str
@@ -110,11 +110,11 @@ class AutoRun:
         return Run(proposed.code, by="auto_run")
 
     async def allow(self, request: Consent) -> bool | Decline:
-        """Consent to what code could do as well; else ask the person behind."""
+        """Consent if code could do the same without asking; else ask the person behind."""
         return request.as_code or await self._behind.allow(request)
 
     async def choose(self, choice: Choice) -> str | Decline:
-        """Return the answer for what code could do as well; else ask the person behind."""
+        """Choose the answer that code could bring about by itself (`as_code`); else ask the person behind."""
         return choice.as_code or await self._behind.choose(choice)
 
     async def type_in(self, prompt: str, *, secret: bool) -> str:

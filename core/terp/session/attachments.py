@@ -80,8 +80,8 @@ def named_files(
 ) -> tuple[Attachment, ...]:
     """Describe the first files below `cwd` that a prompt names by their paths, except those in `without`.
 
-    Their texts are `redacted`. Of a file that the sandbox `hides`, or whose name is one of secrets, only name
-    and size are sent.
+    The text of a file passes through `redacted`. Of a file that the sandbox `hides`, or whose name is known
+    for secrets (such as .env), only the name and size are sent.
     """
     found: dict[str, Attachment] = {}
     for words in _NAMED.finditer(prompt):

@@ -127,7 +127,7 @@ def profile_in_effect(profile: str, environ: Mapping[str, str], places: Places) 
 
 
 def _named(profile: str) -> str:
-    """Return one name for a profile, wherever it is asked for."""
+    """Return the same name for a profile in every folder: a path is made absolute, "" is the default."""
     return str(typed_path(profile).absolute()) if is_path(profile) else profile or DEFAULT_PROFILE
 
 

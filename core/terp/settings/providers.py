@@ -12,7 +12,7 @@ ECHOED = (
     "reasoning_details",
     "provider_specific_fields",
 )
-"""All fields of a reply that some provider wants back."""
+"""Fields of a reply that some provider wants to see again in the next request."""
 
 
 @dataclass(frozen=True, slots=True)

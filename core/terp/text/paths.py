@@ -15,7 +15,7 @@ def typed_path(path: str) -> Path:
 
 
 def fitting(stem: str, suffix: str) -> str:
-    """A name of both, with as much of `stem` as a file system takes."""
+    """Return `stem` and `suffix` as one file name; `stem` is cut if a file system could not take it all."""
     while stem and len(os.fsencode(stem + suffix)) > LONGEST_NAME:
         stem = stem[:-1]
     return stem + suffix

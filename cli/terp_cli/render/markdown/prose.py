@@ -64,7 +64,7 @@ class WaitingLines:
         return self.size + more >= self._parse_at
 
     def may_end_block(self, line: str) -> bool:
-        """Return True if `line`, the last one, may have ended the block before it."""
+        """Return True if `line`, the newest, may begin another block and so complete the one before."""
         if not _MAY_START_BLOCK.match(line) or self._begins_or_is_inside(line):
             return False
         # Another item, quoted line or row of a table continues its block.

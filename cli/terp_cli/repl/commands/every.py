@@ -129,7 +129,8 @@ TABLE = (
         "python", "[PATH|own]", "show the Python that runs the code, or change it", "Code",
         "environment.python",
         "PATH is a Python or the folder of an environment; own is terp's own Python. The kernel restarts, "
-        "so its variables are lost. If there is no ipykernel, terp adds its own to the path, or asks you.",
+        "so its variables are lost. If that Python has no ipykernel, it gets terp's own, or terp asks "
+        "before it installs one.",
     ),
     SlashCommand(
         "install", "PACKAGES", "install packages for the Python code", "Code", "environment.install",

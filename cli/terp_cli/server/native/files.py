@@ -137,7 +137,7 @@ def results_router(sessions: Sessions) -> APIRouter:
         },
     )
     async def output(session: str, output: str, wanted: Wanted = "") -> Response:
-        """The full text of a run by its number (3), or a picture by the last part of its path (3-1.png)."""
+        """The full output of a run by its number (3), or a picture of it by its file name (3-1.png)."""
         served = sessions.get(session)
         name = f"{output}.txt" if output.isdigit() else output
         outputs = Tree(served.session.folder / OUTPUTS)

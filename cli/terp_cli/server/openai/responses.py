@@ -134,7 +134,7 @@ class Form:
         used: TokensUsed | None = None,
         **more: Any,
     ) -> dict[str, Any]:
-        """The response as it is now."""
+        """Return the response object of the API with this status, output and use of tokens."""
         asked = self.wanted.model_dump(exclude={"input", "stream", *_NOT_HERE})
         defaults = {"model": OWN_MODEL, "tools": [], "tool_choice": "auto", "metadata": {}}
         return {

@@ -42,7 +42,7 @@ class Scope:
     names: dict[str, list[Binding]] = field(default_factory=dict)
     elsewhere: dict[str, "Scope"] = field(default_factory=dict)
     runs_at_once: bool = field(init=False)
-    """Whether the code of this scope runs where it stands, in the order of the cell."""
+    """True for a module or class body, which runs in the order of the lines; False inside a function."""
 
     def __post_init__(self) -> None:
         self.runs_at_once = self.kind != "function" and (self.parent is None or self.parent.runs_at_once)

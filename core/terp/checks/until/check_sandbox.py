@@ -201,7 +201,7 @@ def _pytest_report(facts: Mapping[str, Any] | None, copy: Path, root: Path) -> P
 
 
 def _moved(place: str, root: Path, copy: Path) -> str:
-    """Return the path in the copy of a folder of the project; any other path as it is."""
+    """Replace `root`, the project, with `copy` in a path. Paths outside the project stay as they are."""
     path = Path(place)
     return str(copy / path.relative_to(root)) if path.is_relative_to(root) else place
 

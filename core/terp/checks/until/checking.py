@@ -208,9 +208,9 @@ def _options(names: Sequence[str]) -> str:
 def _of_expression(result: CheckResult) -> str:
     status = result.process.status
     if result.holds is None:
-        return f"It has no value: its process ended before that, with exit status {status}."
+        return f"The expression has no value: its process ended first, with exit status {status}."
     # A process whose report and status disagree was tampered with.
-    return "" if result.holds and not status else f"It is not true: its value is {result.value}."
+    return "" if result.holds and not status else f"The expression is not true: its value is {result.value}."
 
 
 def _of_tests(tests: PytestReport, originals: Originals, root: Path, before: int) -> str:

@@ -120,14 +120,14 @@ TESTS = (
     *("test_*.py", "*_test.py", "*.test.*", "*.spec.*", "*_test.go", "*_spec.rb"),
     *("tests/*", "test/*", "__tests__/*", "spec/*"),
 )
-"""Patterns of files with tests: originals are restored, new ones decide nothing."""
+"""Patterns of test files. For the check they are put back as they were; those that are new do not count."""
 STEERING = (
     *("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "tox.ini", "setup.cfg"),
     *("*.egg-info/entry_points.txt", "*.dist-info/entry_points.txt"),
     *("pyproject.toml", ".coveragerc", "noxfile.py", "sitecustomize.py", "usercustomize.py"),
     *("Makefile", "makefile", "GNUmakefile", "justfile", "package.json", "jest.config.*", "vitest.config.*"),
 )
-"""Patterns of files that configure a check: originals are restored, new ones are left out."""
+"""Patterns of files that configure a check: they are put back as they were; new ones are left out."""
 
 FREE = "!"
 """The prefix of a pattern of files that the model may change although they are protected."""

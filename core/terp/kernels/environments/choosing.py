@@ -205,8 +205,8 @@ class PythonChoice:
                 f"There is no Python at {configured}.", "Name its program, or the folder of an environment."
             )
         wanted = WantedPython(path, "as you chose", configured)
-        bare = has_module(wanted.path, _LAUNCHER) or not version_of(wanted.path)
-        chosen = Interpreter(wanted.path, wanted.why) if bare else await self._with_kernel(wanted)
+        usable = has_module(wanted.path, _LAUNCHER) or not version_of(wanted.path)
+        chosen = Interpreter(wanted.path, wanted.why) if usable else await self._with_kernel(wanted)
         return self._settle(chosen)
 
     def _settle_at_once(self) -> None:

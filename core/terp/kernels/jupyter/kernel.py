@@ -122,10 +122,10 @@ class Asides(ABC):
         if running is None or not running.has_bootstrap or running.is_shared:
             return None
         if self._busy():
-            raise KernelBusy("Code still runs in the kernel, so nothing was taken back.", "Stop it first.")
+            raise KernelBusy("Code still runs in the kernel, so nothing was undone.", "Stop the code first.")
         answer = await self._ask_bootstrap("rewind", _PAST_S, [moment, *paths])
         if answer is None:
-            raise KernelBusy("The kernel does not answer, so nothing was taken back.", "Ask again later.")
+            raise KernelBusy("The kernel does not answer, so nothing was undone.", "Try again later.")
         return dict(answer.get("rewind") or {})
 
     async def value(self, name: str, keys: Sequence[Any], spec: str) -> WrittenValue:

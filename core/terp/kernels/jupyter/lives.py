@@ -16,10 +16,11 @@ _LOOKED_FOR = "The next run looks for it again."
 
 
 class Lives:
-    """Starts a kernel when it is needed, and again after its end.
+    """Starts a kernel when it is first used, and again when it has ended.
 
-    `connector` returns the means to reach it, `next_tier` the sandbox of a start now. Messages that answer no
-    request of ours go to `unclaimed`; `settled` returns when the output of the last run is complete.
+    `connector` returns the connection to a new kernel, `next_tier` the sandbox that it would get now.
+    Messages that answer no request of this program go to `unclaimed`; `settled` returns when the output of
+    the last run is complete.
     """
 
     def __init__(

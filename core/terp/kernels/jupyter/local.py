@@ -146,12 +146,12 @@ class LocalKernels:
         return self.begin_with(attachment)
 
     def begin_with(self, attachment: KernelAttachment) -> str:
-        """Use a kernel of another program for its language, which is returned.
+        """Attach to a kernel of another program, and return its language.
 
-        Until the languages are asked for it may be one that nothing else runs here, and is the default.
+        Before the languages were first listed, this may add a language, which becomes the default.
 
         Raises:
-            UnknownLanguage: it is too late for that.
+            UnknownLanguage: the languages were listed, and this language is none of them.
         """
         name = self._language_of(attachment)
 

@@ -151,7 +151,7 @@ class StartedKernel(ABC):
         self._sockets.send(channel, message)
 
     async def interrupt(self) -> None:
-        """Send SIGINT to the kernel, or the message that it expects instead."""
+        """Interrupt the kernel: by SIGINT, or by an interrupt message if its kernel spec asks for one."""
         if self._launch.interrupt_by == "message":
             self.send("control", new_request("interrupt_request"))
         else:

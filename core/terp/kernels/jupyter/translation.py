@@ -14,10 +14,10 @@ RUN_NUMBER = "terp_run"
 """Key in the metadata of a request to run code: which run of the session it is."""
 
 RUN_MOMENT = "terp_moment"
-"""Key in the metadata of such a request: where its turn began, as a number that grows."""
+"""Key in the metadata of a request to run code: the start of its turn, as a number that only grows."""
 
 COMM_TARGET = "terp"
-"""Name of the comm by which the adapter asks the bootstrap in the kernel something beside the runs."""
+"""Name of the comm (a Jupyter channel) on which terp asks the bootstrap in the kernel for other things."""
 
 _DISPLAY_IDS = 10_000
 

@@ -162,7 +162,7 @@ class GatewayKernel:
         return kernel_id
 
     async def _abandon(self) -> None:
-        """End a kernel whose start was not awaited to the end."""
+        """End the kernel of a start that was cancelled before the gateway answered."""
         if self._starting is None:
             return
         await asyncio.wait({self._starting}, timeout=_ABANDONED_S)

@@ -249,10 +249,10 @@ class Wire:
             raise unreachable(self._gateway, error) from error
 
     async def _reconnected(self, dropped: float) -> ClientConnection:
-        """Try to connect again, until the time limit.
+        """Try to connect again and again, until it succeeds or the time limit is over.
 
         Raises:
-            KernelStartFailed: the gateway does not let us in any more, or the time is up.
+            KernelStartFailed: the gateway refuses the connection, or the time limit is over.
         """
         pause = _SHORTEST_S
         while True:

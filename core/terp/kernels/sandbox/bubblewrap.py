@@ -39,7 +39,7 @@ class Bubblewrap:
     def refuses(self, command: ProcessCommand, policy: Policy) -> str:
         """Ports of another network namespace cannot be reached."""
         if command.transport == "tcp" and not policy.network:
-            return "It is reached over TCP, which no network leaves it."
+            return "The kernel listens on TCP ports, which a sandbox without network does not allow."
         return ""
 
     def wrap(self, command: ProcessCommand, policy: Policy) -> ProcessCommand:

@@ -105,7 +105,7 @@ class Confinement:
         if self.missing:
             yield f"No sandbox works here ({self.missing}): code can do whatever you can do on this machine."
         if self.options.mode == "off" and not self.options.network:
-            yield "The sandbox is off, so code has the network all the same."
+            yield "network is off, but so is the sandbox: code can use the network."
         if self.options.limits.processes and self.options.mode != "docker" and os.geteuid() == 0:
             yield "You are root, whose processes max_processes does not limit."
 

@@ -29,9 +29,9 @@ class Landlock:
     stands_between: bool = False
 
     def refuses(self, command: ProcessCommand, policy: Policy) -> str:
-        """Refuse TCP without network: no port can be bound."""
+        """Refuse a kernel on TCP when the sandbox has no network: it could not bind its ports."""
         if command.transport == "tcp" and not policy.network:
-            return "It is reached over TCP, which no network leaves it."
+            return "The kernel listens on TCP ports, which a sandbox without network does not allow."
         return ""
 
     def wrap(self, command: ProcessCommand, policy: Policy) -> ProcessCommand:

@@ -74,7 +74,7 @@ def home_of(environ: Mapping[str, str]) -> Path:
 
 
 OBEYED = ("hooks", "config", "commondir")
-"""Configuration in a repository: `commondir` names another repository, with other hooks."""
+"""Files in a git folder whose content git runs or follows: `commondir` leads to hooks elsewhere."""
 
 # A home directory contains a hundred thousand folders; projects lie near its top.
 _MOST_FOLDERS, _DEEPEST, _MOST_ENTRIES = 150, 3, 5_000

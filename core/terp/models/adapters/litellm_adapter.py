@@ -313,7 +313,7 @@ class Ending:
 
     @property
     def reached(self) -> bool:
-        """True if the provider has said why the reply ends, or cannot be asked."""
+        """True if the stream holds the reason why the reply ended, or does not show whether it does."""
         if self._gemini:
             return self.has_reason
         reasons = ("received_finish_reason", "intermittent_finish_reason")

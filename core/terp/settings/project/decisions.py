@@ -71,7 +71,7 @@ class Decisions:
             self._write([*(one for one in others if one not in dropped), decision])
 
     def forget(self, root: str) -> bool:
-        """Forget all about a folder; whether there was anything.
+        """Delete the decisions about a folder. Return True if there were any.
 
         Raises:
             DecisionsUnreadable: the file holds something else, and is left as it is.

@@ -13,7 +13,7 @@ async def test_an_expression_of_the_project_s_modules_can_be_true(tmp_path: Path
     judge = Judge(project(tmp_path), "py: shop.total([1, 2]) == 3")
     first = await judge.why()
     write(tmp_path, {"shop.py": RIGHT})
-    assert (first, await judge.why()) == ("It is not true: its value is False.", "")
+    assert (first, await judge.why()) == ("The expression is not true: its value is False.", "")
 
 
 async def test_an_expression_finds_modules_of_packages(tmp_path: Path) -> None:
@@ -27,16 +27,16 @@ async def test_an_expression_finds_modules_of_packages(tmp_path: Path) -> None:
 @pytest.mark.parametrize("way", ["import sys; sys.exit(0)", "import os; os._exit(0)"])
 async def test_a_module_that_leaves_gives_an_expression_no_value(tmp_path: Path, way: str) -> None:
     judge = Judge(project(tmp_path, **{"shop.py": way}), "py: shop.total([1, 2]) == 3")
-    assert await judge.why() == "It has no value: its process ended before that, with exit status 0."
+    assert await judge.why() == "The expression has no value: its process ended first, with exit status 0."
 
 
 async def test_builtins_of_the_project_do_not_judge_an_expression(tmp_path: Path) -> None:
     fake = "import builtins\nbuiltins.bool = lambda _: 1 == 1\nbuiltins.eval = lambda *_: 1 == 1\n"
     judge = Judge(project(tmp_path, **{"shop.py": fake + BROKEN}), "py: shop.total([1, 2]) == 3")
-    assert await judge.why() == "It is not true: its value is False."
+    assert await judge.why() == "The expression is not true: its value is False."
 
 
 async def test_what_an_expression_raises_is_in_the_output(tmp_path: Path) -> None:
     why, ran = await Judge(project(tmp_path), "py: shop.average([1])").run()
-    assert why == "It has no value: its process ended before that, with exit status 1."
+    assert why == "The expression has no value: its process ended first, with exit status 1."
     assert "AttributeError: module 'shop' has no attribute 'average'" in ran.process.output

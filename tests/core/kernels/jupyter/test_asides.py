@@ -159,4 +159,4 @@ async def test_completion_never_keeps_who_types_waiting(kernel: Kernel, code: st
 async def test_nothing_is_taken_back_under_code_that_runs(kernel: Kernel) -> None:
     assert isinstance(kernel, KeepsPast)
     refused, _ = await beside(kernel, SLEEPS, partial(kernel.take_back, 0, ()))
-    assert str(refused).startswith("Code still runs in the kernel, so nothing was taken back.")
+    assert str(refused).startswith("Code still runs in the kernel, so nothing was undone.")
