@@ -110,13 +110,13 @@ def schema(languages: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def tool_names(languages: Sequence[str], aliases: Mapping[str, str] | None = None) -> dict[str, str]:
+def tool_names(languages: Sequence[str]) -> dict[str, str]:
     """Return the names by which models call the tool, in lower case, and their languages ("": none)."""
     names = dict.fromkeys(_GENERIC_NAMES, "")
-    for spelling, language in spellings(languages, aliases).items():
+    for spelling, language in spellings(languages).items():
         for pattern in _NAME_PATTERNS:
             names.setdefault(pattern.format(spelling), language)
-    if shell := language_of("shell", languages, aliases):
+    if shell := language_of("shell", languages):
         names |= dict.fromkeys(_SHELL_NAMES, shell)
     return names
 
@@ -126,30 +126,27 @@ def plain_name(name: str) -> str:
     return re.split(r"[.:/]", name.partition("<|")[0].strip())[-1]
 
 
-def implied_language(
-    name: str, languages: Sequence[str], aliases: Mapping[str, str] | None = None
-) -> str | None:
+def implied_language(name: str, languages: Sequence[str]) -> str | None:
     """Return the language that a tool's name implies ("": none), or None when it does not mean this tool."""
-    return tool_names(languages, aliases).get(plain_name(name).casefold().replace("-", "_"))
+    return tool_names(languages).get(plain_name(name).casefold().replace("-", "_"))
 
 
 def understand(
     call: ToolCall,
     languages: Sequence[str],
     *,
-    aliases: Mapping[str, str] | None = None,
     functions: Collection[str] | Mapping[str, str] = (),
     call_id: str = "",
 ) -> Call | Misunderstood:
     """Return the code that a tool call asks to run, or the reason why it cannot be read.
 
-    `languages` are those that can run, the default first; `aliases` further spellings of them.
+    `languages` are those that can run, the default first.
     `functions` are names in the Python kernel: a call of one becomes the code that calls it. A mapping has
     the names that models may use, and what each is in Python.
     `call_id` replaces the provider's id. Broken arguments are never repaired: that can change what runs.
     """
     try:
-        language, code = _read(call, languages, aliases, functions)
+        language, code = _read(call, languages, functions)
         code = without_tokens_around(code)
         _check(code, languages[0])
     except UnreadableArguments as problem:
@@ -160,7 +157,6 @@ def understand(
 def _read(
     call: ToolCall,
     languages: Sequence[str],
-    aliases: Mapping[str, str] | None,
     functions: Collection[str] | Mapping[str, str],
 ) -> tuple[str, str]:
     written = call.raw or call.arguments
@@ -173,14 +169,14 @@ def _read(
     whole = call.name.partition("<|")[0].strip().removeprefix("functions.")
     if known := next((one for one in (whole, name) if one in functions), ""):
         function = functions[known] if isinstance(functions, Mapping) else known
-        return _function_call(function, written, language_of("python", languages, aliases))
-    implied = implied_language(name, languages, aliases)
+        return _function_call(function, written, language_of("python", languages))
+    implied = implied_language(name, languages)
     if implied is None:
         available = ", ".join([NAME, *sorted(functions)])
         raise UnreadableArguments(
             f"Tool `{name[:80]}` not found. Please use a provided tool. Tools available: {available}."
         )
-    said, code = ArgumentsReader(languages, aliases).read(written)
+    said, code = ArgumentsReader(languages).read(written)
     return said or implied or languages[0], code
 
 
@@ -258,9 +254,8 @@ def how_to_call(language: str) -> str:
 class ArgumentsReader:
     """Reads the arguments of one call."""
 
-    def __init__(self, languages: Sequence[str], aliases: Mapping[str, str] | None) -> None:
+    def __init__(self, languages: Sequence[str]) -> None:
         self._languages = languages
-        self._aliases = aliases
         self._depth = 0
 
     def read(self, text: str) -> tuple[str, str]:
@@ -326,7 +321,7 @@ class ArgumentsReader:
         raise UnreadableArguments(f"`{key[:40]}` must be a string with the code. {self._how}")
 
     def _known(self, word: str) -> str:
-        return language_of(word, self._languages, self._aliases)
+        return language_of(word, self._languages)
 
     @property
     def _how(self) -> str:

@@ -126,7 +126,7 @@ def _reply(message: Assistant, number: int) -> Iterator[Entry]:
 def code_of(call: ToolCall) -> tuple[str, str]:
     """Return the language and the code of a call; language "" and its raw arguments if it cannot be read."""
     try:
-        language, code = ArgumentsReader(_LANGUAGES, None).read(call.raw or call.arguments)
+        language, code = ArgumentsReader(_LANGUAGES).read(call.raw or call.arguments)
     except UnreadableArguments:
         return "", call.raw or call.arguments
     return language or tool.implied_language(call.name, _LANGUAGES) or _LANGUAGES[0], code

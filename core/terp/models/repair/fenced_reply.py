@@ -18,7 +18,7 @@ The result does not depend on how the text is cut into pieces.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Protocol, Self
@@ -321,17 +321,14 @@ class FenceScanner:
 class FencedReply:
     """Translates the chunks of one reply."""
 
-    def __init__(
-        self, languages: Sequence[str], aliases: Mapping[str, str] | None, ids: Iterator[str]
-    ) -> None:
+    def __init__(self, languages: Sequence[str], ids: Iterator[str]) -> None:
         self._languages = languages
-        self._aliases = aliases
         self._ids = ids
         self._begin()
 
     def _begin(self) -> None:
         self._tokens = ControlTokenFilter()
-        self._scanner = FenceScanner(lambda word: language_of(word, self._languages, self._aliases))
+        self._scanner = FenceScanner(lambda word: language_of(word, self._languages))
         self._text: list[str] = []
         self._calls: list[_Call] = []
         self._theirs: dict[int, _Call] = {}

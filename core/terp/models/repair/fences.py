@@ -31,12 +31,10 @@ class FencedModel:
         inner: Model,
         languages: Sequence[str],
         *,
-        aliases: Mapping[str, str] | None = None,
         functions: Collection[str] = (),
     ) -> None:
         self._inner = inner
         self._languages = languages
-        self._aliases = aliases
         self._functions = functions
 
     @property
@@ -53,21 +51,19 @@ class FencedModel:
         kept = {name: value for name, value in demanded(tools).items() if name != "tool_choice"}
         chunks = self._inner.stream(self._written(messages, instruct=bool(tools)), Tools((), kept))
         if tools:
-            names = callable_names(self._languages, self._aliases, self._functions)
+            names = callable_names(self._languages, self._functions)
             chunks = lift_leaked_calls(chunks, PrintedCalls(names), ids)
         # Most models call tools, and never need this.
         from terp.models.repair.fenced_reply import FencedReply  # noqa: PLC0415
 
-        reply = FencedReply(languages, self._aliases, ids)
+        reply = FencedReply(languages, ids)
         async with aclosing(chunks):
             async for chunk in chunks:
                 for translated in reply.take(chunk):
                     yield translated
 
     def _written(self, messages: Sequence[Message], *, instruct: bool) -> list[Message]:
-        read = partial(
-            understand, languages=self._languages, aliases=self._aliases, functions=self._functions
-        )
+        read = partial(understand, languages=self._languages, functions=self._functions)
         return as_fenced_text(messages, self._languages, read, instruct=instruct)
 
     async def aclose(self) -> None:
@@ -115,13 +111,12 @@ def with_text_fallback(
     inner: Model,
     languages: Sequence[str],
     *,
-    aliases: Mapping[str, str] | None = None,
     functions: Collection[str] = (),
 ) -> TextFallback:
     """`inner` with tools as long as it takes them, else with fenced blocks; printed calls count in both."""
     return TextFallback(
-        LeakedCalls(inner, languages, aliases=aliases, functions=functions),
-        FencedModel(inner, languages, aliases=aliases, functions=functions),
+        LeakedCalls(inner, languages, functions=functions),
+        FencedModel(inner, languages, functions=functions),
     )
 
 

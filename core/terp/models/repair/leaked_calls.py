@@ -286,12 +286,10 @@ class LeakedCalls:
         inner: Model,
         languages: Sequence[str],
         *,
-        aliases: Mapping[str, str] | None = None,
         functions: Collection[str] = (),
     ) -> None:
         self._inner = inner
         self._languages = languages
-        self._aliases = aliases
         self._functions = functions
 
     @property
@@ -305,7 +303,7 @@ class LeakedCalls:
         """Send one request of the model behind, with printed calls lifted out of its text."""
         chunks = self._inner.stream(messages, tools)
         if tools:
-            reader = PrintedCalls(callable_names(self._languages, self._aliases, self._functions))
+            reader = PrintedCalls(callable_names(self._languages, self._functions))
             chunks = lift_leaked_calls(without_leaked_tokens(chunks), reader, fresh_ids(messages))
         async with aclosing(chunks):
             async for chunk in chunks:
@@ -316,8 +314,6 @@ class LeakedCalls:
         await self._inner.aclose()
 
 
-def callable_names(
-    languages: Sequence[str], aliases: Mapping[str, str] | None, functions: Collection[str]
-) -> frozenset[str]:
+def callable_names(languages: Sequence[str], functions: Collection[str]) -> frozenset[str]:
     """Return every name, in lower case, that a printed call may have."""
-    return frozenset([*tool_names(languages, aliases), *(name.casefold() for name in functions)])
+    return frozenset([*tool_names(languages), *(name.casefold() for name in functions)])

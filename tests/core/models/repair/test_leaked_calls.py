@@ -199,7 +199,7 @@ async def test_name_errors_and_closing_are_those_of_the_model_behind() -> None:
     ascii_only=st.booleans(),
 )
 def test_no_beginning_of_a_printed_call_is_taken_for_text(code: str, form: str, ascii_only: bool) -> None:
-    reader = PrintedCalls(callable_names(LANGUAGES, None, ()))
+    reader = PrintedCalls(callable_names(LANGUAGES, ()))
     printed = json.dumps({"name": "execute", "arguments": {"code": code}}, ensure_ascii=ascii_only)
     text = form.replace("{}", printed)
     assert all(reader.may_become_calls(text[:end]) for end in range(len(text) + 1))
