@@ -12,7 +12,7 @@ from terp.errors import NoModel, SettingsError
 from terp.events.model import Model
 from terp.models.adapters.retrying import FallingBackModel, NudgingModel, RetryingModel
 from terp.models.adapters.routing import route
-from terp.models.repair.fences import FencedModel, with_text_fallback
+from terp.models.repair.fences import TextFallback
 from terp.person import Consent, Nobody, Person
 from terp.secrets.known_secrets import Secrets
 from terp.settings import Settings
@@ -165,9 +165,8 @@ def _without_fallback(
 ) -> Model:
     model = open_model(options_of(settings, api_key), environ=environ)
     # Providers refuse calls in a history for which no tools are offered; fences hold them as text.
-    if settings.supports_tools is False or not settings.code:
-        return FencedModel(model, languages, functions=functions)
-    return with_text_fallback(model, languages, functions=functions)
+    fenced = settings.supports_tools is False or not settings.code
+    return TextFallback(model, languages, functions=functions, fenced=fenced)
 
 
 def options_of(settings: Settings, api_key: str) -> ModelOptions:

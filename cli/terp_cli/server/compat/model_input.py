@@ -9,7 +9,7 @@ from typing import Any
 
 from terp.events import Event
 from terp.events.messages import Assistant, Attachment, Image, Message, Result, ToolCall, User
-from terp.events.model import Chunk, Model, Replied
+from terp.events.model import Chunk, Model, ModelWrapper, Replied
 from terp.models.tool import NAME
 from terp.session.session import Session
 from terp_cli.server.tree import Tree
@@ -98,23 +98,18 @@ def _pictures(message: Mapping[str, Any]) -> Iterator[Image]:
         yield Image(mime, data)
 
 
-class InjectedModel:
+class InjectedModel(ModelWrapper):
     """Replies once with the client's code, and then with what the model behind says.
 
     Calls `expect` with the code at that reply, and with "" once the model itself is asked.
     """
 
     def __init__(self, inner: Model, language: str, code: str, expect: Callable[[str], None]) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._language = language
         self._code = code
         self._expect = expect
         self._replied = False
-
-    @property
-    def name(self) -> str:
-        """The name of the model behind."""
-        return self._inner.name
 
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
@@ -131,10 +126,6 @@ class InjectedModel:
         async with aclosing(self._inner.stream(messages, tools)) as chunks:
             async for chunk in chunks:
                 yield chunk
-
-    async def aclose(self) -> None:
-        """Close the model behind."""
-        await self._inner.aclose()
 
 
 async def turn_with(

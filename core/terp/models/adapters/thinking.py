@@ -71,9 +71,7 @@ class ThinkTags:
         return self.rest()
 
 
-class ThinkingBlocks:
-    """Anthropic's signed thinking. The provider compares it with what it signed: one letter more is a 400."""
-
+class _Blocks:
     def __init__(self) -> None:
         self._blocks: list[_Block] = []
 
@@ -81,6 +79,10 @@ class ThinkingBlocks:
     def blocks(self) -> list[dict[str, Any]]:
         """The blocks so far, in order."""
         return [block.whole() for block in self._blocks]
+
+
+class ThinkingBlocks(_Blocks):
+    """Anthropic's signed thinking. The provider compares it with what it signed: one letter more is a 400."""
 
     def feed(self, pieces: Sequence[Mapping[str, Any]]) -> None:
         """Append to the open block; a block is closed by its signature."""
@@ -110,16 +112,8 @@ class ThinkingBlocks:
         return last
 
 
-class ReasoningDetails:
+class ReasoningDetails(_Blocks):
     """OpenRouter's `reasoning_details`: words of one block are joined, sealed blocks stay whole."""
-
-    def __init__(self) -> None:
-        self._blocks: list[_Block] = []
-
-    @property
-    def blocks(self) -> list[dict[str, Any]]:
-        """The blocks so far, in order."""
-        return [block.whole() for block in self._blocks]
 
     def feed(self, pieces: Sequence[Mapping[str, Any]]) -> None:
         """Append to the last block where a piece is of the same kind and index."""

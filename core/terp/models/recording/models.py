@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from terp.errors import ContextFull, RecordingMiss
 from terp.events.messages import Message
-from terp.events.model import Chunk, Model, Replied, Retrying, demanded
+from terp.events.model import Chunk, Model, ModelWrapper, Replied, Retrying, demanded
 from terp.models.recording.file import Recording, RecordingEntry, reply_as_json
 from terp.models.recording.recorded_request import answers, difference, digest, likeness, request_as_json
 from terp.secrets.redactor import Redactor
@@ -19,7 +19,7 @@ from terp.secrets.redactor import Redactor
 ReplayMode = Literal["strict", "new", "sequence"]
 
 
-class RecordingModel:
+class RecordingModel(ModelWrapper):
     """A model whose calls are written down as they succeed.
 
     What fails, or is broken off, is not recorded, but for a request that is too long. It belongs outermost,
@@ -35,15 +35,10 @@ class RecordingModel:
         redactor: Redactor | None = None,
         sampling: Mapping[str, Any] | None = None,
     ) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._recording = Recording(path)
         self._redactor = redactor or Redactor()
         self._sampling = sampling or {}
-
-    @property
-    def name(self) -> str:
-        """The name of the model behind."""
-        return self._inner.name
 
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
@@ -60,10 +55,6 @@ class RecordingModel:
         async with aclosing(chunks):
             async for chunk in chunks:
                 yield chunk
-
-    async def aclose(self) -> None:
-        """Close the model behind."""
-        await self._inner.aclose()
 
 
 class ReplayModel:
