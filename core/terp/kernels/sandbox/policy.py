@@ -100,11 +100,11 @@ def policy_for(
         read_only=tuple(
             path
             for path in protected
-            if _is_below(path, writable)
+            if is_below(path, writable)
             and path not in writable
             and not root.is_relative_to(path)
             # A link may lead there, and protected paths are readable.
-            and not _is_below(path, hidden)
+            and not is_below(path, hidden)
         ),
         hidden=hidden,
         readable=tuple(needed),
@@ -122,5 +122,6 @@ def _there(paths: Iterable[str | Path]) -> list[str]:
     return [os.path.realpath(path) for path in paths if os.path.lexists(path) and os.path.exists(path)]  # noqa: PTH110
 
 
-def _is_below(path: str, folders: Iterable[str]) -> bool:
+def is_below(path: str, folders: Iterable[str]) -> bool:
+    """Return True if a path is one of the folders, or lies in one."""
     return any(Path(path).is_relative_to(folder) for folder in folders)
