@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 
 from terp.errors import StopReason, TerpError
@@ -25,7 +25,7 @@ from terp.kernels.environments.readiness import Readiness
 from terp.models import tool
 from terp.person import Decline
 from terp.session.conversation import Conversation
-from terp.session.foreground import Interrupted, Interrupts, Task
+from terp.session.foreground import Interrupted, Task
 from terp.session.jobs import Job, Jobs, still_running
 from terp.session.observation import BetweenRuns
 from terp.session.proposals import Proposals
@@ -104,17 +104,31 @@ class _Stop(Exception):
 
 
 @dataclass(slots=True)
-class Turn(Task):
+class SessionTask(Task):
+    """A task that runs code in a session's kernels; unless a kind says otherwise `TurnFinished` ends it."""
+
+    parts: SessionParts
+
+    async def stop(self) -> None:
+        """Interrupt the model or the code; return when nothing of it runs any more."""
+        self.interrupts.stop()
+        await self.parts.jobs.interrupt()
+
+    def ends_with(self, event: Event) -> bool:
+        """Return True for `TurnFinished`: later events of a kernel belong to no turn."""
+        return isinstance(event, TurnFinished)
+
+
+@dataclass(slots=True)
+class Turn(SessionTask):
     """One turn of a session. `run` logs its events and ends with `TurnFinished`.
 
     `left_over` are calls of the last reply that an earlier process did not reach; `first_step` is the number
     of the next reply.
     """
 
-    parts: SessionParts
     left_over: Sequence[tuple[str, ToolCall]] = ()
     first_step: int = 1
-    interrupts: Interrupts = field(default_factory=Interrupts)
     _answer: str = ""
 
     async def run(self) -> None:
@@ -144,15 +158,6 @@ class Turn(Task):
         finally:
             self.parts.conversation.settle(why)
             self.parts.log.append(finished)
-
-    async def stop(self) -> None:
-        """Interrupt the model or the code; return when nothing of it runs any more."""
-        self.interrupts.stop()
-        await self.parts.jobs.interrupt()
-
-    def ends_with(self, event: Event) -> bool:
-        """Return True for `TurnFinished`: later events of a kernel belong to no turn."""
-        return isinstance(event, TurnFinished)
 
     async def _rounds(self, failures: Failures) -> str:
         await self._serve_all(self.left_over, failures)
@@ -282,13 +287,11 @@ class Turn(Task):
 
 
 @dataclass(slots=True)
-class TypedRun(Task):
+class TypedRun(SessionTask):
     """A run of code that the user typed; the model reads of it in a note with the next message."""
 
-    parts: SessionParts
     call: tool.Call
     kernel: Kernel
-    interrupts: Interrupts = field(default_factory=Interrupts)
 
     async def run(self) -> None:
         """Run the code to its end; errors are logged."""
@@ -309,11 +312,6 @@ class TypedRun(Task):
                 after = self.parts.readiness.after(self.call, self.kernel, observed.error)
                 ready += await self.interrupts.guard(after)
             self._note(ready + observed.text)
-
-    async def stop(self) -> None:
-        """Interrupt the code; return when nothing of it runs any more."""
-        self.interrupts.stop()
-        await self.parts.jobs.interrupt()
 
     def ends_with(self, event: Event) -> bool:
         """Return True if the run is detached: it continues as a background job."""
