@@ -167,10 +167,6 @@ class History:
         """Remove all but the first `left` messages."""
         self.apply(Truncated(left))
 
-    def compact(self, messages: Sequence[Message]) -> None:
-        """Put fewer messages in place of the conversation's; `undo_compaction` restores them."""
-        self._replace(messages, compacted=True)
-
     def undo_compaction(self) -> bool:
         """Restore the messages before the last `compact`, and keep those since; False if it cannot."""
         snapshot = self.snapshot
@@ -183,11 +179,11 @@ class History:
         self.apply(Replaced(messages, turns))
         return True
 
-    def replace(self, messages: Sequence[Message]) -> None:
-        """Put other messages in place; a turn stays one if its prompt is among them."""
-        self._replace(messages, compacted=False)
+    def replace(self, messages: Sequence[Message], *, compacted: bool = False) -> None:
+        """Put other messages in place; a turn stays one if its prompt is among them.
 
-    def _replace(self, messages: Sequence[Message], *, compacted: bool) -> None:
+        `undo_compaction` restores those that were `compacted`.
+        """
         places = {id(message): at for at, message in enumerate(messages)}
         prompts = [id(self.messages[turn.at]) for turn in self.turns]
         turns = (
