@@ -39,7 +39,7 @@ class Limits:
     max_output_chars: int = 16_000
     """Characters of one run's output that the model reads: head and tail. At least 200."""
     max_failures: int = 3
-    """Equal errors, or replies with malformed calls, in a row before a turn stops."""
+    """Equal errors, or replies with malformed calls, in a row before a turn stops. It is no setting."""
 
 
 class PromptPart(Protocol):
