@@ -102,7 +102,7 @@ class Rewind:
             raise SessionError("There is no turn to undo.")
         return self._remove(self._history.turns[-1:])[0]
 
-    def remove_turns(self, number: int, *, copy: bool = False) -> Sequence[PastTurn]:
+    def remove_turns(self, number: int, *, copy: bool = False, undone: bool = False) -> Sequence[PastTurn]:
         """Remove turn `number` and all later turns from the conversation, and return them.
 
         The changes of their code stay. With `copy` a copy of the session is stored before, if it is stored.
@@ -111,7 +111,10 @@ class Rewind:
             SessionError: there is no such turn.
             RuntimeError: a turn of this session is running.
         """
-        return self._rewound(number, copy=copy)
+        self._check(number)
+        turns = self._history.turns
+        at = next(at for at, turn in enumerate(turns) if turn.number == number)
+        return self._remove(turns[at:], self._copied() if copy else "", undone=undone)
 
     async def changed_files(self, number: int) -> Sequence[ChangedFile]:
         """Return the files that code has changed since turn `number` began, as far as they differ now.
@@ -171,7 +174,7 @@ class Rewind:
         if not await self._foreground.run_silently(restore()):
             raise SessionError("Interrupted; the conversation is as it was.")
         [restored] = results
-        turns = self._rewound(number, copy=copy, undone=restored.variables)
+        turns = self.remove_turns(number, copy=copy, undone=restored.variables)
         restored = replace(restored, turns=turns)
         self._history.note(note(restored))
         return restored
@@ -224,12 +227,6 @@ class Rewind:
         turns = self._history.turns
         if not any(turn.number == number for turn in turns):
             raise SessionError(*_no_turn(number, turns))
-
-    def _rewound(self, number: int, *, copy: bool, undone: bool = False) -> Sequence[PastTurn]:
-        self._check(number)
-        turns = self._history.turns
-        at = next(at for at, turn in enumerate(turns) if turn.number == number)
-        return self._remove(turns[at:], self._copied() if copy else "", undone=undone)
 
     def _copied(self) -> str:
         """Return the id of a copy; "" if the session is not, or not any more, stored."""
