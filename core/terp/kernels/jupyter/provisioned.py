@@ -47,10 +47,6 @@ class ProvisionedKernel(StartedKernel):
             ) from error
         self._connect(manager, route)
 
-    async def stack(self) -> str:
-        """Return "": the provisioner may support no other signals."""
-        return ""
-
     async def kill(self) -> None:
         """Have the provisioner kill the kernel."""
         if self._provisioner is not None and self._provisioner.has_process:
@@ -78,8 +74,7 @@ class ProvisionedKernel(StartedKernel):
         await self._watch.end()
         if self._manager is not None:
             await self._manager.cleanup_resources()
-        if not self.gone.done():
-            self.gone.set_result("The kernel was ended.")
+        self._ended("The kernel was ended.")
 
     def _managed(self) -> AsyncKernelManager:
         kind = found_class(self._named.name)
