@@ -131,12 +131,12 @@ class CommAnswer:
     """A recipient that waits for the answer of a comm of terp's package in the kernel."""
 
     def __init__(self) -> None:
-        self.data: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        self.content: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
 
     def received(self, channel: str, message: Message) -> None:
         """Take a message."""
-        if message["msg_type"] in ("comm_msg", "comm_close") and not self.data.done():
-            self.data.set_result(message["content"].get("data") or {})
+        if message["msg_type"] in ("comm_msg", "comm_close") and not self.content.done():
+            self.content.set_result(message["content"].get("data") or {})
 
 
 async def first_of(*futures: asyncio.Future[Any], timeout_s: float | None = None) -> None:
