@@ -12,7 +12,7 @@ from typing import Any
 
 from terp.errors import NobodyThere, UnknownLanguage
 from terp.events import CodeProposed, Event
-from terp.events.kernel import Kernel, KernelListener, KnownLanguage, Variable, WrittenValue
+from terp.events.kernel import Kernel, KernelListener, KnownLanguage, NoNamespace, WrittenValue
 from terp.events.messages import Assistant, Message, ToolCall
 from terp.events.model import CallDelta, Chunk, Replied, TextChunk, Usage
 from terp.events.outputs import BackCall, InputRequest, Output, RunEnded, RunItem, RunStarted
@@ -89,7 +89,7 @@ class ScriptedModel:
         return (text[at : at + self._chunk] for at in range(0, len(text), self._chunk))
 
 
-class EchoKernel:
+class EchoKernel(NoNamespace):
     """A kernel, and the only one of its `Kernels`, that prints the code it is given.
 
     `replies` maps code to the items a run of it yields instead of the echo; a function is called
@@ -213,26 +213,6 @@ class EchoKernel:
     async def restart(self) -> None:
         """Count the start."""
         self.generation += 1
-
-    async def complete(self, code: str, cursor: int) -> Sequence[str]:
-        """Return an empty sequence."""
-        return ()
-
-    async def inspect(self, code: str, cursor: int) -> str:
-        """Return an empty sequence."""
-        return ""
-
-    async def variables(self) -> Sequence[Variable]:
-        """Return None."""
-        return ()
-
-    async def names(self) -> Mapping[str, str]:
-        """Return None."""
-        return {}
-
-    async def missing(self, modules: Sequence[str]) -> Sequence[str]:
-        """Return None."""
-        return ()
 
     async def value(self, name: str, keys: Sequence[Any], spec: str) -> WrittenValue:
         """Return the value of the name in `values`."""
