@@ -24,8 +24,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from terp.errors import SettingsError
 from terp.text.files import make_private
+from terp_cli.server import failures
 from terp_cli.server.connections import ServerLimits, known
-from terp_cli.server.failures import RequestRefused, body_of
+from terp_cli.server.failures import RequestRefused
 
 _PORT_OF_HTTP = 80
 
@@ -197,7 +198,7 @@ class Access:
         if scope["type"] == "websocket":
             await self._socket(scope, receive, send, refused)
         elif refused is not None:
-            await answer(send, refused)
+            await answer(scope, receive, send, refused)
         else:
             await self._app(scope, receive, send)
 
@@ -267,7 +268,7 @@ class Access:
     ) -> None:
         if refused is not None:
             await receive()
-            await _deny(scope, send, refused)
+            await answer(scope, receive, send, refused)
         elif self._elsewhere(scope):
             await self._app(scope, receive, send)
         elif values(scope, b"authorization"):
@@ -275,7 +276,8 @@ class Access:
             await self._app(scope, receive, send)
         elif self._strangers >= self._limits.strangers:
             await receive()
-            await _deny(scope, send, RequestRefused(429, "Too many connections wait to show the token."))
+            busy = RequestRefused(429, "Too many connections wait to show the token.")
+            await answer(scope, receive, send, busy)
         else:
             await self._introduced(scope, receive, send)
 
@@ -313,28 +315,20 @@ def values(scope: Scope, name: bytes) -> list[str]:
     return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
 
 
-async def answer(send: Send, refused: RequestRefused) -> None:
-    """Send a refusal as a whole answer."""
-    body = body_of(refused.problem)
-    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-    if refused.status == 401:
-        headers.append((b"www-authenticate", b"Bearer"))
-    if refused.status in (408, 413):
-        # What is left of the body may never come, or be endless.
-        headers.append((b"connection", b"close"))
-    await send({"type": "http.response.start", "status": refused.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+# Of a body that is refused, what is left may never come, or be endless.
+_HEADERS = {
+    401: {"WWW-Authenticate": "Bearer"},
+    408: {"Connection": "close"},
+    413: {"Connection": "close"},
+}
 
 
-async def _deny(scope: Scope, send: Send, refused: RequestRefused) -> None:
-    """Answer the request for a WebSocket with a status, where the server can do that."""
-    if "websocket.http.response" not in scope.get("extensions", {}):
+async def answer(scope: Scope, receive: Receive, send: Send, refused: RequestRefused) -> None:
+    """Send a refusal as a whole answer; to a WebSocket too, where the server can do that."""
+    if scope["type"] == "websocket" and "websocket.http.response" not in scope.get("extensions", {}):
         await send({"type": "websocket.close", "code": POLICY})
         return
-    body = body_of(refused.problem)
-    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-    await send({"type": "websocket.http.response.start", "status": refused.status, "headers": headers})
-    await send({"type": "websocket.http.response.body", "body": body})
+    await failures.answer(refused, _HEADERS.get(refused.status))(scope, receive, send)
 
 
 def _again_connecting(receive: Receive) -> Receive:
