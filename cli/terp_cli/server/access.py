@@ -8,7 +8,6 @@ address with the token's signature opens one output without the token, for examp
 
 import asyncio
 import hmac
-import json
 import os
 import re
 import secrets
@@ -27,6 +26,7 @@ from terp.text.files import make_private
 from terp_cli.server import failures
 from terp_cli.server.connections import ServerLimits, known
 from terp_cli.server.failures import RequestRefused
+from terp_cli.server.transcript import decoded
 
 _PORT_OF_HTTP = 80
 
@@ -302,11 +302,7 @@ class Access:
         text = message.get("text") or ""
         if len(text) > _LONGEST_GREETING:
             return False
-        try:
-            greeting = json.loads(text)
-        except (ValueError, RecursionError):
-            return False
-        token = greeting.get("token") if isinstance(greeting, dict) else None
+        token = (decoded(text) or {}).get("token")
         return isinstance(token, str) and self._token.matches(token.encode("utf-8", "surrogatepass"))
 
 

@@ -28,6 +28,7 @@ from terp_cli.server.native import forms
 from terp_cli.server.opening import SessionRequest
 from terp_cli.server.person import BY
 from terp_cli.server.sessions import Served, Sessions, memory_of_this_process
+from terp_cli.server.transcript import decoded
 from terp_cli.server.turns import Asking, ServedTurn
 
 
@@ -293,7 +294,7 @@ async def _send_events(socket: WebSocket, served: Served, after: int, outgoing: 
 
 async def _take(socket: WebSocket, served: Served, outgoing: Outgoing) -> None:
     while (message := await socket.receive())["type"] == "websocket.receive":
-        frame = _frame(message)
+        frame = decoded(message.get("text") or "")
         if frame is None:
             await socket.close(_WRONG)
             return
@@ -358,14 +359,6 @@ _DOINGS: dict[str, Doing] = {
 
 def _read(form: type[Form], fields: dict[str, Any]) -> Form:
     return form.model_validate_json(json.dumps(fields))
-
-
-def _frame(message: Message) -> dict[str, Any] | None:
-    try:
-        frame = json.loads(message.get("text") or "")
-    except (ValueError, RecursionError):
-        return None
-    return frame if isinstance(frame, dict) else None
 
 
 def _failed(problem: ErrorDetail) -> dict[str, Any]:
