@@ -166,13 +166,13 @@ async def _served(
     allow_descriptors(limits.connections + _OF_A_SESSION * limits.sessions)
     workspaces = Workspaces(call.cwd, call.places)
     opener = SettingsOpener(
-        settings,
+        lambda: settings,
         # Nothing of a project counts: nobody was asked about it.
         lambda profile: call.loaded(call.line.given, profile, None).settings,
         workspaces,
         call.environ,
         token,
-        call.options.api_key,
+        lambda: call.options.api_key,
     )
     sessions = Sessions(opener, workspaces, limits)
     redactor = _redactor(call, settings, token)

@@ -23,7 +23,8 @@ from terp_cli.server.compat.feed import FeedReader
 from terp_cli.server.compat.frames import COMPLETE, error_frame
 from terp_cli.server.connections import ServerLimits
 from terp_cli.server.failures import RequestRefused
-from terp_cli.server.interpreter.server import InterpreterServer, LateNames, LateOpener
+from terp_cli.server.interpreter.server import InterpreterServer, LateNames
+from terp_cli.server.opening import SettingsOpener
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.workspaces import Workspaces
 
@@ -167,8 +168,14 @@ class AsyncInterpreter(Top):
         token, _ = token_of(self._environ)
         names, limits = LateNames(variables), ServerLimits()
         workspaces = Workspaces(Path.cwd(), places)
-        opener = LateOpener(
-            workspaces, self._environ, token, lambda: self.wanted.settings, lambda: str(self.llm.api_key)
+        opener = SettingsOpener(
+            lambda: self.wanted.settings,
+            # No client of the protocol names a profile.
+            lambda _: self.wanted.settings,
+            workspaces,
+            self._environ,
+            token,
+            lambda: str(self.llm.api_key),
         )
         sessions = Sessions(opener, workspaces, limits)
         self._compat = Compat(

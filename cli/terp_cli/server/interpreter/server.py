@@ -5,23 +5,19 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from socket import socket
 from typing import TYPE_CHECKING
 
 from terp.errors import SettingsError
-from terp.person import Person
-from terp.settings import Settings
 from terp_cli.server.access import OwnNames, ServerToken, is_loopback
 from terp_cli.server.compat.client_settings import Variables
 from terp_cli.server.compat.compat import Compat, stateful_of
 from terp_cli.server.connections import ServerLimits
 from terp_cli.server.openai import routes as openai
-from terp_cli.server.opening import OpenedSession, SessionOffer, SessionRequest, SettingsOpener
 from terp_cli.server.serving import HttpServer, application, listening
 from terp_cli.server.sessions import Sessions
-from terp_cli.server.workspaces import Workspaces
 
 if TYPE_CHECKING:
     from terp_cli.server.interpreter.interpreter import AsyncInterpreter
@@ -48,43 +44,6 @@ class LateNames:
     def is_origin(self, origin: str, came_in_on: str) -> bool:
         """Return True if `origin` is that of a page of this server."""
         return OwnNames(self.host, self.port).is_origin(origin, came_in_on)
-
-
-class LateOpener:
-    """Opens sessions as the settings, and the key, are by then."""
-
-    def __init__(
-        self,
-        workspaces: Workspaces,
-        environ: Mapping[str, str],
-        token: ServerToken,
-        settings: Callable[[], Settings],
-        key: Callable[[], str],
-    ) -> None:
-        self._workspaces = workspaces
-        self._environ = environ
-        self._token = token
-        self._settings = settings
-        self._key = key
-
-    async def new(self, wishes: SessionRequest, person: Person) -> OpenedSession:
-        """A new session."""
-        return await self._opener().new(wishes, person)
-
-    async def stored(self, session: str, wishes: SessionRequest, person: Person) -> OpenedSession:
-        """The stored session with this id."""
-        return await self._opener().stored(session, wishes, person)
-
-    def offer(self) -> SessionOffer:
-        """Return the models and profiles for clients."""
-        return self._opener().offer()
-
-    def _opener(self) -> SettingsOpener:
-        settings = self._settings()
-        # No client of the protocol names a profile.
-        return SettingsOpener(
-            settings, lambda _: settings, self._workspaces, self._environ, self._token, self._key()
-        )
 
 
 _PAUSE_S = 1.0
