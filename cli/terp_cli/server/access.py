@@ -17,7 +17,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Protocol
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -31,19 +30,11 @@ from terp_cli.server.transcript import decoded
 _PORT_OF_HTTP = 80
 
 
-class HostNames(Protocol):
-    """Decides which names are a server's own."""
-
-    def is_host(self, host: str, came_in_on: str) -> bool:
-        """Return True if `host` is a name of this server."""
-
-    def is_origin(self, origin: str, came_in_on: str) -> bool:
-        """Return True if `origin` is that of a page of this server."""
-
-
-@dataclass(frozen=True)
+@dataclass
 class OwnNames:
     """The names of one server: what `Host` and `Origin` must be, letter by letter.
+
+    `host` and `port` are where it listens, and can be set until it does.
 
     A page elsewhere that has its own name point to this machine (DNS rebinding) sends its own name. An
     address cannot be bent like that, so one that a connection came in on is always right.
@@ -175,7 +166,7 @@ class Access:
         self,
         app: ASGIApp,
         *,
-        names: HostNames,
+        names: OwnNames,
         token: ServerToken,
         limits: ServerLimits,
         public: Collection[str] = (),

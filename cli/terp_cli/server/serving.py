@@ -30,7 +30,6 @@ from terp_cli.server import failures
 from terp_cli.server.access import (
     TOKEN_VARIABLE,
     Access,
-    HostNames,
     OwnNames,
     ServerToken,
     is_loopback,
@@ -356,7 +355,7 @@ def _elsewhere(settings: Settings) -> str:
 def application(
     sessions: Sessions,
     token: ServerToken,
-    names: HostNames,
+    names: OwnNames,
     limits: ServerLimits,
     *,
     log: Line | None = None,

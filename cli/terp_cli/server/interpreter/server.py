@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from terp.errors import SettingsError
 from terp_cli.server.access import OwnNames, ServerToken, is_loopback
-from terp_cli.server.compat.client_settings import Variables
 from terp_cli.server.compat.compat import Compat, stateful_of
 from terp_cli.server.connections import ServerLimits
 from terp_cli.server.openai import routes as openai
@@ -25,27 +24,6 @@ if TYPE_CHECKING:
 DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8000
 
 
-class LateNames:
-    """The names of a server whose address can be set until it runs."""
-
-    def __init__(self, variables: Variables) -> None:
-        self.host = variables.host or DEFAULT_HOST
-        self.port = int(variables.port or DEFAULT_PORT)
-
-    @property
-    def alone(self) -> bool:
-        """Return True if only this machine can call."""
-        return is_loopback(self.host)
-
-    def is_host(self, host: str, came_in_on: str) -> bool:
-        """Return True if `host` is a name of this server."""
-        return OwnNames(self.host, self.port).is_host(host, came_in_on)
-
-    def is_origin(self, origin: str, came_in_on: str) -> bool:
-        """Return True if `origin` is that of a page of this server."""
-        return OwnNames(self.host, self.port).is_origin(origin, came_in_on)
-
-
 _PAUSE_S = 1.0
 
 
@@ -53,7 +31,7 @@ class InterpreterServer:
     """`app` is the FastAPI application. `host` and `port` can be set until it runs."""
 
     def __init__(
-        self, compat: Compat, sessions: Sessions, names: LateNames, token: ServerToken, limits: ServerLimits
+        self, compat: Compat, sessions: Sessions, names: OwnNames, token: ServerToken, limits: ServerLimits
     ) -> None:
         self.app = application(sessions, token, names, limits, compat=compat)
         self.app.include_router(openai.router(sessions, stateful=stateful_of(compat)))
@@ -138,7 +116,7 @@ class InterpreterServer:
     def _say_where(self) -> None:
         host = f"[{self.host}]" if ":" in self.host else self.host
         sys.stdout.write(f"Server will run at http://{host}:{self.port}\n")
-        if not (self._names.alone or self._compat.entrance.has_key):
+        if not (is_loopback(self.host) or self._compat.entrance.has_key):
             sys.stdout.write(f"Other machines can reach it. The key is {self._token.reveal()}\n")
         sys.stdout.flush()
 
