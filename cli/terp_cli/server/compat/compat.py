@@ -12,12 +12,19 @@ from terp.settings import Settings
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.server.access import ServerToken, is_loopback
 from terp_cli.server.bodies import type_of
-from terp_cli.server.compat.client_settings import PORT, ClientSettings, Variables
+from terp_cli.server.compat.client_settings import PORT, ClientSettings, Rejected, Variables
 from terp_cli.server.compat.conversation import SharedConversation
 from terp_cli.server.compat.entrance import Entrance
 from terp_cli.server.compat.feed import Feed
 from terp_cli.server.compat.opening import Changing, SharedSession
-from terp_cli.server.compat.routes import Reachable, files_router, run_router, settings_router, talk_router
+from terp_cli.server.compat.routes import (
+    Reachable,
+    answer_rejected,
+    files_router,
+    run_router,
+    settings_router,
+    talk_router,
+)
 from terp_cli.server.compat.socket import CompatConnection, Strangers
 from terp_cli.server.openai.threads import Stateful
 from terp_cli.server.sessions import Served, Sessions
@@ -58,6 +65,7 @@ class Compat:
     def add_routes(self, app: FastAPI) -> None:
         """Serve the protocol."""
         strangers = Strangers()
+        app.add_exception_handler(Rejected, answer_rejected)
 
         @app.websocket("/")
         async def talk(socket: WebSocket) -> None:
