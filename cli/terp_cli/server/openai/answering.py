@@ -18,6 +18,7 @@ from terp.events.messages import Assistant, Attachment, Image, Message, Result, 
 from terp.models import tool
 from terp.person import Decline, Run
 from terp.secrets.redactor import StreamRedactor
+from terp.session.cost.budget import Tally
 from terp.session.session import Session
 from terp.text.fences import quoted
 from terp_cli.server.failures import RequestRefused
@@ -60,21 +61,6 @@ class AnswerEnded:
     calls: Sequence[ToolCall] = ()
 
 
-@dataclass(slots=True)
-class TokensUsed:
-    """The tokens of an answer: of all requests to the model that it took."""
-
-    input: int = 0
-    output: int = 0
-    cached: int = 0
-
-    def add(self, usage: UsageReported) -> None:
-        """Count one request."""
-        self.input += usage.input_tokens
-        self.output += usage.output_tokens
-        self.cached += usage.cached_tokens
-
-
 Piece = AnswerDelta | AnswerEnded
 
 
@@ -89,7 +75,7 @@ class ChatAnswer:
     said: ChatRequest
     untold: Sequence[ChatMessage]
     markdown: Markdown
-    used: TokensUsed = field(default_factory=TokensUsed)
+    used: Tally = field(default_factory=Tally)
     has_run: bool = False
     _after: int = 0
     _pauses: bool = False
@@ -170,7 +156,7 @@ class ChatAnswer:
             case ReasoningDelta(text=text):
                 return [AnswerDelta(text, thought=True)]
             case UsageReported():
-                self.used.add(event)
+                self.used = self.used.plus(event)
             case CodeStarted():
                 self.has_run = True
             case TurnFinished():

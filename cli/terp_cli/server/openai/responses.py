@@ -9,8 +9,9 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError
 
 from terp.events.messages import ToolCall
+from terp.session.cost.budget import Tally
 from terp_cli.server.failures import RequestRefused
-from terp_cli.server.openai.answering import AnswerDelta, AnswerEnded, Piece, TokensUsed
+from terp_cli.server.openai.answering import AnswerDelta, AnswerEnded, Piece
 from terp_cli.server.openai.forms import ChatBody, ChatMessage, ChatToolCall, FunctionCalled, Loose
 from terp_cli.server.openai.replies import JsonReply, StreamReply
 from terp_cli.server.openai.requests import OWN_MODEL
@@ -131,7 +132,7 @@ class Form:
         self,
         status: str,
         output: Sequence[Mapping[str, Any]] = (),
-        used: TokensUsed | None = None,
+        used: Tally | None = None,
         **more: Any,
     ) -> dict[str, Any]:
         """Return the response object of the API with this status, output and use of tokens."""
@@ -154,7 +155,7 @@ class Form:
             **more,
         }
 
-    def whole(self, text: str, ended: AnswerEnded, used: TokensUsed) -> dict[str, Any]:
+    def whole(self, text: str, ended: AnswerEnded, used: Tally) -> dict[str, Any]:
         """The response when it is complete."""
         said = [self.message(text)] if text or not ended.calls else []
         output = [*said, *(called(call) for call in ended.calls)]
@@ -189,13 +190,13 @@ def called(call: ToolCall) -> dict[str, Any]:
     }
 
 
-def _usage(used: TokensUsed) -> dict[str, Any]:
+def _usage(used: Tally) -> dict[str, Any]:
     return {
-        "input_tokens": used.input,
-        "input_tokens_details": {"cached_tokens": used.cached},
-        "output_tokens": used.output,
+        "input_tokens": used.input_tokens,
+        "input_tokens_details": {"cached_tokens": used.cached_tokens},
+        "output_tokens": used.output_tokens,
         "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": used.input + used.output,
+        "total_tokens": used.input_tokens + used.output_tokens,
     }
 
 
