@@ -27,7 +27,6 @@ from terp_cli.terminal.sanitise import one_line, readable
 OneSentence = (
     on.TurnStarted | on.Answered | on.CodeDeclined | on.CodeRejected | on.HistoryCompacted | on.Noticed
 )
-OfPast = on.HistoryRewound | on.SessionForked | on.SessionResumed | on.CodeCompared
 
 _BAR = 12
 # Rows from the end of a check's output, which name the failure; the model gets more.
@@ -110,20 +109,13 @@ def sentence(event: OneSentence) -> list[Text]:
             assert_never(event)
 
 
-def of_past(event: OfPast) -> list[Text]:
+def of_past(event: sentences.OfPast) -> list[Text]:
     """Return the sentence on earlier turns or their code."""
-    match event:
-        case on.HistoryRewound():
-            return _said(sentences.rewound(event), look.DIM)
-        case on.SessionForked():
-            return _said(sentences.forked(event), look.DIM)
-        case on.SessionResumed():
-            return _said(sentences.resumed(event), look.WARNING if event.lost else look.DIM)
-        case on.CodeCompared(difference=difference):
-            said = _said(sentences.compared(event), look.WARNING if difference else look.GOOD)
-            return said + (_said(difference, look.DIM) if difference else [])
-        case _:
-            assert_never(event)
+    said = sentences.of_past(event)
+    if isinstance(event, on.CodeCompared):
+        difference = _said(event.difference, look.DIM) if event.difference else []
+        return _said(said, look.WARNING if difference else look.GOOD) + difference
+    return _said(said, look.WARNING if isinstance(event, on.SessionResumed) and event.lost else look.DIM)
 
 
 def of_check(event: on.CheckStarted | on.CheckFinished) -> list[Text]:
