@@ -26,13 +26,7 @@ class CodeStream:
 
         The terminal wraps long lines: a copy of one is then the line as it was written.
         """
-        rows: list[Text] = []
-        *finished, rest = text.split("\n")
-        for end in finished:
-            self._line.add(end)
-            rows.append(self._row(self._highlighter.line(self._line.take())))
-        self._line.add(rest)
-        return rows
+        return [self._row(self._highlighter.line(line)) for line in self._line.ended(text)]
 
     def finish(self) -> list[Text]:
         """Return the row of a last line without an end."""
@@ -79,17 +73,11 @@ class CallCode:
 
     def feed(self, text: str) -> list[Text]:
         """Return the rows of the lines that `text` finished."""
-        rows: list[Text] = []
-        *finished, rest = text.split("\n")
-        for end in finished:
-            self._line.add(end)
-            rows += self._end_line()
-        self._line.add(rest)
-        return rows
+        return [row for line in self._line.ended(text) for row in self._end_line(line)]
 
     def finish(self) -> list[Text]:
         """Return the rows of held lines, and a count of the hidden ones."""
-        rows = self._end_line() if len(self._line) else []
+        rows = self._end_line(self._line.take()) if len(self._line) else []
         rows += [row for line in self._held for row in line]
         self._held = []
         if self.folded and not self._counted:
@@ -109,8 +97,7 @@ class CallCode:
             rows += self._numbered(text, starts=whole)
         return rows[-limit:]
 
-    def _end_line(self) -> list[Text]:
-        line = self._line.take()
+    def _end_line(self, line: str) -> list[Text]:
         if self.folded:
             self._left += 1
             self._number += 1

@@ -42,13 +42,7 @@ class PlainStream:
 
     def feed(self, text: str) -> list[Text]:
         """Return the rows of the lines that `text` finished."""
-        rows: list[Text] = []
-        *finished, rest = text.split("\n")
-        for end in finished:
-            self._line.add(end)
-            rows += self._rows(self._line.take())
-        self._line.add(rest)
-        return rows
+        return [row for line in self._line.ended(text) for row in self._rows(line)]
 
     def finish(self) -> list[Text]:
         """Return the rows of a last line without an end."""
