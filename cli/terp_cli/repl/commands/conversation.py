@@ -58,11 +58,6 @@ async def compact(context: ReplContext, focus: str) -> None:
     )
 
 
-def compact_words(_: ReplContext, begun: str) -> list[str]:
-    """Return the completions of `/compact`'s argument."""
-    return [_UNDO] if _UNDO.startswith(begun) else []
-
-
 async def reasoning(context: ReplContext, _: str) -> None:
     """Show the model's reasoning before its last answer."""
     thought: list[str] = []

@@ -22,7 +22,6 @@ from terp.store.export.writing import FORMATS, Format, write_new, write_story
 from terp.store.export.writing import export as write_session
 from terp.store.saved_messages import MessagesUnreadable, from_json, to_json
 from terp.text.paths import typed_path
-from terp_cli.line.subcommands import EXPORTS
 from terp_cli.repl.commands.rows import counted, size_of
 from terp_cli.repl.commands.table import misused
 from terp_cli.repl.context import ReplContext
@@ -64,11 +63,6 @@ async def _exported(context: ReplContext, format_: str, path: str) -> None:
         distributions=lambda: distributions_of(find_python(context.settings.python, environ).path),
     )
     context.say(f"{written} ({size_of(written.stat().st_size)})")
-
-
-def formats(_: ReplContext, begun: str) -> list[str]:
-    """The formats that begin like this."""
-    return [name for name in EXPORTS if name.startswith(begun)]
 
 
 async def save_message(context: ReplContext, path: str) -> None:

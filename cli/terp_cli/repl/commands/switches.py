@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from terp.opening.changing import Change
 
-WORDS = ("on", "off")
-
 
 async def model(context: ReplContext, name: str) -> None:
     """Show the model; with a name, change it."""
@@ -148,11 +146,6 @@ async def clear(context: ReplContext, _: str) -> None:
     context.prompt.clear()
 
 
-def words(_: ReplContext, begun: str) -> list[str]:
-    """The words that begin like this."""
-    return [word for word in WORDS if word.startswith(begun)]
-
-
 def _on(command: str, word: str) -> bool:
     try:
         return bool(table(Settings)["auto_run"].parse(word))
@@ -243,11 +236,6 @@ async def set_check(context: ReplContext, text: str) -> None:
         raise misused("until", "the code runs on another machine, and a check only on this one.")
     session.resources.goal = goal_of(context.settings, text)
     context.say(_check_line(current_goal(session.resources)))
-
-
-def until_words(_: ReplContext, begun: str) -> list[str]:
-    """The until_words that begin like this."""
-    return [word for word in (OFF,) if word.startswith(begun)]
 
 
 def _check_line(goal: Goal | None) -> str:
