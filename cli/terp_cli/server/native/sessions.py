@@ -97,12 +97,7 @@ def server_router(sessions: Sessions) -> APIRouter:
     @routes.get("/v1/profiles", responses=documented())
     async def profiles() -> forms.ProfileList:
         """The profiles that a session can be made with, and the model of the server."""
-        offer = await sessions.offer()
-        rows = [
-            forms.ProfileRow(name=one.name, description=one.description, model=one.model)
-            for one in offer.profiles
-        ]
-        return forms.ProfileList(model=offer.model, profiles=rows, asks=offer.asks)
+        return forms.ProfileList.model_validate(await sessions.offer(), from_attributes=True)
 
     @routes.get("/v1/schema/events", response_model=forms.Schema, responses=documented())
     async def events() -> Response:
