@@ -4,7 +4,6 @@ Much is imported for it. Where a person stays, there is a prompt before this (`t
 """
 
 import asyncio
-import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -25,7 +24,7 @@ from terp.settings import Settings
 from terp.store.places import Place
 from terp.text.files import make_private
 from terp.text.peek import Room
-from terp_cli.fronts.invocation import STDIN, Invocation
+from terp_cli.fronts.invocation import STDIN, Invocation, keep_imports
 from terp_cli.fronts.oneshot import OneShotPrompt, one_shot, wanted_by, write_variable
 from terp_cli.line.piped import Piped, read_prompt, take_data
 from terp_cli.repl.keeping import SessionOpener, place_of, prune_soon, resumed_by, what_first
@@ -141,7 +140,7 @@ async def conversed(
         call.note(line)
     if resources.confinement is not None and resources.confinement.warning and not call.stays:
         call.note(resources.confinement.warning)
-    _keep_imports()
+    keep_imports()
     # By then the prompt is there, or the request is out.
     asyncio.get_running_loop().call_later(_SETTLED_S, call.guard.stay)
     prune_soon(call, settings, session)
@@ -222,9 +221,3 @@ def _asked(call: Invocation, folder: Path, room: Room, *, elsewhere: bool) -> tu
         private = partial(make_private, folder)
         return prompt, take_data(STDIN, private, call, room=words_only, elsewhere=elsewhere)
     return read_prompt(STDIN, call.warn), None
-
-
-def _keep_imports() -> None:
-    """Take all that is imported by now out of garbage collection, which `main` put off until here."""
-    gc.freeze()
-    gc.enable()

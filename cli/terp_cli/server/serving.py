@@ -2,7 +2,6 @@
 
 import asyncio
 import errno
-import gc
 import json
 import logging
 import socket
@@ -25,7 +24,7 @@ from terp.kernels.sandbox.tier import is_confined
 from terp.models.adapters.discovery import keyed_models
 from terp.secrets.known_secrets import Secrets
 from terp.settings import Settings
-from terp_cli.fronts.invocation import Invocation
+from terp_cli.fronts.invocation import Invocation, keep_imports
 from terp_cli.server import failures
 from terp_cli.server.access import (
     TOKEN_VARIABLE,
@@ -154,7 +153,7 @@ def serve(call: Invocation) -> int:
         file = stack.enter_context(written(token, folder, port)) if is_new else None
         names = OwnNames(host, port)
         _announce(call, settings, names, token, file, confined)
-        _keep_imports()
+        keep_imports()
         return asyncio.run(_served(call, settings, token, names, taken))
 
 
@@ -315,12 +314,6 @@ def _writer(call: Invocation) -> Callable[[str], None]:
         call.notes.flush()
 
     return write
-
-
-def _keep_imports() -> None:
-    """Take all that is imported by now out of garbage collection, which `main` put off until here."""
-    gc.freeze()
-    gc.enable()
 
 
 async def _nothing() -> None:
