@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from fastapi import FastAPI, WebSocket
+from fastapi import APIRouter, FastAPI, WebSocket
 from starlette.types import Scope
 
 from terp.errors import SettingsError
@@ -19,11 +19,11 @@ from terp_cli.server.compat.feed import Feed
 from terp_cli.server.compat.opening import Changing, SharedSession
 from terp_cli.server.compat.routes import (
     Reachable,
+    add_files,
+    add_run,
+    add_settings,
+    add_talk,
     answer_rejected,
-    files_router,
-    run_router,
-    settings_router,
-    talk_router,
 )
 from terp_cli.server.compat.socket import CompatConnection, Strangers
 from terp_cli.server.openai.threads import Stateful
@@ -73,12 +73,14 @@ class Compat:
             limits = self._sessions.limits
             await CompatConnection(socket, self.conversation, self.entrance, strangers, limits).serve()
 
-        app.include_router(talk_router(self.conversation))
-        app.include_router(settings_router(self.conversation, self.wanted))
+        routes = APIRouter(include_in_schema=False)
+        add_talk(routes, self.conversation)
+        add_settings(routes, self.conversation, self.wanted)
         if self.has_run:
-            app.include_router(run_router(self.conversation))
+            add_run(routes, self.conversation)
         if self.has_files:
-            app.include_router(files_router(self.conversation, self._reachable))
+            add_files(routes, self.conversation, self._reachable)
+        app.include_router(routes)
 
 
 def stateful_of(compat: Compat) -> Stateful:

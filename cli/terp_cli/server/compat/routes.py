@@ -81,9 +81,8 @@ _PIECE = 256 * 1024
 SUCCESS = {"status": "success"}
 
 
-def talk_router(conversation: SharedConversation) -> APIRouter:
+def add_talk(routes: APIRouter, conversation: SharedConversation) -> None:
     """Frames, and whether the server lives."""
-    routes = APIRouter(include_in_schema=False)
 
     @routes.get("/heartbeat")
     async def heartbeat() -> dict[str, str]:
@@ -99,12 +98,9 @@ def talk_router(conversation: SharedConversation) -> APIRouter:
             raise Rejected(400, str(error)) from error
         return JSONResponse(SUCCESS)
 
-    return routes
 
-
-def settings_router(conversation: SharedConversation, wanted: ClientSettings) -> APIRouter:
+def add_settings(routes: APIRouter, conversation: SharedConversation, wanted: ClientSettings) -> None:
     """Settings, of which the messages are one."""
-    routes = APIRouter(include_in_schema=False)
 
     @routes.post("/settings")
     async def change(request: Request) -> Response:
@@ -133,12 +129,9 @@ def settings_router(conversation: SharedConversation, wanted: ClientSettings) ->
             value = wanted.read(name)
         return JSONResponse(json.dumps({name: value}, default=_size))
 
-    return routes
 
-
-def run_router(conversation: SharedConversation) -> APIRouter:
+def add_run(routes: APIRouter, conversation: SharedConversation) -> None:
     """Code that runs unasked."""
-    routes = APIRouter(include_in_schema=False)
 
     @routes.post("/run")
     async def run_code(request: Request) -> Response:
@@ -149,12 +142,9 @@ def run_router(conversation: SharedConversation) -> APIRouter:
             raise Rejected(400, "Both 'language' and 'code' are required.")
         return JSONResponse({"output": await run(conversation, language, code)})
 
-    return routes
 
-
-def files_router(conversation: SharedConversation, reachable: Reachable) -> APIRouter:
+def add_files(routes: APIRouter, conversation: SharedConversation, reachable: Reachable) -> None:
     """Files that come and go."""
-    routes = APIRouter(include_in_schema=False)
 
     @routes.post("/upload")
     async def upload(request: Request) -> Response:
@@ -176,8 +166,6 @@ def files_router(conversation: SharedConversation, reachable: Reachable) -> APIR
         except RequestRefused as refused:
             raise Rejected(refused.status, refused.problem.message) from refused
         return served_file(descriptor, filename, "", "application/octet-stream")
-
-    return routes
 
 
 async def body_of(request: Request) -> dict[str, Any]:
