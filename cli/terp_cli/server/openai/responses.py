@@ -4,15 +4,15 @@ import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from terp.events.messages import ToolCall
 from terp.session.cost.budget import Tally
 from terp_cli.server.failures import RequestRefused
 from terp_cli.server.openai.answering import AnswerDelta, AnswerEnded, Piece
-from terp_cli.server.openai.forms import ChatBody, ChatMessage, ChatToolCall, FunctionCalled, Loose
+from terp_cli.server.openai.forms import AskingBody, ChatBody, ChatMessage, ChatToolCall, FunctionCalled
 from terp_cli.server.openai.replies import JsonReply, StreamReply
 from terp_cli.server.openai.requests import OWN_MODEL
 from terp_cli.server.transcript import encoded
@@ -20,22 +20,16 @@ from terp_cli.server.transcript import encoded
 _NOT_HERE = ("background", "conversation", "prompt")
 
 
-class ResponseBody(Loose):
+class ResponseBody(AskingBody):
     """Items of a conversation, or those behind an earlier response, and how they are to be answered."""
 
     input: str | list[dict[str, Any]]
-    model: Annotated[str, Field(max_length=200)] = ""
     instructions: str | None = None
     previous_response_id: str | None = None
-    stream: bool | None = False
     tools: list[dict[str, Any]] | None = None
-    tool_choice: str | dict[str, Any] | None = None
     text: dict[str, Any] | None = None
     reasoning: dict[str, Any] | None = None
-    temperature: float | None = None
-    top_p: float | None = None
     max_output_tokens: int | None = None
-    metadata: dict[str, Any] | None = None
     background: bool | None = None
     conversation: Any = None
     prompt: Any = None
