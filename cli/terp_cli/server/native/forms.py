@@ -28,21 +28,18 @@ class Sent(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class SessionBody(Sent):
-    """A new session. `cwd` is a directory below the root of the server; without it, one is created."""
-
-    profile: Annotated[str, Field(max_length=64)] = ""
-    model: Annotated[str, Field(max_length=200)] = ""
-    cwd: Name = ""
-    settings: Sendable = {}
-
-
 class ResumeBody(Sent):
     """A stored session to resume; fields that are left out keep their values."""
 
     profile: Annotated[str, Field(max_length=64)] = ""
     model: Annotated[str, Field(max_length=200)] = ""
     settings: Sendable = {}
+
+
+class SessionBody(ResumeBody):
+    """A new session. `cwd` is a directory below the root of the server; without it, one is created."""
+
+    cwd: Name = ""
 
 
 class TurnBody(Sent):
