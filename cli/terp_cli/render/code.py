@@ -39,8 +39,7 @@ class CodeStream:
 
     def preview(self, line: str, limit: int, *, whole: bool = True) -> list[Text]:
         """Return the last `limit` rows of the next line; coloured if it is the `whole` line so far."""
-        text = self._highlighter.peek(line) if whole else Text(visible(line))
-        return fold(self._row(text), self._width())[-limit:]
+        return fold(self._row(self._highlighter.peek(line, whole=whole)), self._width())[-limit:]
 
     def _row(self, text: Text) -> Text:
         return Text(self._indent) + text if self._indent else text
@@ -93,8 +92,7 @@ class CallCode:
         rows = [row for line in self._held for row in line]
         if line := self._line.end(self._room * limit):
             whole = len(line) == len(self._line)
-            text = self._highlighter.peek(line) if whole else Text(visible(line))
-            rows += self._numbered(text, starts=whole)
+            rows += self._numbered(self._highlighter.peek(line, whole=whole), starts=whole)
         return rows[-limit:]
 
     def _end_line(self, line: str) -> list[Text]:
@@ -174,8 +172,10 @@ class Highlighter:
             text.append(piece.rstrip("\n"), look.of_token(token))
         return _expanded(text)
 
-    def peek(self, code: str) -> Text:
-        """Return the same as `line`, for a line that is still being written."""
+    def peek(self, code: str, *, whole: bool = True) -> Text:
+        """Return the same as `line`, for a line that is being written; without colours if not `whole`."""
+        if not whole:
+            return Text(visible(code))
         stack = list(self._stack)
         try:
             return self.line(code)
