@@ -15,7 +15,7 @@ from terp.settings import Settings
 from terp.settings.profiles import Profiles
 from terp.settings.setting import table
 from terp.store.catalogue import Catalogue
-from terp_cli.repl.commands.rows import columns, shown
+from terp_cli.repl.commands.rows import columns, shortened, shown
 from terp_cli.repl.commands.table import misused
 from terp_cli.repl.context import ReplContext
 
@@ -205,13 +205,10 @@ def changed(change: "Change", width: int) -> "Sequence[Text]":
 
 def _lines(change: "Change") -> Iterator[tuple[str, str, str]]:
     for name in change.names:
-        before, after = (_short(shown(getattr(one, name))) for one in (change.before, change.after))
+        before, after = (
+            shortened(shown(getattr(one, name)), _VALUE_CHARS) for one in (change.before, change.after)
+        )
         yield f"  {name}", f"{before} → {after}", change.after.origin(name)
-
-
-def _short(value: str) -> str:
-    line = " ".join(value.split())
-    return line if len(line) <= _VALUE_CHARS else line[: _VALUE_CHARS - 1] + "…"
 
 
 def profile_names(context: ReplContext, begun: str) -> Iterable[str]:
