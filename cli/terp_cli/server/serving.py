@@ -173,8 +173,10 @@ async def _served(
         lambda: call.options.api_key,
     )
     sessions = Sessions(opener, workspaces, limits)
-    redactor = _redactor(call, settings, token)
-    line = lines_to(_writer(call), redactor, quiet=call.options.quiet)
+    environ = {**call.environ, TOKEN_VARIABLE: token.reveal()}
+    redactor = Secrets(environ, settings, call.options.api_key).redactor()
+    # stderr is written line by line.
+    line = lines_to(call.notes.write, redactor, quiet=call.options.quiet)
     compat = compat_of(call, settings, sessions, token, names.host)
     app = application(sessions, token, names, limits, log=line, compat=compat)
     embedder = Embedder(settings, call.environ, call.options.api_key)
@@ -301,19 +303,6 @@ def _logging(lines: logging.Handler) -> Iterator[None]:
         yield
     finally:
         log.removeHandler(lines)
-
-
-def _redactor(call: Invocation, settings: Settings, token: ServerToken) -> "Redactor":
-    environ = {**call.environ, TOKEN_VARIABLE: token.reveal()}
-    return Secrets(environ, settings, call.options.api_key).redactor()
-
-
-def _writer(call: Invocation) -> Callable[[str], None]:
-    def write(text: str) -> None:
-        call.notes.write(text)
-        call.notes.flush()
-
-    return write
 
 
 async def _nothing() -> None:

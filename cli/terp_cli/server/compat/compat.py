@@ -125,10 +125,15 @@ def compat_of(
     """The protocol, if it is to be served."""
     if not call.options.compat:
         return None
+
+    async def changing(session: Session, before: Settings, after: Settings) -> None:
+        change = Change(before, after)
+        await change_settings(session, change, call.environ, api_key=call.options.api_key)
+
     compat = Compat(
         sessions,
         settings,
-        changing_of(call),
+        changing,
         Variables(call.environ),
         token,
         alone=lambda: is_loopback(host),
@@ -138,16 +143,6 @@ def compat_of(
         # Who names a directory means that code works there, as with Open Interpreter.
         compat.conversation.shared.cwd = "."
     return compat
-
-
-def changing_of(call: Invocation) -> Changing:
-    """Return the function that changes the settings of a session, with the keys of this call."""
-
-    async def changing(session: Session, before: Settings, after: Settings) -> None:
-        change = Change(before, after)
-        await change_settings(session, change, call.environ, api_key=call.options.api_key)
-
-    return changing
 
 
 def opened_by(call: Invocation, host: str, port: int, *, unasked: bool) -> Iterator[str]:

@@ -2,8 +2,9 @@
 
 import json
 import os
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing, suppress
+from functools import partial
 from typing import Annotated, Any, TypeVar
 
 import anyio.to_thread
@@ -15,7 +16,6 @@ from starlette.types import Message
 from terp import __version__
 from terp.checks.until import loop as until
 from terp.errors import TerpError
-from terp.events import Event
 from terp.events.messages import Attachment
 from terp.events.wire import schema
 from terp.person import Decline, Run
@@ -29,7 +29,7 @@ from terp_cli.server.opening import SessionRequest
 from terp_cli.server.person import BY
 from terp_cli.server.sessions import Served, Sessions, memory_of_this_process
 from terp_cli.server.transcript import decoded
-from terp_cli.server.turns import Asking, ServedTurn
+from terp_cli.server.turns import ServedTurn
 
 
 def sessions_router(sessions: Sessions) -> APIRouter:
@@ -141,7 +141,8 @@ async def begin_turn(served: Served, prompt: str, files: Sequence[str]) -> Serve
     if not (prompt.strip() or files):
         raise RequestRefused(409, "The prompt is empty.", code="nothing_asked")
     attachments = await anyio.to_thread.run_sync(_attached, served, files) if files else ()
-    return served.ask(_asking(with_attachments(prompt, attachments), attachments))
+    prompt = with_attachments(prompt, attachments)
+    return served.ask(partial(until.ask, prompt=prompt, attachments=attachments))
 
 
 def resume_turn(served: Served) -> ServedTurn:
@@ -153,13 +154,6 @@ def resume_turn(served: Served) -> ServedTurn:
     if not served.session.pending:
         raise RequestRefused(409, "No code of this session waits for an answer.", code="not_waiting")
     return served.ask(Session.continue_turn)
-
-
-def _asking(prompt: str, attachments: Sequence[Attachment]) -> Asking:
-    def asking(session: Session) -> AsyncGenerator[Event, None]:
-        return until.ask(session, prompt, attachments)
-
-    return asking
 
 
 def _attached(served: Served, files: Sequence[str]) -> tuple[Attachment, ...]:
