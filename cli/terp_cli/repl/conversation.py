@@ -15,7 +15,7 @@ from terp.errors import SettingsError
 from terp.events.messages import Attachment
 from terp.models.adapters.routing import doubt
 from terp.models.building import with_offered_model
-from terp.person import AutoRun, Choice, Decline, Nobody, Option, Person
+from terp.person import AutoRun, Choice, Decline, Nobody, Option
 from terp.secrets.keys import with_keys
 from terp.session.attachments import attach, attach_elsewhere, text_room, with_attachments
 from terp.session.downloading import downloaded, is_address
@@ -27,7 +27,7 @@ from terp.text.peek import Room
 from terp_cli.fronts.invocation import STDIN, Invocation, keep_imports
 from terp_cli.fronts.oneshot import OneShotPrompt, one_shot, wanted_by, write_variable
 from terp_cli.line.piped import Piped, read_prompt, take_data
-from terp_cli.repl.keeping import SessionOpener, place_of, prune_soon, resumed_by, what_first
+from terp_cli.repl.keeping import SessionOpener, person_beside, place_of, prune_soon, resumed_by, what_first
 from terp_cli.repl.trusting import settled
 
 if TYPE_CHECKING:
@@ -129,7 +129,10 @@ async def conversed(
     # A recording is the same wherever its answers go.
     if not (call.out.isatty() or settings.record or settings.replay):
         settings = replace(settings, instructions=f"{settings.instructions}\n{_TO_A_PROGRAM}".strip())
-    person = (ui.person if ui else None) or _person_beside(call, settings, drawn=ui is not None)
+    person = ui.person if ui else person_beside(call, settings)
+    if ui is None or person is None:
+        # A terminal that is drawn on may have no keyboard.
+        person = AutoRun(person) if settings.auto_run else person or Nobody()
 
     opener = SessionOpener(call, settings, person, given.cwd, given.prelude)
     session = await opener.open(given.place)
@@ -196,17 +199,6 @@ def _of_files(
     call: Invocation, files: Sequence[str], cwd: Path, room: Room, *, elsewhere: bool
 ) -> tuple[Attachment, ...]:
     return attach_elsewhere(files) if elsewhere else attach(files, cwd, room, call.report)
-
-
-def _person_beside(call: Invocation, settings: Settings, *, drawn: bool) -> Person:
-    """Return the person who decides when the terminal that is drawn on has no keyboard."""
-    person: Person | None = None
-    descriptor = None if drawn else call.terminal_beside(unasked=settings.auto_run)
-    if descriptor is not None:
-        from terp_cli.repl.terminal_ui import person_at  # noqa: PLC0415  (see `converse`)
-
-        person = person_at(descriptor, call, settings)
-    return AutoRun(person or Nobody()) if settings.auto_run else person or Nobody()
 
 
 def _asked(call: Invocation, folder: Path, room: Room, *, elsewhere: bool) -> tuple[str, Piped | None]:

@@ -42,8 +42,7 @@ from terp_cli.fronts.invocation import STDIN, Invocation
 from terp_cli.line.stdin import TypedLines
 from terp_cli.line.stopping import EXIT_CODES
 from terp_cli.render.run_text import RunText, displayed_file
-from terp_cli.repl.keeping import folder_of
-from terp_cli.repl.terminal_ui import person_beside
+from terp_cli.repl.keeping import folder_of, person_beside
 from terp_cli.terminal.sanitise import readable
 
 _CODES: dict[RunStatus, int] = {
