@@ -13,7 +13,7 @@ from terp.session.cost.budget import Tally
 from terp_cli.server.failures import RequestRefused
 from terp_cli.server.openai.answering import AnswerDelta, AnswerEnded, Piece
 from terp_cli.server.openai.forms import AskingBody, ChatBody, ChatMessage, ChatToolCall, FunctionCalled
-from terp_cli.server.openai.replies import JsonReply, StreamReply
+from terp_cli.server.openai.replies import JsonReply, SentReply, StreamReply
 from terp_cli.server.openai.requests import OWN_MODEL
 from terp_cli.server.transcript import encoded
 
@@ -149,8 +149,9 @@ class Form:
             **more,
         }
 
-    def whole(self, text: str, ended: AnswerEnded, used: Tally) -> dict[str, Any]:
+    def whole(self, sent: SentReply, used: Tally) -> dict[str, Any]:
         """The response when it is complete."""
+        text, ended = sent.text, sent.ended or AnswerEnded("stop")
         said = [self.message(text)] if text or not ended.calls else []
         output = [*said, *(called(call) for call in ended.calls)]
         if ended.reason == "length":
@@ -201,9 +202,7 @@ class ResponseReply(JsonReply):
 
     def whole(self) -> dict[str, Any]:
         """The response."""
-        return self.form.whole(
-            self.sent_reply.text, self.sent_reply.ended or AnswerEnded("stop"), self.answer.used
-        )
+        return self.form.whole(self.sent_reply, self.answer.used)
 
 
 class ResponseStream(StreamReply):
@@ -240,9 +239,7 @@ class ResponseStream(StreamReply):
 
     def closing(self) -> Iterator[Mapping[str, Any]]:
         """It is complete."""
-        whole = self.form.whole(
-            self.sent_reply.text, self.sent_reply.ended or AnswerEnded("stop"), self.answer.used
-        )
+        whole = self.form.whole(self.sent_reply, self.answer.used)
         yield {"type": f"response.{whole['status']}", "response": whole}
 
     def failure(self, refused: RequestRefused) -> Mapping[str, Any]:
