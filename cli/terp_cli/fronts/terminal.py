@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from terp_cli.fronts.drawing import Drawing
-    from terp_cli.render.ansi import Screen
+    from terp_cli.render.ansi import TerminalScreen
     from terp_cli.render.output.display import Draw
 
 
@@ -43,7 +43,7 @@ class TerminalFront(InteractiveFront):
 
     def __init__(
         self,
-        screen: Callable[[], "Screen"],
+        screen: Callable[[], "TerminalScreen"],
         *,
         keyboard: int | None = None,
         drawer: "Callable[[], Draw | None] | None" = None,

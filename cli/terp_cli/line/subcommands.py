@@ -231,7 +231,7 @@ def _equal(one: str, other: str) -> int:
 
 def lacking(command: str, verb: str, more: Sequence[str]) -> str:
     """Return a message for a verb without its argument, else ""."""
-    row = VERBS[command][verb]
+    row = VERBS.get(command, {}).get(verb, Verb())
     return f"terp {command} {verb} needs {row.argument}." if len(more) < row.least else ""
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Protocol
 
 from rich.color import Color, ColorSystem
 from rich.style import Style
@@ -152,36 +151,8 @@ def _has_no_ground(before: str, after: str) -> bool:
 _SEEN_ON_SPACE = {"4", "7", "9", *(str(code) for code in (*range(40, 48), *range(100, 108)))}
 
 
-class Screen(Protocol):
-    """A target of rows. One object at a time draws on a terminal."""
-
-    @property
-    def width(self) -> int:
-        """The cells of a row, at least 20."""
-
-    @property
-    def rows(self) -> int:
-        """The rows of the terminal."""
-
-    @property
-    def tail_rows(self) -> int:
-        """The most rows of a tail; 0 on a terminal that cannot repaint."""
-
-    @property
-    def ascii_only(self) -> bool:
-        """True if formulas are written in ASCII."""
-
-    def update(
-        self, finished: Sequence[Text | Graphic], tail: Sequence[Text] = (), *, grows: bool = False
-    ) -> None:
-        """Append the final rows `finished`, and replace the tail; `grows`: its block is not complete."""
-
-    def aside(self, rows: Sequence[Text]) -> bool:
-        """Show rows below a block that grows, and append them after it; return False if there is no room."""
-
-
 class TerminalScreen:
-    """A `Screen` on a terminal."""
+    """A target of rows. One object at a time draws on a terminal."""
 
     def __init__(self, painter: Painter, palette: Palette) -> None:
         self._painter = painter
@@ -211,7 +182,10 @@ class TerminalScreen:
     def update(
         self, finished: Sequence[Text | Graphic], tail: Sequence[Text] = (), *, grows: bool = False
     ) -> None:
-        """Append `finished`, show `tail`; write once, or not at all if nothing changed."""
+        """Append `finished`, show `tail`; write once, or not at all if nothing changed.
+
+        `grows`: the block of the tail is not complete.
+        """
         rows: list[Row | Graphic] = [
             self._palette.row(row) if isinstance(row, Text) else row for row in finished
         ]

@@ -1,6 +1,7 @@
 """Text that grows at its end, without a copy at each piece."""
 
 import unicodedata
+from collections.abc import Iterator
 
 
 class Pieces:
@@ -23,6 +24,14 @@ class Pieces:
         if piece:
             self._pieces.append(piece)
             self._length += len(piece)
+
+    def ended(self, text: str) -> Iterator[str]:
+        """Append `text`, and take each line that it ends."""
+        *ends, rest = text.split("\n")
+        for end in ends:
+            self.add(end)
+            yield self.take()
+        self.add(rest)
 
     def take(self) -> str:
         """Return the whole, and become empty."""

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from terp import events as on
 from terp.events.outputs import Display, DisplayUpdate
+from terp.session.cost.budget import Tally
 from terp.text.pictures import saved_to
 from terp_cli.render import look, words
 from terp_cli.render.code import CallCode
@@ -41,13 +42,7 @@ class PlainStream:
 
     def feed(self, text: str) -> list[Text]:
         """Return the rows of the lines that `text` finished."""
-        rows: list[Text] = []
-        *finished, rest = text.split("\n")
-        for end in finished:
-            self._line.add(end)
-            rows += self._rows(self._line.take())
-        self._line.add(rest)
-        return rows
+        return [row for line in self._line.ended(text) for row in self._rows(line)]
 
     def finish(self) -> list[Text]:
         """Return the rows of a last line without an end."""
@@ -158,7 +153,7 @@ class DrawnTranscript:
         self._named: set[str] = set()  # Files that this turn has named.
         self._status = Status()
         self._running = self._asked = False
-        self._usage = words.UsageSum()
+        self._usage = Tally()
         self._part: GrowingBlock | None = None
         self._name = ""
         self._code: dict[str, Pieces] = {}
@@ -226,7 +221,7 @@ class DrawnTranscript:
             case on.HistoryRewound() | on.SessionForked() | on.SessionResumed() | on.CodeCompared():
                 self._line(words.of_past(event))
             case on.UsageReported():
-                self._usage.add(event)
+                self._usage = self._usage.plus(event)
             case on.TurnFinished():
                 self._end(event)
             case _:
@@ -236,7 +231,7 @@ class DrawnTranscript:
         self._status.clear()
         self._end_part()
         self._line(words.ended(finished, self._usage))
-        self._usage = words.UsageSum()
+        self._usage = Tally()
         self._named.clear()
 
     def _write(self, event: on.ReasoningDelta | on.TextDelta | on.CodeDelta | on.CodeProposed) -> None:

@@ -90,17 +90,15 @@ class TerminalPerson:
         self._environ = environ
         self._interrupted = interrupted
         self._spoken = spoken
-        self._always = False
         self.context: ReplContext | None = None
 
     @property
     def always(self) -> bool:
         """Return True while code runs without an approval. Can be set."""
-        return self._always
+        return not self._front.asks
 
     @always.setter
     def always(self, on: bool) -> None:
-        self._always = on
         self._front.asks = not on
 
     async def approve(self, proposed: CodeProposed) -> Run | Decline:

@@ -4,7 +4,6 @@ Much is imported for it. Where a person stays, there is a prompt before this (`t
 """
 
 import asyncio
-import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -16,7 +15,7 @@ from terp.errors import SettingsError
 from terp.events.messages import Attachment
 from terp.models.adapters.routing import doubt
 from terp.models.building import with_offered_model
-from terp.person import AutoRun, Choice, Decline, Nobody, Option, Person
+from terp.person import AutoRun, Choice, Decline, Nobody, Option
 from terp.secrets.keys import with_keys
 from terp.session.attachments import attach, attach_elsewhere, text_room, with_attachments
 from terp.session.downloading import downloaded, is_address
@@ -25,10 +24,10 @@ from terp.settings import Settings
 from terp.store.places import Place
 from terp.text.files import make_private
 from terp.text.peek import Room
-from terp_cli.fronts.invocation import STDIN, Invocation
+from terp_cli.fronts.invocation import STDIN, Invocation, keep_imports
 from terp_cli.fronts.oneshot import OneShotPrompt, one_shot, wanted_by, write_variable
 from terp_cli.line.piped import Piped, read_prompt, take_data
-from terp_cli.repl.keeping import SessionOpener, place_of, prune_soon, resumed_by, what_first
+from terp_cli.repl.keeping import SessionOpener, person_beside, place_of, prune_soon, resumed_by, what_first
 from terp_cli.repl.trusting import settled
 
 if TYPE_CHECKING:
@@ -130,7 +129,10 @@ async def conversed(
     # A recording is the same wherever its answers go.
     if not (call.out.isatty() or settings.record or settings.replay):
         settings = replace(settings, instructions=f"{settings.instructions}\n{_TO_A_PROGRAM}".strip())
-    person = (ui.person if ui else None) or _person_beside(call, settings, drawn=ui is not None)
+    person = ui.person if ui else person_beside(call, settings)
+    if ui is None or person is None:
+        # A terminal that is drawn on may have no keyboard.
+        person = AutoRun(person) if settings.auto_run else person or Nobody()
 
     opener = SessionOpener(call, settings, person, given.cwd, given.prelude)
     session = await opener.open(given.place)
@@ -141,7 +143,7 @@ async def conversed(
         call.note(line)
     if resources.confinement is not None and resources.confinement.warning and not call.stays:
         call.note(resources.confinement.warning)
-    _keep_imports()
+    keep_imports()
     # By then the prompt is there, or the request is out.
     asyncio.get_running_loop().call_later(_SETTLED_S, call.guard.stay)
     prune_soon(call, settings, session)
@@ -199,17 +201,6 @@ def _of_files(
     return attach_elsewhere(files) if elsewhere else attach(files, cwd, room, call.report)
 
 
-def _person_beside(call: Invocation, settings: Settings, *, drawn: bool) -> Person:
-    """Return the person who decides when the terminal that is drawn on has no keyboard."""
-    person: Person | None = None
-    descriptor = None if drawn else call.terminal_beside(unasked=settings.auto_run)
-    if descriptor is not None:
-        from terp_cli.repl.terminal_ui import person_at  # noqa: PLC0415  (see `converse`)
-
-        person = person_at(descriptor, call, settings)
-    return AutoRun(person or Nobody()) if settings.auto_run else person or Nobody()
-
-
 def _asked(call: Invocation, folder: Path, room: Room, *, elsewhere: bool) -> tuple[str, Piped | None]:
     """The prompt, from the words or else from stdin; and what stdin holds beside words."""
     words = " ".join(call.line.words)
@@ -222,9 +213,3 @@ def _asked(call: Invocation, folder: Path, room: Room, *, elsewhere: bool) -> tu
         private = partial(make_private, folder)
         return prompt, take_data(STDIN, private, call, room=words_only, elsewhere=elsewhere)
     return read_prompt(STDIN, call.warn), None
-
-
-def _keep_imports() -> None:
-    """Take all that is imported by now out of garbage collection, which `main` put off until here."""
-    gc.freeze()
-    gc.enable()

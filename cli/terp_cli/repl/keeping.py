@@ -67,6 +67,16 @@ def resumed_by(call: Invocation) -> "Resuming | None":
     return chosen(call)
 
 
+def person_beside(call: Invocation, settings: Settings) -> Person | None:
+    """Return a person who can be asked while the turn is written elsewhere; None without a terminal."""
+    descriptor = call.terminal_beside(unasked=settings.auto_run)
+    if descriptor is None:
+        return None
+    from terp_cli.repl.terminal_ui import person_at  # noqa: PLC0415  (a pipe needs no terminal)
+
+    return person_at(descriptor, call, settings)
+
+
 def place_of(call: Invocation, resumed: "Resuming | None") -> Place:
     """Where the session puts its files; it is kept there unless only a temporary directory was left."""
     secrets = call.secrets

@@ -37,12 +37,6 @@ def terminal_ui_of(call: Invocation, settings: Settings, *, once: bool) -> Termi
     return TerminalUI(call, settings, PromptTerminal(call, settings, once=once)) if call.draws else None
 
 
-def person_beside(call: Invocation, settings: Settings) -> Person | None:
-    """Return a person who can be asked while the turn is written elsewhere; None without a terminal."""
-    descriptor = call.terminal_beside(unasked=settings.auto_run)
-    return None if descriptor is None else person_at(descriptor, call, settings)
-
-
 def person_at(descriptor: int, call: Invocation, settings: Settings) -> Person:
     """Return the person at a terminal where only questions are drawn."""
     encoding = call.notes.encoding

@@ -8,7 +8,6 @@ address with the token's signature opens one output without the token, for examp
 
 import asyncio
 import hmac
-import json
 import os
 import re
 import secrets
@@ -18,31 +17,24 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Protocol
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from terp.errors import SettingsError
 from terp.text.files import make_private
+from terp_cli.server import failures
 from terp_cli.server.connections import ServerLimits, known
-from terp_cli.server.failures import RequestRefused, body_of
+from terp_cli.server.failures import RequestRefused
+from terp_cli.server.transcript import decoded
 
 _PORT_OF_HTTP = 80
 
 
-class HostNames(Protocol):
-    """Decides which names are a server's own."""
-
-    def is_host(self, host: str, came_in_on: str) -> bool:
-        """Return True if `host` is a name of this server."""
-
-    def is_origin(self, origin: str, came_in_on: str) -> bool:
-        """Return True if `origin` is that of a page of this server."""
-
-
-@dataclass(frozen=True)
+@dataclass
 class OwnNames:
     """The names of one server: what `Host` and `Origin` must be, letter by letter.
+
+    `host` and `port` are where it listens, and can be set until it does.
 
     A page elsewhere that has its own name point to this machine (DNS rebinding) sends its own name. An
     address cannot be bent like that, so one that a connection came in on is always right.
@@ -174,7 +166,7 @@ class Access:
         self,
         app: ASGIApp,
         *,
-        names: HostNames,
+        names: OwnNames,
         token: ServerToken,
         limits: ServerLimits,
         public: Collection[str] = (),
@@ -197,7 +189,7 @@ class Access:
         if scope["type"] == "websocket":
             await self._socket(scope, receive, send, refused)
         elif refused is not None:
-            await answer(send, refused)
+            await answer(scope, receive, send, refused)
         else:
             await self._app(scope, receive, send)
 
@@ -267,7 +259,7 @@ class Access:
     ) -> None:
         if refused is not None:
             await receive()
-            await _deny(scope, send, refused)
+            await answer(scope, receive, send, refused)
         elif self._elsewhere(scope):
             await self._app(scope, receive, send)
         elif values(scope, b"authorization"):
@@ -275,7 +267,8 @@ class Access:
             await self._app(scope, receive, send)
         elif self._strangers >= self._limits.strangers:
             await receive()
-            await _deny(scope, send, RequestRefused(429, "Too many connections wait to show the token."))
+            busy = RequestRefused(429, "Too many connections wait to show the token.")
+            await answer(scope, receive, send, busy)
         else:
             await self._introduced(scope, receive, send)
 
@@ -300,11 +293,7 @@ class Access:
         text = message.get("text") or ""
         if len(text) > _LONGEST_GREETING:
             return False
-        try:
-            greeting = json.loads(text)
-        except (ValueError, RecursionError):
-            return False
-        token = greeting.get("token") if isinstance(greeting, dict) else None
+        token = (decoded(text) or {}).get("token")
         return isinstance(token, str) and self._token.matches(token.encode("utf-8", "surrogatepass"))
 
 
@@ -313,28 +302,20 @@ def values(scope: Scope, name: bytes) -> list[str]:
     return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
 
 
-async def answer(send: Send, refused: RequestRefused) -> None:
-    """Send a refusal as a whole answer."""
-    body = body_of(refused.problem)
-    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-    if refused.status == 401:
-        headers.append((b"www-authenticate", b"Bearer"))
-    if refused.status in (408, 413):
-        # What is left of the body may never come, or be endless.
-        headers.append((b"connection", b"close"))
-    await send({"type": "http.response.start", "status": refused.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+# Of a body that is refused, what is left may never come, or be endless.
+_HEADERS = {
+    401: {"WWW-Authenticate": "Bearer"},
+    408: {"Connection": "close"},
+    413: {"Connection": "close"},
+}
 
 
-async def _deny(scope: Scope, send: Send, refused: RequestRefused) -> None:
-    """Answer the request for a WebSocket with a status, where the server can do that."""
-    if "websocket.http.response" not in scope.get("extensions", {}):
+async def answer(scope: Scope, receive: Receive, send: Send, refused: RequestRefused) -> None:
+    """Send a refusal as a whole answer; to a WebSocket too, where the server can do that."""
+    if scope["type"] == "websocket" and "websocket.http.response" not in scope.get("extensions", {}):
         await send({"type": "websocket.close", "code": POLICY})
         return
-    body = body_of(refused.problem)
-    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-    await send({"type": "websocket.http.response.start", "status": refused.status, "headers": headers})
-    await send({"type": "websocket.http.response.body", "body": body})
+    await failures.answer(refused, _HEADERS.get(refused.status))(scope, receive, send)
 
 
 def _again_connecting(receive: Receive) -> Receive:

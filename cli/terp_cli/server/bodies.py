@@ -53,9 +53,9 @@ class Bodies:
         wanted = self._type_of(scope)
         most = self._limits.body if wanted in (JSON, "") else self._limits.upload
         if has_body and wanted and kind != wanted:
-            await answer(send, RequestRefused(415, f"The body must be {wanted}."))
+            await answer(scope, receive, send, RequestRefused(415, f"The body must be {wanted}."))
         elif any(not length.isdigit() or int(length) > most for length in lengths):
-            await answer(send, _too_large(most))
+            await answer(scope, receive, send, _too_large(most))
         else:
             await self._app(scope, _Body(receive, most, self._limits).receive, send)
 

@@ -1,6 +1,5 @@
 """Error responses: the same form for every failed request."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -65,11 +64,6 @@ class RequestRefused(Exception):
         self.status = status
         kind = _KINDS.get(status, "server_error" if status >= 500 else "invalid_request_error")
         self.problem = ErrorDetail(code=code or _CODES[status], message=message, remedy=remedy, type=kind)
-
-
-def body_of(problem: ErrorDetail) -> bytes:
-    """The body of a failure."""
-    return json.dumps({"error": problem.model_dump()}, ensure_ascii=True).encode()
 
 
 def answer(refused: RequestRefused, headers: Mapping[str, str] | None = None) -> JSONResponse:

@@ -200,17 +200,17 @@ class SettingsOpener:
     """Opens sessions as the settings say with which the server was `started`.
 
     `of_profile` are the settings with a profile of the person's. Code is asked about unless the server
-    was started with `auto_run`.
+    was started with `auto_run`. Settings and `api_key` are read at each call: an interpreter changes them.
     """
 
     def __init__(
         self,
-        started: Settings,
+        started: Callable[[], Settings],
         of_profile: Callable[[str], Settings],
         workspaces: Workspaces,
         environ: Mapping[str, str],
         token: ServerToken,
-        api_key: str = "",
+        api_key: Callable[[], str] = str,
     ) -> None:
         self._started = started
         self._of_profile = of_profile
@@ -221,18 +221,19 @@ class SettingsOpener:
 
     def offer(self) -> SessionOffer:
         """The model of the server, and the profiles that can be read."""
-        return SessionOffer(self._started.model, tuple(self._profiles()), asks=not self._started.auto_run)
+        started = self._started()
+        return SessionOffer(started.model, tuple(self._profiles(started)), asks=not started.auto_run)
 
-    def _profiles(self) -> Iterator[ProfileOffered]:
+    def _profiles(self, started: Settings) -> Iterator[ProfileOffered]:
         for entry in Profiles(self._workspaces.places.profiles).listed():
             # One with a mistake cannot be chosen: `terp profiles` says what is wrong.
             with suppress(SettingsError):
-                model = settings_for(SessionRequest(entry.name), self._started, self._of_profile).model
+                model = settings_for(SessionRequest(entry.name), started, self._of_profile).model
                 yield ProfileOffered(entry.name, entry.description, model)
 
     async def new(self, wishes: SessionRequest, person: Person) -> OpenedSession:
         """A new session, kept from its first turn on."""
-        settings = await asyncio.to_thread(settings_for, wishes, self._started, self._of_profile)
+        settings = await asyncio.to_thread(settings_for, wishes, self._started(), self._of_profile)
         folder = new_folder(self._workspaces.places.sessions)
         cwd = await asyncio.to_thread(self._workspaces.chosen, wishes.cwd, folder.name)
         place = await asyncio.to_thread(new_place, folder, str(cwd), self._secrets(settings))
@@ -247,7 +248,7 @@ class SettingsOpener:
         cwd = await asyncio.to_thread(self._workspaces.again, header.cwd, session)
         if not (wishes.model or wishes.profile):
             wishes = replace(wishes, model=header.model)
-        settings = await asyncio.to_thread(settings_for, wishes, self._started, self._of_profile)
+        settings = await asyncio.to_thread(settings_for, wishes, self._started(), self._of_profile)
         place = await asyncio.to_thread(stored_place, folder, self._secrets(settings))
         return await self._opened(settings, place, cwd, _deciding(person, settings, wishes))
 
@@ -261,7 +262,7 @@ class SettingsOpener:
                 # Nobody was asked about the files of a project in it.
                 project=bare_project(cwd),
                 environ=self._environ,
-                api_key=self._api_key,
+                api_key=self._api_key(),
             )
         except BaseException:
             if place.keeper is not None:
@@ -277,7 +278,7 @@ class SettingsOpener:
         # The session takes them from its place.
         # A new token stands in no variable, and is to be found in no text either.
         environ = {**self._environ, TOKEN_VARIABLE: self._token.reveal()}
-        return Secrets(environ, settings, self._api_key)
+        return Secrets(environ, settings, self._api_key())
 
 
 def _deciding(person: Person, settings: Settings, wishes: SessionRequest) -> Person:

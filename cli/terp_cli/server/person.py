@@ -165,7 +165,8 @@ class OpenQuestions:
                 case CodeProposed() as proposed:
                     self._proposed[proposed.call_id] = proposed
                 case Asked() as asked:
-                    self._open[asked.question_id] = Open(asked, self._about(asked))
+                    about = self._proposed.get(asked.what) if asked.kind == "approval" else None
+                    self._open[asked.question_id] = Open(asked, about)
                 case Answered(question_id=question_id):
                     self._open.pop(question_id, None)
                 case TurnFinished():
@@ -180,12 +181,12 @@ class OpenQuestions:
         Raises:
             Refused: no such code waits: it was answered, edited since, or never asked about here.
         """
-        found = next((one for one in self._approvals() if one[1].call_id == call_id), None)
-        if found is None:
+        found = next((one for one in self.all() if one.proposed and one.proposed.call_id == call_id), None)
+        if found is None or found.proposed is None:
             raise RequestRefused(
                 404, f"No code of a call {call_id[:40]!r} waits for an answer.", code="not_waiting"
             )
-        asked, proposed = found
+        proposed = found.proposed
         if proposed.digest != digest:
             raise RequestRefused(
                 409,
@@ -195,7 +196,7 @@ class OpenQuestions:
             )
         if isinstance(decision, Run) and not decision.code:
             decision = Run(proposed.code, by=BY)
-        self._answer(asked, decision)
+        self._answer(found.asked, decision)
 
     def answer(self, question_id: str, answer: str | bool) -> None:
         """Answer any other question: a line for input, yes or no, or the letter of a choice.
@@ -214,11 +215,6 @@ class OpenQuestions:
             )
         self._answer(asked, answer)
 
-    def _approvals(self) -> Iterator[tuple[Asked, CodeProposed]]:
-        for one in self.all():
-            if one.asked.kind == "approval" and one.proposed is not None:
-                yield one.asked, one.proposed
-
     def _answer(self, asked: Asked, answer: Run | Decline | str | bool) -> None:
         try:
             taken = self._session.answer(asked.question_id, answer, BY)
@@ -226,6 +222,3 @@ class OpenQuestions:
             raise RequestRefused(422, f"The answer is of the wrong kind: {error}.") from error
         if not taken:
             raise RequestRefused(409, "Somebody else has answered already.", code="answered")
-
-    def _about(self, asked: Asked) -> CodeProposed | None:
-        return self._proposed.get(asked.what) if asked.kind == "approval" else None

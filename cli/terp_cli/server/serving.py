@@ -2,7 +2,6 @@
 
 import asyncio
 import errno
-import gc
 import json
 import logging
 import socket
@@ -25,12 +24,11 @@ from terp.kernels.sandbox.tier import is_confined
 from terp.models.adapters.discovery import keyed_models
 from terp.secrets.known_secrets import Secrets
 from terp.settings import Settings
-from terp_cli.fronts.invocation import Invocation
+from terp_cli.fronts.invocation import Invocation, keep_imports
 from terp_cli.server import failures
 from terp_cli.server.access import (
     TOKEN_VARIABLE,
     Access,
-    HostNames,
     OwnNames,
     ServerToken,
     is_loopback,
@@ -155,7 +153,7 @@ def serve(call: Invocation) -> int:
         file = stack.enter_context(written(token, folder, port)) if is_new else None
         names = OwnNames(host, port)
         _announce(call, settings, names, token, file, confined)
-        _keep_imports()
+        keep_imports()
         return asyncio.run(_served(call, settings, token, names, taken))
 
 
@@ -166,17 +164,19 @@ async def _served(
     allow_descriptors(limits.connections + _OF_A_SESSION * limits.sessions)
     workspaces = Workspaces(call.cwd, call.places)
     opener = SettingsOpener(
-        settings,
+        lambda: settings,
         # Nothing of a project counts: nobody was asked about it.
         lambda profile: call.loaded(call.line.given, profile, None).settings,
         workspaces,
         call.environ,
         token,
-        call.options.api_key,
+        lambda: call.options.api_key,
     )
     sessions = Sessions(opener, workspaces, limits)
-    redactor = _redactor(call, settings, token)
-    line = lines_to(_writer(call), redactor, quiet=call.options.quiet)
+    environ = {**call.environ, TOKEN_VARIABLE: token.reveal()}
+    redactor = Secrets(environ, settings, call.options.api_key).redactor()
+    # stderr is written line by line.
+    line = lines_to(call.notes.write, redactor, quiet=call.options.quiet)
     compat = compat_of(call, settings, sessions, token, names.host)
     app = application(sessions, token, names, limits, log=line, compat=compat)
     embedder = Embedder(settings, call.environ, call.options.api_key)
@@ -305,25 +305,6 @@ def _logging(lines: logging.Handler) -> Iterator[None]:
         log.removeHandler(lines)
 
 
-def _redactor(call: Invocation, settings: Settings, token: ServerToken) -> "Redactor":
-    environ = {**call.environ, TOKEN_VARIABLE: token.reveal()}
-    return Secrets(environ, settings, call.options.api_key).redactor()
-
-
-def _writer(call: Invocation) -> Callable[[str], None]:
-    def write(text: str) -> None:
-        call.notes.write(text)
-        call.notes.flush()
-
-    return write
-
-
-def _keep_imports() -> None:
-    """Take all that is imported by now out of garbage collection, which `main` put off until here."""
-    gc.freeze()
-    gc.enable()
-
-
 async def _nothing() -> None:
     """Sessions end their own kernels."""
 
@@ -356,7 +337,7 @@ def _elsewhere(settings: Settings) -> str:
 def application(
     sessions: Sessions,
     token: ServerToken,
-    names: HostNames,
+    names: OwnNames,
     limits: ServerLimits,
     *,
     log: Line | None = None,

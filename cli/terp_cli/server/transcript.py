@@ -117,6 +117,15 @@ def encoded(fields: Any) -> bytes:
         return json.dumps(plain, separators=(",", ":"), allow_nan=False, default=str).encode()
 
 
+def decoded(text: str) -> dict[str, Any] | None:
+    """Return the object that a client has sent as JSON; None if it is none."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
 def _plain(value: Any) -> Any:
     match value:
         case float() if not math.isfinite(value):

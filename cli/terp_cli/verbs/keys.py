@@ -7,7 +7,6 @@ from terp.errors import SettingsError
 from terp.secrets.keys import StoredKeys, key_providers, stored_keys, variables_of
 from terp.settings.profile_file import short_path
 from terp_cli.fronts.invocation import STDIN, Invocation
-from terp_cli.line.subcommands import lacking
 from terp_cli.terminal import tty
 from terp_cli.terminal.sanitise import one_line
 
@@ -17,8 +16,6 @@ _LONGEST = 8_192
 def keys(call: Invocation) -> int:
     """Do what the words after `terp keys` say; the exit code."""
     verb, more = call.line.argument, call.line.arguments
-    if problem := lacking("keys", verb, more):
-        raise SettingsError([problem])
     if len(more) > 1:
         problem = "a key is never an argument: other users can read those, and the shell keeps them"
         raise SettingsError([f"{problem}. terp keys {verb} PROVIDER asks for it; stdin may hold it."])

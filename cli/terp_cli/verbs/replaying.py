@@ -20,7 +20,6 @@ from terp.session.replay.difference import difference
 from terp.session.replay.source import is_whole, recorded_runs, session_runs
 from terp.session.runs import CapturedRun
 from terp.settings import Settings
-from terp.settings.project.files import Project
 from terp.store.catalogue import Catalogue
 from terp.store.places import Place, is_session, real_directory
 from terp.store.reading import read
@@ -122,7 +121,14 @@ class _Replay:
 
     async def _conversation(self, conversation: Sequence[LoggedRun]) -> int:
         call, project = self._call, self._call.project_around(self._source.cwd)
-        environment = await self._environment(project)
+        # The model has written it, and nobody looks at it now: it is confined as such code is.
+        environment = await open_environment(
+            self._settings,
+            project=project,
+            environ=call.environ,
+            place=Place(folder_of(call)),
+            unasked=lambda: True,
+        )
         try:
             equip(call, self._alone, environment)
             displays = Displays()
@@ -133,16 +139,6 @@ class _Replay:
             return 0
         finally:
             await environment.kernels.aclose()
-
-    async def _environment(self, project: Project) -> ExecutionEnvironment:
-        # The model has written it, and nobody looks at it now: it is confined as such code is.
-        return await open_environment(
-            self._settings,
-            project=project,
-            environ=self._call.environ,
-            place=Place(folder_of(self._call)),
-            unasked=lambda: True,
-        )
 
     async def _rerun(self, run: LoggedRun, environment: ExecutionEnvironment, displays: Displays) -> int:
         kernel = environment.kernels.get(run.language)

@@ -14,7 +14,6 @@ from terp.settings import Settings
 from terp.text.languages import means_language
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.fronts.json import write_json
-from terp_cli.line.subcommands import lacking
 from terp_cli.render.sentences import effects_line
 from terp_cli.repl.commands.switches import NO_RULES, listed_rules
 from terp_cli.terminal.sanitise import one_line
@@ -27,8 +26,6 @@ ALLOWED, ASKED, DENIED = 0, 1, 3
 def rules(call: Invocation) -> int:
     """Do what the words after `terp rules` say; the exit code."""
     verb, more = call.line.argument, call.line.arguments
-    if problem := lacking("rules", verb, more):
-        raise SettingsError([problem])
     if len(more) > 1:
         raise SettingsError(["terp rules test takes the code as one word: put it in quotes."])
     return _VERBS[verb](call, call.settings(), more)

@@ -41,9 +41,8 @@ from terp.text.plain import without_escapes
 from terp_cli.fronts.invocation import STDIN, Invocation
 from terp_cli.line.stdin import TypedLines
 from terp_cli.line.stopping import EXIT_CODES
-from terp_cli.render.run_text import displayed_file
-from terp_cli.repl.keeping import folder_of
-from terp_cli.repl.terminal_ui import person_beside
+from terp_cli.render.run_text import RunText, displayed_file
+from terp_cli.repl.keeping import folder_of, person_beside
 from terp_cli.terminal.sanitise import readable
 
 _CODES: dict[RunStatus, int] = {
@@ -121,15 +120,13 @@ class ScriptRun:
                 self._write(self._out if stream == "stdout" else self._notes, text)
             case Display() | DisplayUpdate():
                 self._display(output)
-            case Error() if _exit_code(output) is not None:
+            case Error():
+                self.error = output
                 # A script ends as a program does.
-                self.error = output
-            case Error(traceback=traceback, name=name, value=value):
-                self.error = output
-                trace = "\n".join(traceback) or f"{name}: {value}"
-                self._write(self._notes, without_escapes(trace) + "\n")
-            case Omitted(characters=characters):
-                self._write(self._notes, f"[… {characters:,} characters left out …]\n")
+                if _exit_code(output) is None:
+                    self._write(self._notes, RunText(whole=True).add(output))
+            case Omitted():
+                self._write(self._notes, RunText().add(output))
             case InputRequest(prompt=prompt):
                 self._write(self._notes, prompt)
             case Clear():

@@ -22,7 +22,6 @@ from terp.text.paths import typed_path
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.fronts.json import write_json
 from terp_cli.fronts.plain import PlainFront
-from terp_cli.line.subcommands import lacking
 from terp_cli.repl.commands.rows import counted
 from terp_cli.repl.keeping import place_of
 from terp_cli.repl.resuming import row, title, when
@@ -37,8 +36,6 @@ _MEGABYTE = 1_000_000
 def sessions(call: Invocation) -> int:
     """Do what the words after `terp sessions` say; the exit code."""
     verb, more = call.line.argument, call.line.arguments
-    if problem := lacking("sessions", verb, more):
-        raise SettingsError([problem])
     return _VERBS[verb](call, Catalogue(call.places.sessions, call.places.work), more)
 
 

@@ -4,7 +4,7 @@ import asyncio
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol, TextIO
+from typing import Any, TextIO
 
 from terp.checks.solve.checker import FILE_MB, MEMORY_MB, Checker
 from terp.checks.solve.phases import Accepting, Outcome, PhaseStopped, Reviewer, SolveContext, solve
@@ -52,8 +52,8 @@ _WIDTH = 77
 _DIM, _PLAIN = "\x1b[2m", "\x1b[0m"
 
 
-class SolveFront(Protocol):
-    """Shows the work on a problem."""
+class SolveFront:
+    """Shows the work on a problem; nothing of it, unless a front end does."""
 
     def announce(self, what: str) -> None:
         """Say what begins."""
@@ -80,7 +80,7 @@ def front_of(call: Invocation, session: Session, facts: Mapping[str, str]) -> So
     return JsonFront(call.out, session, facts, streams=call.options.output_format == "stream-json")
 
 
-class TextFront:
+class TextFront(SolveFront):
     """The solution on stdout, with a report as comments below it; all else on stderr."""
 
     def __init__(self, call: Invocation, session: Session) -> None:
@@ -157,7 +157,7 @@ def _comment(line: str) -> list[str]:
     return [f"# {one}" for one in lines]
 
 
-class JsonFront:
+class JsonFront(SolveFront):
     """One object at the end; before it, where it `streams`, each event as a line."""
 
     def __init__(self, out: TextIO, session: Session, facts: Mapping[str, Any], *, streams: bool) -> None:
@@ -168,20 +168,11 @@ class JsonFront:
         self._redactor = session.resources.redactor
         self._stream = StreamRedactor(self._redactor)
 
-    def announce(self, what: str) -> None:
-        """Write no announcement: the events carry it."""
-
     def show(self, event: Event) -> None:
         """Write an event."""
         if self._streams:
             for record in self._stream.passed(Record(0, 0.0, event)):
                 write_json(self._out, self._redactor().redacted_fields(to_json(record.event)))
-
-    def answer(self, state: State) -> None:
-        """Write no answer yet: the final object holds it."""
-
-    def ask(self, text: str) -> None:
-        """Ask no question: JSON output has no reviewer."""
 
     def finish(
         self, state: State, reason: StopReason, error: str = "", remedy: str = "", *, shown: bool

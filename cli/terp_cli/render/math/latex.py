@@ -122,18 +122,11 @@ def negated(reader: LatexReader, _: str) -> list[Atom]:
     ]
 
 
-def above(reader: LatexReader, _: str) -> list[Atom]:
-    """Something over something else."""
-    over, base = flat(reader.argument()), reader.argument()
+def over_or_under(reader: LatexReader, name: str) -> list[Atom]:
+    """Something over or under something else."""
+    script, base = flat(reader.argument()), reader.argument()
     kind: Kind = base[0].kind if base else "ord"
-    return [Atom(flat(base) + raised(over), kind)]
-
-
-def below(reader: LatexReader, _: str) -> list[Atom]:
-    """Something under something else."""
-    under, base = flat(reader.argument()), reader.argument()
-    kind: Kind = base[0].kind if base else "ord"
-    return [Atom(flat(base) + lowered(under), kind)]
+    return [Atom(flat(base) + (lowered if name == "underset" else raised)(script), kind)]
 
 
 def braced(reader: LatexReader, _: str) -> list[Atom]:
@@ -268,7 +261,7 @@ COMMANDS: Mapping[str, Command] = {
     **dict.fromkeys(("textcolor", "colorbox"), without_first),
     **dict.fromkeys(("label", "hspace", "vspace", "phantom", "vphantom", "hphantom", "color"), nothing),
     **dict.fromkeys(_ACCENTS, accent),
-    **dict.fromkeys(("overset", "stackrel"), above),
+    **dict.fromkeys(("overset", "stackrel", "underset"), over_or_under),
     **dict.fromkeys(("underbrace", "overbrace"), braced),
     **dict.fromkeys(("xrightarrow", "xleftarrow"), arrow),
     **dict.fromkeys(("big", "Big", "bigg", "Bigg", "bigl", "bigr", "Bigl", "Bigr"), bracket),
@@ -276,7 +269,6 @@ COMMANDS: Mapping[str, Command] = {
     "sqrt": root,
     "operatorname": operator,
     "not": negated,
-    "underset": below,
     "pmod": remainder,
     "tag": tag,
     "substack": stack,

@@ -5,5 +5,5 @@
         …
 
 `/help`, what the prompt completes and docs/commands.md are made from the table. A command function calls
-the methods of a `ReplContext` (`terp_cli.repl.commands.context`) and holds no logic of the session.
+the methods of a `ReplContext` (`terp_cli.repl.context`) and holds no logic of the session.
 """

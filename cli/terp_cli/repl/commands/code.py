@@ -358,8 +358,7 @@ def _saved(context: ReplContext, number: str) -> Path | None:
 
 
 def _runs(context: ReplContext) -> list[LoggedRun]:
-    parts = story_of(context.session.log.since(0), context.session.folder).parts
-    return [part for part in parts if isinstance(part, LoggedRun) and _paths(part)]
+    return [part for part in _story(context).parts if isinstance(part, LoggedRun) and _paths(part)]
 
 
 def _paths(run: LoggedRun) -> Sequence[Path]:

@@ -10,7 +10,7 @@ from terp.kernels.jupyter.local import LocalKernels
 from terp.session.context.history import PastTurn
 from terp.session.context.namespaces import Namespaces
 from terp.store.catalogue import SessionEntry
-from terp_cli.repl.commands.rows import columns, counted
+from terp_cli.repl.commands.rows import columns, counted, shortened
 from terp_cli.repl.commands.table import misused
 from terp_cli.repl.context import ReplContext
 from terp_cli.repl.resuming import title, when
@@ -33,7 +33,7 @@ async def reset(context: ReplContext, _: str) -> None:
 
 async def undo(context: ReplContext, _: str) -> None:
     """The last turn forgotten; what its code changed stays changed."""
-    context.say(f"Forgot: {short(context.session.rewind.undo().prompt)}.")
+    context.say(f"Forgot: {shortened(context.session.rewind.undo().prompt, _SHOWN_CHARS)!r}.")
 
 
 async def retry(context: ReplContext, _: str) -> None:
@@ -56,11 +56,6 @@ async def compact(context: ReplContext, focus: str) -> None:
         if done
         else "Interrupted; nothing has changed."
     )
-
-
-def compact_words(_: ReplContext, begun: str) -> list[str]:
-    """Return the completions of `/compact`'s argument."""
-    return [_UNDO] if _UNDO.startswith(begun) else []
 
 
 async def reasoning(context: ReplContext, _: str) -> None:
@@ -147,12 +142,6 @@ def _row(one: SessionEntry) -> tuple[str, ...]:
     return one.id, when(one.used), counted(one.turns, "turn"), title(one)
 
 
-def short(text: str) -> str:
-    """A text as one line that is quoted, cut where it is long."""
-    line = " ".join(text.split())
-    return repr(line if len(line) <= _SHOWN_CHARS else line[: _SHOWN_CHARS - 1] + "…")
-
-
 _CHAT = "chat"
 _NAMED_AFTER_REWIND = 20
 
@@ -176,7 +165,7 @@ async def rewind(context: ReplContext, argument: str) -> None:
 
 async def _of_chat(context: ReplContext, number: int) -> PastTurn:
     first = context.session.rewind.remove_turns(number, copy=True)[0]
-    context.say(f"Back to before: {short(first.prompt)}.")
+    context.say(f"Back to before: {shortened(first.prompt, _SHOWN_CHARS)!r}.")
     return first
 
 
@@ -187,7 +176,7 @@ async def _of_all(context: ReplContext, number: int) -> PastTurn:
     taken = await rewind.restore(number, [one.path for one in files] if yes else [], copy=True)
     deleted = {one.path for one in files if one.new}
     context.say(
-        f"Back to before: {short(taken.turns[0].prompt)}.",
+        f"Back to before: {shortened(taken.turns[0].prompt, _SHOWN_CHARS)!r}.",
         *outcome(context.session.kernels.cwd, taken, deleted),
     )
     return taken.turns[0]

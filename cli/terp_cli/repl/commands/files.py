@@ -22,7 +22,6 @@ from terp.store.export.writing import FORMATS, Format, write_new, write_story
 from terp.store.export.writing import export as write_session
 from terp.store.saved_messages import MessagesUnreadable, from_json, to_json
 from terp.text.paths import typed_path
-from terp_cli.line.subcommands import EXPORTS
 from terp_cli.repl.commands.rows import counted, size_of
 from terp_cli.repl.commands.table import misused
 from terp_cli.repl.context import ReplContext
@@ -64,11 +63,6 @@ async def _exported(context: ReplContext, format_: str, path: str) -> None:
         distributions=lambda: distributions_of(find_python(context.settings.python, environ).path),
     )
     context.say(f"{written} ({size_of(written.stat().st_size)})")
-
-
-def formats(_: ReplContext, begun: str) -> list[str]:
-    """The formats that begin like this."""
-    return [name for name in EXPORTS if name.startswith(begun)]
 
 
 async def save_message(context: ReplContext, path: str) -> None:
@@ -140,10 +134,7 @@ async def save(context: ReplContext, argument: str) -> None:
     if wrong := next((name for name in names if not name.isidentifier()), None):
         raise misused("save", f"'{wrong}' is no name of a variable.")
     cut = await _cut(context, names)
-    secrets = context.session.resources.secrets or Secrets(context.environ, context.settings)
-    written = await asyncio.to_thread(
-        _written, context, cut, format_, place_in(context, path), secrets.redactor()
-    )
+    written = await asyncio.to_thread(_written, context, cut, format_, place_in(context, path))
     context.say(
         f"{written} ({size_of(written.stat().st_size)}): {len(cut.runs)} of {counted(cut.of, 'run')}"
         + (f", kept for {', '.join(names)}." if names else ", kept for what was shown last.")
@@ -152,12 +143,10 @@ async def save(context: ReplContext, argument: str) -> None:
     if unread:
         context.say(f"Kept because its effects are unknown: {', '.join(unread)}.")
     script = written if format_ == "py" else None
-    await _check(context, cut, names, script, secrets.redactor())
+    await _check(context, cut, names, script)
 
 
-async def _check(
-    context: ReplContext, cut: KeptCode, names: Sequence[str], script: Path | None, redactor: Redactor
-) -> None:
+async def _check(context: ReplContext, cut: KeptCode, names: Sequence[str], script: Path | None) -> None:
     kernels = context.session.kernels
     if not isinstance(kernels, LocalKernels) or kernels.attached:
         context.say("It was not run again: its kernel is not one of terp's own on this machine.")
@@ -168,7 +157,7 @@ async def _check(
         context.say("It was not run again.")
         return
     try:
-        as_script, found = await _differing(context, kernels.fresh(), cut, names, script, redactor)
+        as_script, found = await _differing(context, kernels.fresh(), cut, names, script)
     except TerpError as error:
         context.say(f"It could not be run again: {error.message}")
         return
@@ -187,10 +176,9 @@ async def _differing(
     cut: KeptCode,
     names: Sequence[str],
     script: Path | None,
-    redactor: Redactor,
 ) -> tuple[list[str], list[str]]:
     """Return the differences of the script's run, and of the cells' run; the kernels are closed."""
-    limits, as_kept = limits_of(context.settings), redactor.redacted
+    limits, as_kept = limits_of(context.settings), _redactor(context).redacted
     try:
         as_script = (
             await script_differences(script, cut.runs, fresh, limits, as_kept=as_kept) if script else []
@@ -216,9 +204,9 @@ async def _cut(context: ReplContext, names: Sequence[str]) -> KeptCode:
     return await asyncio.to_thread(lambda: cut_story(story_of(records, session.folder), names))
 
 
-def _written(context: ReplContext, cut: KeptCode, format_: str, target: Path, redactor: Redactor) -> Path:
+def _written(context: ReplContext, cut: KeptCode, format_: str, target: Path) -> Path:
     known = distributions_of(find_python(context.settings.python, context.environ).path)
-    story = redacted(cut.story, redactor)
+    story = redacted(cut.story, _redactor(context))
     if format_ == "ipynb":
         story = with_dependencies(story, known)
     return write_story(story, cast("Format", format_), target, lambda: known)

@@ -63,6 +63,12 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
+def shortened(text: str, most: int) -> str:
+    """A text as one line of at most so many characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
 def shown(value: object) -> str:
     """A value as people read it."""
     if isinstance(value, bool):

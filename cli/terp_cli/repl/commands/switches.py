@@ -15,7 +15,7 @@ from terp.settings import Settings
 from terp.settings.profiles import Profiles
 from terp.settings.setting import table
 from terp.store.catalogue import Catalogue
-from terp_cli.repl.commands.rows import columns, shown
+from terp_cli.repl.commands.rows import columns, shortened, shown
 from terp_cli.repl.commands.table import misused
 from terp_cli.repl.context import ReplContext
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from terp.opening.changing import Change
-
-WORDS = ("on", "off")
 
 
 async def model(context: ReplContext, name: str) -> None:
@@ -148,11 +146,6 @@ async def clear(context: ReplContext, _: str) -> None:
     context.prompt.clear()
 
 
-def words(_: ReplContext, begun: str) -> list[str]:
-    """The words that begin like this."""
-    return [word for word in WORDS if word.startswith(begun)]
-
-
 def _on(command: str, word: str) -> bool:
     try:
         return bool(table(Settings)["auto_run"].parse(word))
@@ -212,13 +205,10 @@ def changed(change: "Change", width: int) -> "Sequence[Text]":
 
 def _lines(change: "Change") -> Iterator[tuple[str, str, str]]:
     for name in change.names:
-        before, after = (_short(shown(getattr(one, name))) for one in (change.before, change.after))
+        before, after = (
+            shortened(shown(getattr(one, name)), _VALUE_CHARS) for one in (change.before, change.after)
+        )
         yield f"  {name}", f"{before} → {after}", change.after.origin(name)
-
-
-def _short(value: str) -> str:
-    line = " ".join(value.split())
-    return line if len(line) <= _VALUE_CHARS else line[: _VALUE_CHARS - 1] + "…"
 
 
 def profile_names(context: ReplContext, begun: str) -> Iterable[str]:
@@ -243,11 +233,6 @@ async def set_check(context: ReplContext, text: str) -> None:
         raise misused("until", "the code runs on another machine, and a check only on this one.")
     session.resources.goal = goal_of(context.settings, text)
     context.say(_check_line(current_goal(session.resources)))
-
-
-def until_words(_: ReplContext, begun: str) -> list[str]:
-    """The until_words that begin like this."""
-    return [word for word in (OFF,) if word.startswith(begun)]
 
 
 def _check_line(goal: Goal | None) -> str:

@@ -25,6 +25,7 @@ class SlashCommand:
     turn is running, where others wait for its end. `calls` names
     the function that does it and `completes` the function that completes its argument, both
     as `module.function` of this package: they are imported when they are called, as few talks need many.
+    `completes` can also be the words themselves.
     """
 
     name: str
@@ -34,7 +35,7 @@ class SlashCommand:
     calls: str
     more: str = ""
     aliases: tuple[str, ...] = ()
-    completes: str = ""
+    completes: str | tuple[str, ...] = ()
     shows: bool = False
     at_once: bool = False
 
@@ -55,7 +56,10 @@ class SlashCommand:
 
     def complete(self, context: "ReplContext", begun: str) -> Iterable[str]:
         """The arguments that begin with this text."""
-        return function(self.completes)(context, begun) if self.completes else ()
+        if isinstance(self.completes, tuple):
+            return (word for word in self.completes if word.startswith(begun))
+        found: Iterable[str] = function(self.completes)(context, begun)
+        return found
 
 
 def function(name: str) -> Callable[..., Any]:

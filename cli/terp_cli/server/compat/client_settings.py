@@ -169,11 +169,7 @@ def _each(sent: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
             yield "", name, value
 
 
-HOST, PORT = "INTERPRETER_HOST", "INTERPRETER_PORT"
-_KEY = "INTERPRETER_API_KEY"
-_ID = "INTERPRETER_ID"
-_AUTH, _ACKNOWLEDGE = "INTERPRETER_REQUIRE_AUTH", "INTERPRETER_REQUIRE_ACKNOWLEDGE"
-_INSECURE = "INTERPRETER_INSECURE_ROUTES"
+PORT = "INTERPRETER_PORT"
 
 
 @dataclass(frozen=True)
@@ -185,7 +181,7 @@ class Variables:
     @property
     def host(self) -> str:
         """The address to listen on; "" where it is not said."""
-        return self.environ.get(HOST, "")
+        return self.environ.get("INTERPRETER_HOST", "")
 
     @property
     def port(self) -> str:
@@ -195,25 +191,25 @@ class Variables:
     @property
     def key(self) -> str:
         """The key that clients must send; "" if any value is accepted."""
-        return self.environ.get(_KEY, "")
+        return self.environ.get("INTERPRETER_API_KEY", "")
 
     @property
     def says_auth(self) -> bool | None:
         """True if a WebSocket must send its key first; None if the variable is not set."""
-        said = self.environ.get(_AUTH)
+        said = self.environ.get("INTERPRETER_REQUIRE_AUTH")
         return None if said is None else said != "False"
 
     @property
     def acknowledges(self) -> bool:
         """True if each frame is repeated until the client acknowledges it."""
-        return self.environ.get(_ACKNOWLEDGE, "").lower() == "true"
+        return self.environ.get("INTERPRETER_REQUIRE_ACKNOWLEDGE", "").lower() == "true"
 
     @property
     def has_insecure_routes(self) -> bool:
         """True if `/run`, `/upload` and `/download` are enabled."""
-        return self.environ.get(_INSECURE, "").lower() == "true"
+        return self.environ.get("INTERPRETER_INSECURE_ROUTES", "").lower() == "true"
 
     @property
     def id(self) -> str:
         """The name of the server; "" where it has none."""
-        return self.environ.get(_ID, "")
+        return self.environ.get("INTERPRETER_ID", "")

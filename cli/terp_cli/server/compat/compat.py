@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from fastapi import FastAPI, WebSocket
+from fastapi import APIRouter, FastAPI, WebSocket
 from starlette.types import Scope
 
 from terp.errors import SettingsError
@@ -12,12 +12,19 @@ from terp.settings import Settings
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.server.access import ServerToken, is_loopback
 from terp_cli.server.bodies import type_of
-from terp_cli.server.compat.client_settings import PORT, ClientSettings, Variables
+from terp_cli.server.compat.client_settings import PORT, ClientSettings, Rejected, Variables
 from terp_cli.server.compat.conversation import SharedConversation
 from terp_cli.server.compat.entrance import Entrance
 from terp_cli.server.compat.feed import Feed
 from terp_cli.server.compat.opening import Changing, SharedSession
-from terp_cli.server.compat.routes import Reachable, files_router, run_router, settings_router, talk_router
+from terp_cli.server.compat.routes import (
+    Reachable,
+    add_files,
+    add_run,
+    add_settings,
+    add_talk,
+    answer_rejected,
+)
 from terp_cli.server.compat.socket import CompatConnection, Strangers
 from terp_cli.server.openai.threads import Stateful
 from terp_cli.server.sessions import Served, Sessions
@@ -58,6 +65,7 @@ class Compat:
     def add_routes(self, app: FastAPI) -> None:
         """Serve the protocol."""
         strangers = Strangers()
+        app.add_exception_handler(Rejected, answer_rejected)
 
         @app.websocket("/")
         async def talk(socket: WebSocket) -> None:
@@ -65,12 +73,14 @@ class Compat:
             limits = self._sessions.limits
             await CompatConnection(socket, self.conversation, self.entrance, strangers, limits).serve()
 
-        app.include_router(talk_router(self.conversation))
-        app.include_router(settings_router(self.conversation, self.wanted))
+        routes = APIRouter(include_in_schema=False)
+        add_talk(routes, self.conversation)
+        add_settings(routes, self.conversation, self.wanted)
         if self.has_run:
-            app.include_router(run_router(self.conversation))
+            add_run(routes, self.conversation)
         if self.has_files:
-            app.include_router(files_router(self.conversation, self._reachable))
+            add_files(routes, self.conversation, self._reachable)
+        app.include_router(routes)
 
 
 def stateful_of(compat: Compat) -> Stateful:
@@ -115,10 +125,15 @@ def compat_of(
     """The protocol, if it is to be served."""
     if not call.options.compat:
         return None
+
+    async def changing(session: Session, before: Settings, after: Settings) -> None:
+        change = Change(before, after)
+        await change_settings(session, change, call.environ, api_key=call.options.api_key)
+
     compat = Compat(
         sessions,
         settings,
-        changing_of(call),
+        changing,
         Variables(call.environ),
         token,
         alone=lambda: is_loopback(host),
@@ -128,16 +143,6 @@ def compat_of(
         # Who names a directory means that code works there, as with Open Interpreter.
         compat.conversation.shared.cwd = "."
     return compat
-
-
-def changing_of(call: Invocation) -> Changing:
-    """Return the function that changes the settings of a session, with the keys of this call."""
-
-    async def changing(session: Session, before: Settings, after: Settings) -> None:
-        change = Change(before, after)
-        await change_settings(session, change, call.environ, api_key=call.options.api_key)
-
-    return changing
 
 
 def opened_by(call: Invocation, host: str, port: int, *, unasked: bool) -> Iterator[str]:

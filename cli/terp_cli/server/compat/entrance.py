@@ -3,13 +3,13 @@
 import hmac
 from collections.abc import Callable, Collection
 
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from terp_cli.server.access import ServerToken, values
 from terp_cli.server.compat.client_settings import Variables
 
 _NATIVE = ("/v1", "/metrics", "/openapi.json")
-_REFUSED = b'{"detail":"Authentication failed"}'
 
 
 class Entrance:
@@ -81,9 +81,7 @@ class KeyNeeded:
         if scope["type"] != "http" or self._may_pass(scope):
             await self._app(scope, receive, send)
             return
-        headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(_REFUSED))]
-        await send({"type": "http.response.start", "status": 403, "headers": headers})
-        await send({"type": "http.response.body", "body": _REFUSED})
+        await JSONResponse({"detail": "Authentication failed"}, 403)(scope, receive, send)
 
     def _may_pass(self, scope: Scope) -> bool:
         if not self._entrance.owns(scope):

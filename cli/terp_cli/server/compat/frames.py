@@ -63,26 +63,8 @@ def _shown(data: Mapping[str, Any]) -> Piece:
     return printed(plain_of(data))
 
 
-OfReply = on.TextDelta | on.CodeDelta | on.ReasoningDelta | on.ModelCalled | on.ModelRetrying
-OfCode = on.CodeProposed | on.CodeTyped | on.CodeDeclined
-OfRun = on.CodeRejected | on.CodeStarted | on.Printed | on.CodeFinished
+OfRun = on.CodeDeclined | on.CodeRejected | on.CodeStarted | on.Printed | on.CodeFinished
 OfTurn = on.TurnStarted | on.Answered | on.TurnFinished
-Other = (
-    on.Asked
-    | on.UsageReported
-    | on.Progress
-    | on.KernelChanged
-    | on.LateOutput
-    | on.JobChanged
-    | on.Noticed
-    | on.HistoryCompacted
-    | on.HistoryRewound
-    | on.SessionForked
-    | on.SessionResumed
-    | on.CodeCompared
-    | on.CheckStarted
-    | on.CheckFinished
-)
 COMPLETE: Frame = {"role": "server", "type": "status", "content": "complete"}
 EMPTY = "No chunks sent or unknown error."
 
@@ -138,21 +120,6 @@ class FrameBuilder:
 
     def _frames(self, event: on.Event) -> Iterator[Frame]:
         match event:
-            case (
-                on.TextDelta() | on.CodeDelta() | on.ReasoningDelta() | on.ModelCalled() | on.ModelRetrying()
-            ):
-                yield from self._of_reply(event)
-            case on.CodeProposed() | on.CodeTyped() | on.CodeDeclined():
-                yield from self._of_code(event)
-            case on.CodeRejected() | on.CodeStarted() | on.Printed() | on.CodeFinished():
-                yield from self._of_run(event) if event.call_id != self._typed else ()
-            case on.TurnStarted() | on.Answered() | on.TurnFinished():
-                yield from self._of_turn(event)
-            case _:
-                yield from self._other(event)
-
-    def _of_reply(self, event: OfReply) -> Iterator[Frame]:
-        match event:
             case on.ModelCalled() | on.ModelRetrying():
                 yield from self._end()
                 self._writing = ""
@@ -160,26 +127,32 @@ class FrameBuilder:
                 yield from self._more(_MESSAGE, text)
             case on.CodeDelta(call_id=call_id, language=language, text=text):
                 yield from self._write(call_id, language, text)
-            case on.ReasoningDelta():
-                # The protocol has no word for it.
-                pass
-            case _:
-                assert_never(event)
-
-    def _of_code(self, event: OfCode) -> Iterator[Frame]:
-        match event:
             case on.CodeProposed(call_id=call_id, language=language, code=code):
                 yield from self._propose(call_id, language, code)
-            case on.CodeDeclined(reason=reason):
-                yield from self._note(f"Not run: {reason}") if reason and not self.hushed else ()
             case on.CodeTyped(call_id=call_id):
                 # It is somebody else's, who reads for themselves what comes of it.
                 self._typed = call_id
+            case on.CodeDeclined() | on.CodeRejected() | on.CodeStarted() | on.Printed() | on.CodeFinished():
+                yield from self._of_run(event) if event.call_id != self._typed else ()
+            case on.TurnStarted() | on.Answered() | on.TurnFinished():
+                yield from self._of_turn(event)
+            case on.Noticed(text=text, remedy=remedy):
+                yield from self._note(f"{text} {remedy}".rstrip())
+            # The protocol has no word for reasoning, and late output would be taken for that of another cell.
+            case (
+                on.ReasoningDelta() | on.LateOutput() | on.JobChanged() | on.Asked() | on.UsageReported()
+                | on.Progress() | on.KernelChanged() | on.HistoryCompacted() | on.HistoryRewound()
+                | on.SessionForked() | on.SessionResumed() | on.CodeCompared() | on.CheckStarted()
+                | on.CheckFinished()
+            ):  # fmt: skip
+                return
             case _:
                 assert_never(event)
 
     def _of_run(self, event: OfRun) -> Iterator[Frame]:
         match event:
+            case on.CodeDeclined(reason=reason):
+                yield from self._note(f"Not run: {reason}") if reason and not self.hushed else ()
             case on.CodeRejected(reason=reason):
                 yield from self._note(reason)
             case on.CodeStarted():
@@ -206,23 +179,6 @@ class FrameBuilder:
                 self.answering = True
             case on.TurnFinished():
                 yield from self._finish(event)
-            case _:
-                assert_never(event)
-
-    def _other(self, event: Other) -> Iterator[Frame]:
-        match event:
-            case on.Noticed(text=text, remedy=remedy):
-                yield from self._note(f"{text} {remedy}".rstrip())
-            case on.LateOutput() | on.JobChanged():
-                # It would be taken for that of another cell.
-                pass
-            case on.Asked() | on.UsageReported() | on.Progress() | on.KernelChanged():
-                pass
-            case on.HistoryCompacted() | on.HistoryRewound() | on.SessionForked():
-                pass
-            case on.SessionResumed() | on.CodeCompared() | on.CheckStarted() | on.CheckFinished():
-                # None of them is part of an answer.
-                pass
             case _:
                 assert_never(event)
 

@@ -3,7 +3,7 @@
 import base64
 import json
 import secrets
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -64,14 +64,17 @@ def text_of(message: Mapping[str, Any]) -> str:
 
 
 def _add_call(found: list[Message], message: Mapping[str, Any]) -> None:
-    arguments = json.dumps({"language": message.get("format") or "python", "code": text_of(message)})
-    call = ToolCall(f"call_{secrets.token_hex(8)}", NAME, arguments)
-    said = found.pop().text if found and _only_said(found[-1]) else ""
+    call = _call(message.get("format") or "python", text_of(message))
+    last, said = found[-1] if found else None, ""
+    if isinstance(last, Assistant) and not last.calls:
+        said = last.text
+        found.pop()
     found += [Assistant(said, (call,)), Result(call.id, _NOT_RUN)]
 
 
-def _only_said(message: Message) -> Any:
-    return isinstance(message, Assistant) and not message.calls
+def _call(language: str, code: str) -> ToolCall:
+    arguments = json.dumps({"language": language, "code": code})
+    return ToolCall(f"call_{secrets.token_hex(8)}", NAME, arguments)
 
 
 def _with_output(result: Result, message: Mapping[str, Any]) -> Result:
@@ -81,21 +84,16 @@ def _with_output(result: Result, message: Mapping[str, Any]) -> Result:
 
 
 def _images(message: Mapping[str, Any]) -> tuple[Image, ...]:
-    return tuple(_pictures(message))
-
-
-def _pictures(message: Mapping[str, Any]) -> Iterator[Image]:
     mime = _PICTURES.get(str(message.get("format", "")), "")
     content = message.get("content")
     if message.get("type") != "image" or not mime or not isinstance(content, str):
-        return
+        return ()
     data = content.partition("base64,")[2] if content.startswith("data:") else content
     try:
         size = len(base64.b64decode(data, validate=True))
     except ValueError:
-        return
-    if size:
-        yield Image(mime, data)
+        return ()
+    return (Image(mime, data),) if size else ()
 
 
 class InjectedModel(ModelWrapper):
@@ -118,9 +116,7 @@ class InjectedModel(ModelWrapper):
         if not self._replied:
             self._replied = True
             self._expect(self._code)
-            arguments = json.dumps({"language": self._language, "code": self._code})
-            call = ToolCall(f"call_{secrets.token_hex(8)}", NAME, arguments)
-            yield Replied(Assistant("", (call,)), "tool_calls")
+            yield Replied(Assistant("", (_call(self._language, self._code),)), "tool_calls")
             return
         self._expect("")
         async with aclosing(self._inner.stream(messages, tools)) as chunks:

@@ -81,9 +81,8 @@ _PIECE = 256 * 1024
 SUCCESS = {"status": "success"}
 
 
-def talk_router(conversation: SharedConversation) -> APIRouter:
+def add_talk(routes: APIRouter, conversation: SharedConversation) -> None:
     """Frames, and whether the server lives."""
-    routes = APIRouter(include_in_schema=False)
 
     @routes.get("/heartbeat")
     async def heartbeat() -> dict[str, str]:
@@ -96,76 +95,56 @@ def talk_router(conversation: SharedConversation) -> APIRouter:
         try:
             await conversation.take(await body_of(request))
         except Misplaced as error:
-            return failure(400, str(error))
-        except Rejected as rejected:
-            return failure(rejected.status, str(rejected))
+            raise Rejected(400, str(error)) from error
         return JSONResponse(SUCCESS)
 
-    return routes
 
-
-def settings_router(conversation: SharedConversation, wanted: ClientSettings) -> APIRouter:
+def add_settings(routes: APIRouter, conversation: SharedConversation, wanted: ClientSettings) -> None:
     """Settings, of which the messages are one."""
-    routes = APIRouter(include_in_schema=False)
 
     @routes.post("/settings")
     async def change(request: Request) -> Response:
         """Change settings, load other messages, or forget all."""
-        try:
-            sent = await body_of(request)
-        except Rejected as rejected:
-            return failure(rejected.status, str(rejected))
+        sent = await body_of(request)
         messages = sent.pop("messages", None)
         if messages is not None and not _are_messages(messages):
-            return failure(422, "messages must be a list of objects.")
+            raise Rejected(422, "messages must be a list of objects.")
         if messages is not None:
             await conversation.load(messages)
         try:
             wanted.change(sent)
         except Rejected as rejected:
-            applied = [*rejected.applied, *(["messages"] if messages is not None else [])]
-            return failure(rejected.status, str(rejected), **({"applied": applied} if applied else {}))
+            rejected.applied = [*rejected.applied, *(["messages"] if messages is not None else [])]
+            raise
         return JSONResponse(SUCCESS)
 
     @routes.get("/settings/{name}")
     async def read(name: str) -> Response:
         """A setting: JSON in a string of JSON, as clients of the protocol read it."""
-        try:
-            if name == "messages":
-                value: Any = conversation.messages
-            elif name == "system_message":
-                value = await conversation.shared.system_message()
-            else:
-                value = wanted.read(name)
-        except Rejected as rejected:
-            return failure(rejected.status, str(rejected))
+        if name == "messages":
+            value: Any = conversation.messages
+        elif name == "system_message":
+            value = await conversation.shared.system_message()
+        else:
+            value = wanted.read(name)
         return JSONResponse(json.dumps({name: value}, default=_size))
 
-    return routes
 
-
-def run_router(conversation: SharedConversation) -> APIRouter:
+def add_run(routes: APIRouter, conversation: SharedConversation) -> None:
     """Code that runs unasked."""
-    routes = APIRouter(include_in_schema=False)
 
     @routes.post("/run")
     async def run_code(request: Request) -> Response:
         """Run code and wait for all that it puts out."""
-        try:
-            sent = await body_of(request)
-            language, code = sent.get("language"), sent.get("code")
-            if not (isinstance(language, str) and isinstance(code, str) and language and code):
-                return failure(400, "Both 'language' and 'code' are required.")
-            return JSONResponse({"output": await run(conversation, language, code)})
-        except Rejected as rejected:
-            return failure(rejected.status, str(rejected))
-
-    return routes
+        sent = await body_of(request)
+        language, code = sent.get("language"), sent.get("code")
+        if not (isinstance(language, str) and isinstance(code, str) and language and code):
+            raise Rejected(400, "Both 'language' and 'code' are required.")
+        return JSONResponse({"output": await run(conversation, language, code)})
 
 
-def files_router(conversation: SharedConversation, reachable: Reachable) -> APIRouter:
+def add_files(routes: APIRouter, conversation: SharedConversation, reachable: Reachable) -> None:
     """Files that come and go."""
-    routes = APIRouter(include_in_schema=False)
 
     @routes.post("/upload")
     async def upload(request: Request) -> Response:
@@ -173,13 +152,10 @@ def files_router(conversation: SharedConversation, reachable: Reachable) -> APIR
         async with request.form(max_files=1, max_fields=10) as form:
             file, path = form.get("file"), form.get("path")
             if isinstance(path, str) and path and not isinstance(file, str | None):
-                try:
-                    listening = await conversation.shared.opened()
-                    await reachable.write(listening.served, path, _pieces(file))
-                except Rejected as rejected:
-                    return failure(rejected.status, str(rejected))
+                listening = await conversation.shared.opened()
+                await reachable.write(listening.served, path, _pieces(file))
                 return JSONResponse(SUCCESS)
-        return failure(422, "Both 'file' and 'path' are required.")
+        raise Rejected(422, "Both 'file' and 'path' are required.")
 
     @routes.get("/download/{filename}")
     async def download(filename: str) -> Response:
@@ -188,10 +164,8 @@ def files_router(conversation: SharedConversation, reachable: Reachable) -> APIR
             # To read opens no session: a page elsewhere can have a browser do it, if not see the answer.
             descriptor = await anyio.to_thread.run_sync(reachable.read, conversation.shared.served, filename)
         except RequestRefused as refused:
-            return failure(refused.status, refused.problem.message)
+            raise Rejected(refused.status, refused.problem.message) from refused
         return served_file(descriptor, filename, "", "application/octet-stream")
-
-    return routes
 
 
 async def body_of(request: Request) -> dict[str, Any]:
@@ -209,9 +183,11 @@ async def body_of(request: Request) -> dict[str, Any]:
     return sent
 
 
-def failure(status: int, text: str, **also: Any) -> JSONResponse:
+async def answer_rejected(_: Request, error: Exception) -> JSONResponse:
     """An answer that says why something was not done; what a client sent may be quoted in it."""
-    return JSONResponse({"error": mended(text), **also}, status)
+    assert isinstance(error, Rejected)
+    also = {"applied": error.applied} if error.applied else {}
+    return JSONResponse({"error": mended(str(error)), **also}, error.status)
 
 
 def _are_messages(sent: Any) -> bool:

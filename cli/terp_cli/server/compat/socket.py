@@ -3,7 +3,6 @@
 import asyncio
 import json
 from contextlib import suppress
-from typing import Any
 
 from starlette.types import Message
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -18,6 +17,7 @@ from terp_cli.server.compat.frames import COMPLETE, error_frame
 from terp_cli.server.connections import ServerLimits, known
 from terp_cli.server.failures import RequestRefused
 from terp_cli.server.following import Outgoing, until_one_ends
+from terp_cli.server.transcript import decoded
 
 _WRONG_KEYS = 10
 # A frame that is not acknowledged is sent again after so long, and then after twice as long each time.
@@ -168,19 +168,11 @@ def _is_complete(frame: Frame) -> bool:
 
 
 def _auth_in(text: str) -> str | None:
-    shown = _read(text).get("auth")
+    shown = (decoded(text) or {}).get("auth")
     return shown if isinstance(shown, str) else None
 
 
 def _ack_in(message: Message) -> str | None:
     text = message.get("text") or ""
-    shown = _read(text).get("ack") if '"ack"' in text else None
+    shown = (decoded(text) or {}).get("ack") if '"ack"' in text else None
     return shown if isinstance(shown, str) else None
-
-
-def _read(text: str) -> dict[str, Any]:
-    try:
-        frame = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return frame if isinstance(frame, dict) else {}

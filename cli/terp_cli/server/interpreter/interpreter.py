@@ -14,7 +14,7 @@ from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.loading import load_settings
 from terp.settings.places import find_places
-from terp_cli.server.access import token_of
+from terp_cli.server.access import OwnNames, is_loopback, token_of
 from terp_cli.server.compat.accumulating import Frame, Misplaced, accumulate
 from terp_cli.server.compat.client_settings import ClientSettings, Variables, with_value
 from terp_cli.server.compat.compat import Compat
@@ -23,7 +23,8 @@ from terp_cli.server.compat.feed import FeedReader
 from terp_cli.server.compat.frames import COMPLETE, error_frame
 from terp_cli.server.connections import ServerLimits
 from terp_cli.server.failures import RequestRefused
-from terp_cli.server.interpreter.server import InterpreterServer, LateNames, LateOpener
+from terp_cli.server.interpreter.server import DEFAULT_HOST, DEFAULT_PORT, InterpreterServer
+from terp_cli.server.opening import SettingsOpener
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.workspaces import Workspaces
 
@@ -165,14 +166,27 @@ class AsyncInterpreter(Top):
         places, variables = find_places(self._environ), Variables(self._environ)
         started = load_settings({}, profile="", environ=self._environ, places=places).settings
         token, _ = token_of(self._environ)
-        names, limits = LateNames(variables), ServerLimits()
+        limits = ServerLimits()
+        names = OwnNames(variables.host or DEFAULT_HOST, int(variables.port or DEFAULT_PORT))
         workspaces = Workspaces(Path.cwd(), places)
-        opener = LateOpener(
-            workspaces, self._environ, token, lambda: self.wanted.settings, lambda: str(self.llm.api_key)
+        opener = SettingsOpener(
+            lambda: self.wanted.settings,
+            # No client of the protocol names a profile.
+            lambda _: self.wanted.settings,
+            workspaces,
+            self._environ,
+            token,
+            lambda: str(self.llm.api_key),
         )
         sessions = Sessions(opener, workspaces, limits)
         self._compat = Compat(
-            sessions, started, self._change, variables, token, alone=lambda: names.alone, unsafe=unsafe
+            sessions,
+            started,
+            self._change,
+            variables,
+            token,
+            alone=lambda: is_loopback(names.host),
+            unsafe=unsafe,
         )
         super().__init__(self._compat.wanted)
         self.llm = Llm(self._compat.wanted)

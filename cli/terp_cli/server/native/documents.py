@@ -76,7 +76,7 @@ def document() -> Mapping[str, Any]:
     # No session is ever opened for it.
     limits, workspaces = ServerLimits(), Workspaces(Path(), find_places({}))
     token = ServerToken("")
-    opener = SettingsOpener(Settings(), lambda _: Settings(), workspaces, {}, token)
+    opener = SettingsOpener(Settings, lambda _: Settings(), workspaces, {}, token)
     sessions = Sessions(opener, workspaces, limits)
     app = application(sessions, token, OwnNames("127.0.0.1", 80), limits)
     app.include_router(openai.router(sessions))

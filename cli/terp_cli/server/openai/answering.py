@@ -8,16 +8,18 @@ import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal
 
 from terp.checks.until import loop as until
 from terp.errors import SessionError, StopReason
 from terp.events import CodeStarted, Event, ReasoningDelta, TurnFinished, UsageReported
 from terp.events.log import Record
-from terp.events.messages import Assistant, Attachment, Image, Message, Result, ToolCall
+from terp.events.messages import Assistant, Attachment, Message, Result, ToolCall
 from terp.models import tool
 from terp.person import Decline, Run
 from terp.secrets.redactor import StreamRedactor
+from terp.session.cost.budget import Tally
 from terp.session.session import Session
 from terp.text.fences import quoted
 from terp_cli.server.failures import RequestRefused
@@ -27,7 +29,7 @@ from terp_cli.server.openai.requests import ChatRequest, history, with_results
 from terp_cli.server.openai.threads import Began, Paused, Thread
 from terp_cli.server.person import BY, Open
 from terp_cli.server.sessions import Served
-from terp_cli.server.turns import ServedTurn
+from terp_cli.server.turns import Asking, ServedTurn
 
 FinishReason = Literal["stop", "length", "tool_calls"]
 _STATUSES: Mapping[StopReason, int] = {
@@ -60,21 +62,6 @@ class AnswerEnded:
     calls: Sequence[ToolCall] = ()
 
 
-@dataclass(slots=True)
-class TokensUsed:
-    """The tokens of an answer: of all requests to the model that it took."""
-
-    input: int = 0
-    output: int = 0
-    cached: int = 0
-
-    def add(self, usage: UsageReported) -> None:
-        """Count one request."""
-        self.input += usage.input_tokens
-        self.output += usage.output_tokens
-        self.cached += usage.cached_tokens
-
-
 Piece = AnswerDelta | AnswerEnded
 
 
@@ -89,7 +76,7 @@ class ChatAnswer:
     said: ChatRequest
     untold: Sequence[ChatMessage]
     markdown: Markdown
-    used: TokensUsed = field(default_factory=TokensUsed)
+    used: Tally = field(default_factory=Tally)
     has_run: bool = False
     _after: int = 0
     _pauses: bool = False
@@ -156,21 +143,47 @@ class ChatAnswer:
         """The question that waits for the client; one that was just answered stays open for a moment."""
         return next((one for one in self.thread.served.questions.all() if one != self._answered), None)
 
-    def _asking(self) -> "_Asked":
+    def _asking(self) -> Asking:
         past = history(self.untold)
         known = {
             one.call_id for one in (*self.thread.served.session.history, *past) if isinstance(one, Result)
         }
         if unknown := self.said.new.results.keys() - known:
             raise RequestRefused(400, f"There is no call {min(unknown)[:80]!r} to have a result.")
-        return _Asked(self.thread, self.said, past)
+        return partial(self._played, past=past)
+
+    async def _played(self, session: Session, *, past: Sequence[Message]) -> AsyncGenerator[Event, None]:
+        """Play the turn in the session, which by then has the past and the tools of the client."""
+        new = self.said.new
+        if self.said.system != self.thread.client_system:
+            self.thread.client_system = self.said.system
+            whole = "\n\n".join(part for part in (self.thread.system, self.said.system) if part)
+            session.instruct(whole, code=self.thread.code)
+        session.resources.outside, session.resources.demands = self.said.tools, self.said.demands
+        if past or new.results:
+            session.history = with_results([*session.history, *past], new.results)
+        try:
+            async with aclosing(self._turn(session)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            session.resources.outside = session.resources.demands = {}
+
+    def _turn(self, session: Session) -> AsyncGenerator[Event, None]:
+        new = self.said.new
+        if not new.has_words:
+            return session.continue_turn()
+        number = session.turns[-1].number + 1 if session.turns else 1
+        self.thread.began = Began(number, new.text, len(self.said.past))
+        pictures = [Attachment(f"picture {at}", "", image) for at, image in enumerate(new.images, 1)]
+        return until.ask(session, new.text, pictures)
 
     def _pieces(self, event: Event) -> Sequence[Piece]:
         match event:
             case ReasoningDelta(text=text):
                 return [AnswerDelta(text, thought=True)]
             case UsageReported():
-                self.used.add(event)
+                self.used = self.used.plus(event)
             case CodeStarted():
                 self.has_run = True
             case TurnFinished():
@@ -232,41 +245,6 @@ class ChatAnswer:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """Plays the turn in the session, which by then has the past, the prompt and the tools of the client."""
-
-    thread: Thread
-    said: ChatRequest
-    past: Sequence[Message]
-
-    async def __call__(self, session: Session) -> AsyncGenerator[Event, None]:
-        """The events of the turn."""
-        new = self.said.new
-        if self.said.system != self.thread.client_system:
-            self.thread.client_system = self.said.system
-            whole = "\n\n".join(part for part in (self.thread.system, self.said.system) if part)
-            session.instruct(whole, code=self.thread.code)
-        session.resources.outside, session.resources.demands = self.said.tools, self.said.demands
-        if self.past or new.results:
-            session.history = with_results([*session.history, *self.past], new.results)
-        try:
-            async with aclosing(self._turn(session)) as events:
-                async for event in events:
-                    yield event
-        finally:
-            session.resources.outside = session.resources.demands = {}
-
-    def _turn(self, session: Session) -> AsyncGenerator[Event, None]:
-        new = self.said.new
-        if not new.has_words:
-            return session.continue_turn()
-        number = session.turns[-1].number + 1 if session.turns else 1
-        self.thread.began = Began(number, new.text, len(self.said.past))
-        pictures = [_attached(at, image) for at, image in enumerate(new.images, 1)]
-        return until.ask(session, new.text, pictures)
-
-
 def calls_left(messages: Sequence[Message], tools: Mapping[str, object]) -> Sequence[ToolCall]:
     """The calls of the client's tools in the last reply."""
     last = next((one for one in reversed(messages) if isinstance(one, Assistant)), None)
@@ -276,10 +254,6 @@ def calls_left(messages: Sequence[Message], tools: Mapping[str, object]) -> Sequ
 
 def _end(turn: ServedTurn, last: int) -> int:
     return turn.ended.result() if turn.ended.done() else last
-
-
-def _attached(number: int, image: Image) -> Attachment:
-    return Attachment(f"picture {number}", "", image)
 
 
 def _take_back(served: Served) -> None:

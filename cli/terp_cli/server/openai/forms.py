@@ -57,7 +57,18 @@ class StreamOptions(Loose):
     include_usage: bool = False
 
 
-class ChatBody(Loose):
+class AskingBody(Loose):
+    """The fields that requests of both forms have, for chat completions and for responses."""
+
+    model: Annotated[str, Field(max_length=200)] = ""
+    stream: bool | None = False
+    tool_choice: str | dict[str, Any] | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class ChatBody(AskingBody):
     """The conversation so far, whole, and how it is to be answered.
 
     `model` is "terp" for that of the server, or the name of another one. `metadata` may name the session as
@@ -65,21 +76,15 @@ class ChatBody(Loose):
     """
 
     messages: Annotated[list[ChatMessage], Field(min_length=1)]
-    model: Annotated[str, Field(max_length=200)] = ""
-    stream: bool | None = False
     stream_options: StreamOptions | None = None
     tools: list[ClientTool] | None = None
-    tool_choice: str | dict[str, Any] | None = None
     response_format: dict[str, Any] | None = None
     functions: list[Any] | None = None
     function_call: str | dict[str, Any] | None = None
     n: int | None = None
-    temperature: float | None = None
-    top_p: float | None = None
     max_tokens: int | None = None
     max_completion_tokens: int | None = None
     reasoning_effort: str | None = None
-    metadata: dict[str, Any] | None = None
 
     @property
     def settings(self) -> dict[str, Value]:

@@ -12,11 +12,12 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from terp.events.messages import ToolCall
+from terp.session.cost.budget import Tally
 from terp_cli.server import failures
 from terp_cli.server.connections import ServerLimits
 from terp_cli.server.failures import RequestRefused
 from terp_cli.server.following import Outgoing, gone, until_one_ends
-from terp_cli.server.openai.answering import AnswerDelta, AnswerEnded, ChatAnswer, Piece, TokensUsed
+from terp_cli.server.openai.answering import AnswerDelta, AnswerEnded, ChatAnswer, Piece
 from terp_cli.server.transcript import encoded
 
 # Clients of OpenAI send a request again after most errors, and code of this one may have run.
@@ -38,11 +39,11 @@ class ChunkFields:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
         return {**self._head("chat.completion.chunk"), "choices": [choice]}
 
-    def tokens(self, used: TokensUsed) -> dict[str, Any]:
+    def tokens(self, used: Tally) -> dict[str, Any]:
         """Return the chunk with the usage."""
         return {**self._head("chat.completion.chunk"), "choices": [], "usage": _usage(used)}
 
-    def whole(self, message: Mapping[str, Any], finish: str, used: TokensUsed) -> dict[str, Any]:
+    def whole(self, message: Mapping[str, Any], finish: str, used: Tally) -> dict[str, Any]:
         """The answer in one object."""
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": finish}
         return {**self._head("chat.completion"), "choices": [choice], "usage": _usage(used)}
@@ -236,10 +237,10 @@ def _calls(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
     ]
 
 
-def _usage(used: TokensUsed) -> dict[str, Any]:
+def _usage(used: Tally) -> dict[str, Any]:
     return {
-        "prompt_tokens": used.input,
-        "completion_tokens": used.output,
-        "total_tokens": used.input + used.output,
-        "prompt_tokens_details": {"cached_tokens": used.cached},
+        "prompt_tokens": used.input_tokens,
+        "completion_tokens": used.output_tokens,
+        "total_tokens": used.input_tokens + used.output_tokens,
+        "prompt_tokens_details": {"cached_tokens": used.cached_tokens},
     }

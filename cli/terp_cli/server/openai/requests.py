@@ -14,6 +14,7 @@ from terp.models import tool
 from terp_cli.server.failures import RequestRefused
 from terp_cli.server.openai.forms import ChatBody, ChatMessage
 from terp_cli.server.opening import SessionRequest, checked_settings
+from terp_cli.server.transcript import decoded
 
 OWN_MODEL = "terp"
 """The name under which clients ask for the model that the server was started with."""
@@ -196,10 +197,7 @@ def _message(message: ChatMessage) -> Message:
 
 
 def _call(call_id: str, name: str, written: str) -> ToolCall:
-    try:
-        usable = isinstance(json.loads(written), dict)
-    except (ValueError, RecursionError):
-        usable = False
+    usable = decoded(written) is not None
     return ToolCall(call_id, name, written if usable else "{}", "" if usable else written)
 
 

@@ -4,37 +4,32 @@ import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from terp.events.messages import ToolCall
+from terp.session.cost.budget import Tally
 from terp_cli.server.failures import RequestRefused
-from terp_cli.server.openai.answering import AnswerDelta, AnswerEnded, Piece, TokensUsed
-from terp_cli.server.openai.forms import ChatBody, ChatMessage, ChatToolCall, FunctionCalled, Loose
-from terp_cli.server.openai.replies import JsonReply, StreamReply
+from terp_cli.server.openai.answering import AnswerDelta, AnswerEnded, Piece
+from terp_cli.server.openai.forms import AskingBody, ChatBody, ChatMessage, ChatToolCall, FunctionCalled
+from terp_cli.server.openai.replies import JsonReply, SentReply, StreamReply
 from terp_cli.server.openai.requests import OWN_MODEL
 from terp_cli.server.transcript import encoded
 
 _NOT_HERE = ("background", "conversation", "prompt")
 
 
-class ResponseBody(Loose):
+class ResponseBody(AskingBody):
     """Items of a conversation, or those behind an earlier response, and how they are to be answered."""
 
     input: str | list[dict[str, Any]]
-    model: Annotated[str, Field(max_length=200)] = ""
     instructions: str | None = None
     previous_response_id: str | None = None
-    stream: bool | None = False
     tools: list[dict[str, Any]] | None = None
-    tool_choice: str | dict[str, Any] | None = None
     text: dict[str, Any] | None = None
     reasoning: dict[str, Any] | None = None
-    temperature: float | None = None
-    top_p: float | None = None
     max_output_tokens: int | None = None
-    metadata: dict[str, Any] | None = None
     background: bool | None = None
     conversation: Any = None
     prompt: Any = None
@@ -131,7 +126,7 @@ class Form:
         self,
         status: str,
         output: Sequence[Mapping[str, Any]] = (),
-        used: TokensUsed | None = None,
+        used: Tally | None = None,
         **more: Any,
     ) -> dict[str, Any]:
         """Return the response object of the API with this status, output and use of tokens."""
@@ -154,8 +149,9 @@ class Form:
             **more,
         }
 
-    def whole(self, text: str, ended: AnswerEnded, used: TokensUsed) -> dict[str, Any]:
+    def whole(self, sent: SentReply, used: Tally) -> dict[str, Any]:
         """The response when it is complete."""
+        text, ended = sent.text, sent.ended or AnswerEnded("stop")
         said = [self.message(text)] if text or not ended.calls else []
         output = [*said, *(called(call) for call in ended.calls)]
         if ended.reason == "length":
@@ -189,13 +185,13 @@ def called(call: ToolCall) -> dict[str, Any]:
     }
 
 
-def _usage(used: TokensUsed) -> dict[str, Any]:
+def _usage(used: Tally) -> dict[str, Any]:
     return {
-        "input_tokens": used.input,
-        "input_tokens_details": {"cached_tokens": used.cached},
-        "output_tokens": used.output,
+        "input_tokens": used.input_tokens,
+        "input_tokens_details": {"cached_tokens": used.cached_tokens},
+        "output_tokens": used.output_tokens,
         "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": used.input + used.output,
+        "total_tokens": used.input_tokens + used.output_tokens,
     }
 
 
@@ -206,9 +202,7 @@ class ResponseReply(JsonReply):
 
     def whole(self) -> dict[str, Any]:
         """The response."""
-        return self.form.whole(
-            self.sent_reply.text, self.sent_reply.ended or AnswerEnded("stop"), self.answer.used
-        )
+        return self.form.whole(self.sent_reply, self.answer.used)
 
 
 class ResponseStream(StreamReply):
@@ -245,9 +239,7 @@ class ResponseStream(StreamReply):
 
     def closing(self) -> Iterator[Mapping[str, Any]]:
         """It is complete."""
-        whole = self.form.whole(
-            self.sent_reply.text, self.sent_reply.ended or AnswerEnded("stop"), self.answer.used
-        )
+        whole = self.form.whole(self.sent_reply, self.answer.used)
         yield {"type": f"response.{whole['status']}", "response": whole}
 
     def failure(self, refused: RequestRefused) -> Mapping[str, Any]:

@@ -25,6 +25,7 @@ from terp_cli.server.sessions import Sessions
 
 Embedding = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 """Passes a request for embeddings on to the provider of a model."""
+SessionNamed = Annotated[str, Header(alias=SESSION, max_length=40)]
 _ANSWERS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The answer in OpenAI's form: an object, or chunks as server-sent events.",
@@ -91,21 +92,13 @@ def router(
     asking = _Asking(Threads(sessions), sign)
 
     @routes.post("/v1/chat/completions", response_class=Response, responses=_ANSWERS)
-    async def chat(
-        wanted: forms.ChatBody,
-        request: Request,
-        session: Annotated[str, Header(alias=SESSION, max_length=40)] = "",
-    ) -> Response:
+    async def chat(wanted: forms.ChatBody, request: Request, session: SessionNamed = "") -> Response:
         """Answer a conversation in OpenAI's form."""
         answer, over = await asking.taken(read_request(wanted, model), session, wanted.metadata, request)
         return _reply(answer, wanted, sessions, over)
 
     @routes.post("/openai/chat/completions", response_class=Response, responses=_ANSWERS)
-    async def chat_of_all(
-        wanted: forms.ChatBody,
-        request: Request,
-        session: Annotated[str, Header(alias=SESSION, max_length=40)] = "",
-    ) -> Response:
+    async def chat_of_all(wanted: forms.ChatBody, request: Request, session: SessionNamed = "") -> Response:
         """The same; with `--compat` one conversation of all clients, as Open Interpreter has it."""
         if stateful is None:
             return await chat(wanted, request, session)
@@ -137,11 +130,7 @@ def _add_responses(routes: APIRouter, asking: _Asking, model: str) -> None:
     responses: dict[str, Sequence[ChatMessage]] = {}
 
     @routes.post("/v1/responses", response_class=Response, responses=_ANSWERS)
-    async def respond(
-        wanted: ResponseBody,
-        request: Request,
-        session: Annotated[str, Header(alias=SESSION, max_length=40)] = "",
-    ) -> Response:
+    async def respond(wanted: ResponseBody, request: Request, session: SessionNamed = "") -> Response:
         """Answer in the form of OpenAI's Responses: text and calls of the client's functions."""
         before = wanted.previous_response_id
         if before and before not in responses:

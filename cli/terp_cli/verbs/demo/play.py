@@ -19,8 +19,8 @@ from terp_cli.fronts.front_end import FrontEnd
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.fronts.oneshot import OneShotPrompt, one_shot
 from terp_cli.line.stopping import Stopping
-from terp_cli.repl.keeping import folder_of
-from terp_cli.repl.terminal_ui import person_beside, terminal_ui_of
+from terp_cli.repl.keeping import folder_of, person_beside
+from terp_cli.repl.terminal_ui import terminal_ui_of
 from terp_cli.terminal.sanitise import one_line
 from terp_cli.verbs.demo import FAREWELL, INTRODUCTION, PROMPT, RECORDING, lacking, new_folder, picture
 
