@@ -24,7 +24,7 @@ from terp_cli.fronts.listings import language_rows, tool_rows
 from terp_cli.render import look
 from terp_cli.render.status import elapsed
 from terp_cli.repl.commands.rows import columns, counted, size_of
-from terp_cli.repl.commands.table import misused
+from terp_cli.repl.commands.table import misused, unquoted
 from terp_cli.repl.context import ReplContext
 from terp_cli.terminal.desktop import copied, open_file
 from terp_cli.terminal.sanitise import one_line
@@ -344,7 +344,7 @@ def _file(context: ReplContext, what: str) -> Path | None:
     if not what or what.isdecimal():
         return None
     kernels = context.session.kernels
-    path = Path(kernels.get(kernels.languages[0]).cwd) / typed_path(what)
+    path = Path(kernels.get(kernels.languages[0]).cwd) / typed_path(unquoted(what))
     if not path.exists():
         raise misused("open", f"there is no file '{one_line(what)}'.")
     return path.absolute()

@@ -266,6 +266,7 @@ def shown(tmp_path: Path) -> Here:
         ("/open 2", "browser file://", "2-1.html"),
         ("/open 1", "xdg-open ", "1-1.png"),
         ("/open 1-1.png", "xdg-open ", "1-1.png"),
+        ('/open "1-1.png"', "xdg-open ", "1-1.png"),
     ],
 )
 async def test_what_was_shown_is_opened(tmp_path: Path, line: str, program: str, name: str) -> None:
