@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,7 +94,11 @@ async def out(context: ReplContext, number: str) -> None:
     runs = runs_of(context)
     if number:
         run = numbered(runs, number, "out")
-        await context.page(full_output(run), f"out[{run.number}]")
+        output = full_output(run)
+        if (first := next(output, None)) is None:
+            context.say(f"Run {run.number}: no output{' yet' if run.fate == 'running' else ''}.")
+            return
+        await context.page(chain([first], output), f"out[{run.number}]")
         return
     if not runs:
         context.say("Nothing ran yet.")
