@@ -13,7 +13,7 @@ from terp.session.cost.budget import Tally
 from terp.text.pictures import saved_to
 from terp_cli.render import look, words
 from terp_cli.render.code import CallCode
-from terp_cli.render.fold import wrapped
+from terp_cli.render.fold import indented, wrapped
 from terp_cli.render.markdown.answer import AnswerStream, same_file
 from terp_cli.render.markdown.grammar import fed
 from terp_cli.render.markdown.markdown import MarkdownStream
@@ -370,7 +370,7 @@ class DrawnTranscript:
         self._keep([part for row in rows for part in self._fit(row)])
 
     def _fit(self, row: Text) -> list[Text]:
-        return wrapped(row, self._width())
+        return indented(row, self._width())
 
     def _write_code(self, delta: on.CodeDelta) -> None:
         name = "code " + delta.call_id

@@ -19,7 +19,7 @@ from terp.opening.changing import Change, change_settings, restarted_kernels, us
 from terp.person import Consent, Decline, Person
 from terp.session.observation import objection
 from terp.session.session import Session
-from terp.settings import Settings
+from terp.settings import BUILT_IN, Settings
 from terp.settings.places import Places
 from terp.store.catalogue import SessionEntry
 from terp.text.fences import fenced
@@ -180,7 +180,7 @@ class ReplContext:
     async def _load(self, profile: str) -> Change | None:
         """Load the settings with this profile and apply them; None if the user declines a restart."""
         loaded = self.call.loaded(self.call.line.given, profile, self.call.project)
-        change = Change(self.settings, loaded.settings)
+        change = Change(self.settings, _with_found_model(self.settings, loaded.settings))
         if kernels := restarted_kernels(self.session, change):
             which = ", ".join(kernel.language for kernel in kernels)
             if not await self.ask(f"Restart the kernel ({which})? Its variables will be gone."):
@@ -215,6 +215,15 @@ class ReplContext:
         for job in before.jobs.running.values():
             self.say(f"{job.title} ended with its session.")
         await before.aclose()
+
+
+def _with_found_model(before: Settings, after: Settings) -> Settings:
+    """Return `after`, with the model of `before` if that was found and `after` leads to no other."""
+    found = before.model and before.origin("model") == BUILT_IN
+    address = "" if before.origin("api_base") == BUILT_IN else before.api_base
+    if not found or after.model or after.api_base != address:
+        return after
+    return replace(after, model=before.model, api_base=before.api_base)
 
 
 def _words(command: str) -> list[str]:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from terp.errors import SettingsError
 from terp.events.messages import Attachment
 from terp.models.adapters.routing import doubt
-from terp.models.building import with_offered_model
-from terp.person import AutoRun, Choice, Decline, Nobody, Option
+from terp.models.building import with_found_model, with_offered_model
+from terp.person import AutoRun, Choice, Decline, Nobody, Option, Person
 from terp.secrets.keys import with_keys
 from terp.session.attachments import attach, attach_elsewhere, text_room, with_attachments
 from terp.session.downloading import downloaded, is_address
@@ -121,18 +121,18 @@ async def conversed(
     """Open the session, answer the prompt, and prompt for more in a REPL; return the exit code."""
     # Before anything of the project counts, and before lines that were entered meanwhile are sent.
     settings = await settled(call, settings, ui)
-    if settings.api_base and not settings.model and not settings.replay:
-        settings = await _with_model(call, settings, ui)
+    person = ui.person if ui else person_beside(call, settings)
+    if ui is None or person is None:
+        # A terminal that is drawn on may have no keyboard.
+        person = AutoRun(person) if settings.auto_run else person or Nobody()
+    if not (settings.model or settings.replay):
+        settings = await _with_model(call, settings, person)
     if not call.stays:
         # Its answer is all there is: it must not end before its code.
         settings = replace(settings, background_after_s=0.0)
     # A recording is the same wherever its answers go.
     if not (call.out.isatty() or settings.record or settings.replay):
         settings = replace(settings, instructions=f"{settings.instructions}\n{_TO_A_PROGRAM}".strip())
-    person = ui.person if ui else person_beside(call, settings)
-    if ui is None or person is None:
-        # A terminal that is drawn on may have no keyboard.
-        person = AutoRun(person) if settings.auto_run else person or Nobody()
 
     opener = SessionOpener(call, settings, person, given.cwd, given.prelude)
     session = await opener.open(given.place)
@@ -165,13 +165,15 @@ async def conversed(
     return await one_shot(session, given.question, front, call.stopping, last)
 
 
-async def _with_model(call: Invocation, settings: Settings, ui: "TerminalUI | None") -> Settings:
-    """The settings with a model of the server at `api_base`; who sits there chooses among several."""
-    person = ui.person if ui else None
+async def _with_model(call: Invocation, settings: Settings, person: Person) -> Settings:
+    """Return the settings with a model of the server at `api_base`, or with one that is found.
+
+    `person` chooses among several, and is asked about a server of this machine.
+    """
+    if not settings.api_base:
+        return await with_found_model(settings, with_keys(call.environ), person)
 
     async def choose(names: Sequence[str]) -> str:
-        if person is None:
-            return ""
         offered = {str(number): name for number, name in enumerate(names[:_OFFERED], 1)}
         options = tuple(Option(number, name) for number, name in offered.items())
         answer = await person.choose(Choice(f"Which model of {settings.api_base}?", options))

@@ -286,10 +286,13 @@ def _model_line(settings: Settings, environ: Mapping[str, str]) -> str:
         return settings.model
     if settings.api_base:
         return f"none is named; the one of {settings.api_base}, if it offers one only"
-    found = None if settings.discover == "local" else next(keyed_models(environ), None)
+    if settings.discover == "local":
+        return "one that a server of this machine offers (discover: local)"
+    found = next(keyed_models(environ), None)
     if found is not None:
         return f"{found.model} ({found.why})"
-    return "none is configured; name one with --model, or start a local server before the first session"
+    # Without the setting a local server needs consent, and nobody is there when a client opens a session.
+    return "none is configured; name one with --model, or add --discover local for one of this machine"
 
 
 @contextmanager

@@ -49,7 +49,7 @@ async def build_model(
         if settings.api_base:
             named = await with_offered_model(settings, environ, api_key)
         else:
-            named = await _with_found_model(settings, environ, person or Nobody())
+            named = await with_found_model(settings, environ, person or Nobody())
         return _live(named, languages, environ, api_key, functions)
 
     if not (settings.record or settings.replay):
@@ -95,7 +95,14 @@ async def with_offered_model(
     return replace(settings, model=chosen)
 
 
-async def _with_found_model(settings: Settings, environ: Mapping[str, str], person: Person) -> Settings:
+async def with_found_model(settings: Settings, environ: Mapping[str, str], person: Person) -> Settings:
+    """Return the settings with the model that a key in `environ` picks, else with that of a local server.
+
+    `person` is asked about a local server, unless `discover` names them.
+
+    Raises:
+        NoModel: none is found, or the user declines the one found.
+    """
     from terp.models.adapters.discovery import find_model  # noqa: PLC0415  # only who names none pays for it
 
     # With discover: local the user has agreed to the servers of this machine.
@@ -104,9 +111,7 @@ async def _with_found_model(settings: Settings, environ: Mapping[str, str], pers
     if (
         found.local
         and not only_local
-        and not await person.allow(
-            Consent(f"use the model {found.model}", f"No model is configured, and {found.why}.")
-        )
+        and not await person.allow(Consent(f"No model is configured. Use {found.model}?", f"{found.why}."))
     ):
         raise NoModel(
             f"No model is configured; {found.why} with {found.model}.", f"Use it with --model {found.model}."

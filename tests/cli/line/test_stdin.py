@@ -184,6 +184,20 @@ def test_the_data_is_read_when_a_cell_first_names_it(tmp_path: Path) -> None:
     ]
 
 
+def test_the_data_is_there_again_after_a_reset(tmp_path: Path) -> None:
+    path = tmp_path / "stdin.txt"
+    path.write_text("one")
+    said = in_a_kernel(
+        prelude(str(path), "utf-8"),
+        "print(stdin_data)",
+        "%reset -f",
+        "print('stdin' + '_path' in globals())",
+        "print(stdin_data, open(stdin_path).read())",
+        folder=tmp_path,
+    )
+    assert said.splitlines() == ["one", "False", "one one"]
+
+
 def test_binary_data_arrives_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "stdin.bin"
     path.write_bytes(bytes(range(256)))

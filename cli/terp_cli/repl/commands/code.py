@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ from terp_cli.fronts.listings import language_rows, tool_rows
 from terp_cli.render import look
 from terp_cli.render.status import elapsed
 from terp_cli.repl.commands.rows import columns, counted, size_of
-from terp_cli.repl.commands.table import misused
+from terp_cli.repl.commands.table import misused, unquoted
 from terp_cli.repl.context import ReplContext
 from terp_cli.terminal.desktop import copied, open_file
 from terp_cli.terminal.sanitise import one_line
@@ -93,7 +94,11 @@ async def out(context: ReplContext, number: str) -> None:
     runs = runs_of(context)
     if number:
         run = numbered(runs, number, "out")
-        await context.page(full_output(run), f"out[{run.number}]")
+        output = full_output(run)
+        if (first := next(output, None)) is None:
+            context.say(f"Run {run.number}: no output{' yet' if run.fate == 'running' else ''}.")
+            return
+        await context.page(chain([first], output), f"out[{run.number}]")
         return
     if not runs:
         context.say("Nothing ran yet.")
@@ -344,7 +349,7 @@ def _file(context: ReplContext, what: str) -> Path | None:
     if not what or what.isdecimal():
         return None
     kernels = context.session.kernels
-    path = Path(kernels.get(kernels.languages[0]).cwd) / typed_path(what)
+    path = Path(kernels.get(kernels.languages[0]).cwd) / typed_path(unquoted(what))
     if not path.exists():
         raise misused("open", f"there is no file '{one_line(what)}'.")
     return path.absolute()

@@ -11,7 +11,7 @@ from terp.settings.interpreter import version_of
 from terp_cli.fronts.listings import NO_SERVERS, function_rows, server_rows
 from terp_cli.repl.commands.rows import columns, counted
 from terp_cli.repl.commands.switches import changed
-from terp_cli.repl.commands.table import misused
+from terp_cli.repl.commands.table import misused, unquoted
 from terp_cli.repl.context import ReplContext
 from terp_cli.terminal.sanitise import one_line
 
@@ -80,7 +80,7 @@ async def attach(context: ReplContext, target: str) -> None:
         await attaching.detach()
         context.say("Code runs in kernels of terp's own again, without the variables of others.")
     elif target:
-        context.say(await attaching.attach(target))
+        context.say(await attaching.attach(unquoted(target)))
     else:
         kernel = context.session.kernels.get(context.session.kernels.languages[0])
         context.say(*_shared(kernel))

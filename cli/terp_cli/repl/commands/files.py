@@ -23,7 +23,7 @@ from terp.store.export.writing import export as write_session
 from terp.store.saved_messages import MessagesUnreadable, from_json, to_json
 from terp.text.paths import typed_path
 from terp_cli.repl.commands.rows import counted, size_of
-from terp_cli.repl.commands.table import misused
+from terp_cli.repl.commands.table import misused, unquoted
 from terp_cli.repl.context import ReplContext
 
 _MESSAGES = "messages.json"
@@ -34,7 +34,7 @@ async def export(context: ReplContext, argument: str) -> None:
     format_, _, path = argument.partition(" ")
     if format_ not in FORMATS:
         # `/export plot.html` says as much.
-        path, format_ = argument, Path(argument).suffix.removeprefix(".")
+        path, format_ = argument, Path(unquoted(argument)).suffix.removeprefix(".")
     if format_ not in FORMATS:
         raise misused("export", f"the format is one of {', '.join(FORMATS)}.")
     await _exported(context, format_, path.strip())
@@ -105,7 +105,7 @@ def place_in(context: ReplContext, path: str) -> Path:
     """Return the path of a file that the user names: below the directory of the code."""
     kernels = context.session.kernels
     cwd = kernels.cwd if kernels.elsewhere else kernels.get(kernels.languages[0]).cwd
-    return Path(cwd) / typed_path(path)
+    return Path(cwd) / typed_path(unquoted(path))
 
 
 _OUTSIDE = frozenset({"writes", "deletes", "network", "subprocess", "installs", "secrets"})
@@ -130,7 +130,8 @@ async def save(context: ReplContext, argument: str) -> None:
         raise misused("save", "a file comes first, and then names.") from error
     format_ = Path(path).suffix.removeprefix(".")
     if format_ not in ("ipynb", "py"):
-        raise misused("save", "the file is a notebook (.ipynb) or a script (.py).")
+        why = "the file is a notebook (.ipynb) or a script (.py), in quotes if its name has spaces."
+        raise misused("save", why)
     if wrong := next((name for name in names if not name.isidentifier()), None):
         raise misused("save", f"'{wrong}' is no name of a variable.")
     cut = await _cut(context, names)

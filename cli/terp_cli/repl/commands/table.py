@@ -80,6 +80,13 @@ def misused(command: str, why: str) -> Misused:
     return Misused(f"/{command}: {why}", f"/help {command} shows more.")
 
 
+def unquoted(argument: str) -> str:
+    """Return a name without the quotes around all of it, which `/save` and `@` need if it has spaces."""
+    quote = argument[:1]
+    whole = quote in ("'", '"') and len(argument) > 2 and argument.endswith(quote)
+    return argument[1:-1] if whole else argument
+
+
 class UnknownCommand(Misused):
     """A line looks like a command that there is not; nothing was done with it."""
 

@@ -42,7 +42,7 @@ async def test_the_kernel_can_be_used_by_others_once_it_runs(here: Here) -> None
 
 async def test_a_kernel_that_is_not_there_changes_nothing(here: Here) -> None:
     with pytest.raises(SettingsError, match="there is no connection file 'nothing'"):
-        await here.does("/attach nothing")
+        await here.does('/attach "nothing"')
     assert here.out.getvalue() == ""
 
 

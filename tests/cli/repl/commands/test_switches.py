@@ -140,6 +140,15 @@ async def test_what_another_profile_changes_is_told(tmp_path: Path) -> None:
     ]
 
 
+async def test_a_model_that_was_found_stays_if_the_profile_names_none(tmp_path: Path) -> None:
+    here = changed(tmp_path, "max_steps: 5")
+    here.settings = dataclasses.replace(here.settings, model="ollama/qwen3", api_base="http://127.0.0.1:1/v1")
+    first, *rows = await here.does("/profile work")
+    assert first == "The profile is work now."
+    assert [row.partition("  /")[0].rstrip() for row in rows] == ["  max_steps  50 → 5"]
+    assert (here.settings.model, here.settings.api_base) == ("ollama/qwen3", "http://127.0.0.1:1/v1")
+
+
 async def test_long_values_leave_room_for_where_they_come_from(tmp_path: Path) -> None:
     here = changed(tmp_path, 'instructions: "Say it\\nshortly, and in French."')
     _, line = await here.does("/profile work")
