@@ -32,8 +32,8 @@ def call(code: str, language: str = "python", *, id: str = "") -> ToolCall:  # n
 class ScriptedModel:
     """A model that gives its replies in order: text, calls, lists of both, chunks, or an exception to raise.
 
-    `requests` keeps the messages of every request, `tools` its tools with
-    what they demand. A script that is at its end says "done".
+    `requests` has the messages of every request, `tools` its tools with
+    further fields. After its last reply the model answers "done".
     """
 
     name = "scripted/model"
@@ -94,8 +94,8 @@ class EchoKernel(NoNamespace):
 
     `replies` maps code to the items a run of it yields instead of the echo; a function is called
     for them; after a question it waits for the answer, unless it dies next. `ran` keeps all code that
-    reached it; `values` are those of variables, whatever their keys and format. Code that is never to end:
-    `EchoKernel.ENDLESS`, which an interrupt ends.
+    reached it; `values` are those of variables, whatever their keys and format. The code
+    `EchoKernel.ENDLESS` runs until it is interrupted.
     """
 
     ENDLESS = "while True: pass"
@@ -230,8 +230,8 @@ class EchoKernel(NoNamespace):
 class ScriptedPerson:
     """A person that gives decisions in order: `Run`, `Decline`, a line, True or False, or an exception.
 
-    "run" stands for consent to whatever is proposed. At its end it declines everything, and nobody
-    is there to type. `shown` keeps every proposal.
+    "run" stands for consent to whatever is proposed. After the last decision it declines everything, and
+    raises for input. `shown` has every proposal.
     """
 
     def __init__(self, *decisions: Run | Decline | str | bool | Exception) -> None:

@@ -92,7 +92,7 @@ class PlainFront:
                 self._other(event)
 
     def finish(self, events: Sequence[on.Event], collected: Sequence[Path]) -> None:
-        """Name the collected files of the run."""
+        """Write the paths of the collected files of the run."""
         for path in collected:
             self._fact(f"[collected] {one_line(str(path))}")
 

@@ -128,7 +128,7 @@ class TerminalFront(InteractiveFront):
         self.rows(self._drawing.transcript.whole_code())
 
     def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
-        """Name the collected files of a one-shot run."""
+        """Write the paths of the collected files of a one-shot run."""
         if collected:
             self.say(*(f"collected: {one_line(str(path))}" for path in collected))
 

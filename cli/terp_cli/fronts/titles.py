@@ -18,7 +18,7 @@ _TICK_S = 0.5
 
 
 class Titles(TerminalListener):
-    """A window over time: its sequences go to `send`, and those that undo them to the guard.
+    """Writer of the window's title: passes its sequences to `send`, and those that undo them to the guard.
 
     `features` are asked for after the first prompt; None for an output without a window.
     """

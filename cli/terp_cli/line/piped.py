@@ -69,7 +69,7 @@ del _forget_stdin
 
 
 class Says(Protocol):
-    """Messages to the user that do not go to stdout."""
+    """Writer of messages to the user, never to stdout."""
 
     def report(self, text: str) -> None:
         """Write a fact about the data."""
@@ -156,7 +156,7 @@ def _pieces(descriptor: int, waiting: Callable[[str], None], patience_s: float) 
         if not (piece := os.read(descriptor, _PIECE)):
             return
         yield piece
-    waiting("waiting for stdin (Ctrl-D ends it, -n leaves it alone)")
+    waiting("waiting for stdin (Ctrl-D ends it, -n does not read it)")
     while piece := os.read(descriptor, _PIECE):
         yield piece
 

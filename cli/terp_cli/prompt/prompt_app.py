@@ -315,7 +315,7 @@ class PromptApp:
             return await run_in_terminal(do, in_executor=True)
 
     def say(self, text: str) -> None:
-        """Write plain lines of terp above the bottom."""
+        """Write plain lines of terp above the input line."""
         rows: list[Row] = [((line, ""),) if line else () for line in text.rstrip("\n").split("\n")]
         if not self._painter.aside(rows):
             self._painter.update(rows)

@@ -19,8 +19,8 @@ from terp_cli.terminal.rows import Graphic, Row, Run
 class Palette:
     """Converter of styles into SGR parameters for one kind of terminal; None draws without any.
 
-    `theme` may change while the terminal is still being asked; it decides about terp's own colours, and
-    leaves those of programs as they are.
+    `theme` may change until the terminal has answered all queries. It sets terp's own colours; the
+    colours of programs stay as they are.
     """
 
     def __init__(self, colours: ColorSystem | None, theme: Callable[[], Theme] = any_ground) -> None:

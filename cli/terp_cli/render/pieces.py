@@ -42,7 +42,7 @@ class Pieces:
     def end(self, characters: int) -> str:
         """Return at most the last `characters`; the cost does not depend on the length of the whole.
 
-        What is cut does not begin with a combining mark, which a terminal would put on whatever stands
+        The result does not begin with a combining mark, which a terminal would put on the character
         before it.
         """
         found: list[str] = []

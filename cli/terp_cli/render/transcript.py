@@ -66,7 +66,7 @@ _ROWS = 4
 class FoldedReasoning:
     """Rows of the end of the reasoning while it grows; then one line with its duration and size.
 
-    With `shown` off there is nothing to see of it but that the model thinks.
+    With `shown` off, only a line that the model is thinking appears.
     """
 
     def __init__(self, width: Callable[[], int], clock: Callable[[], float], *, shown: bool) -> None:
@@ -106,7 +106,7 @@ class GrowingBlock(Protocol):
     """A block of the transcript that grows."""
 
     def finish(self) -> Sequence[Drawn]:
-        """Return the rows that were held for more text."""
+        """Return the rows that were held back until more text came."""
 
     def tail(self, limit: int) -> list[Text]:
         """Return the last rows that may still change."""
@@ -180,7 +180,7 @@ class DrawnTranscript:
         return [*rows, *gap, *status][-limit:]
 
     def rest(self) -> list[Drawn]:
-        """Return all held rows: another block follows, or the turn is over."""
+        """Return all held rows. Called when another block follows, or the turn is over."""
         self._end_part()
         return self._taken()
 

@@ -71,7 +71,7 @@ def code_header(language: str) -> Text:
 def effects(proposed: on.CodeProposed, *, asks: bool) -> list[Text]:
     """Return the effects of code; if it needs approval, the important ones are highlighted.
 
-    Nothing where they are not, and nothing of it is notable.
+    Returns an empty text if no approval is needed and no effect is notable.
     """
     asks = asks or bool(proposed.asks)
     shown = proposed.effects if asks else notable(proposed.effects, proposed.cwd)
@@ -139,7 +139,7 @@ def retrying(event: on.ModelRetrying) -> list[Text]:
 def finished(event: on.CodeFinished, *, number: int = 0) -> list[Text]:
     """Return the end of a run, the line at which it was stopped, and the changed variables.
 
-    `number` is that of the run in the session: what it put out is found by it again.
+    `number` is that of the run in the session, with which `/out` finds its output.
     """
     said, style = _RUN[event.status]
     again = f" · out[{number}]" if number and event.output_path else ""

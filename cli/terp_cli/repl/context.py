@@ -1,4 +1,4 @@
-"""The session at a terminal as commands see it: settings, operations, and the ways to reach the user."""
+"""The context of the REPL's commands: the session, its settings, and questions and output to the user."""
 
 import os
 import shlex
@@ -43,7 +43,7 @@ _EXPLAIN = (
 
 
 class TerminalUser(Person, Protocol):
-    """The person at the terminal, who can be spared questions about code."""
+    """The user at the terminal; approvals of code can be switched off."""
 
     always: bool
 
@@ -82,7 +82,7 @@ class ReplContext:
 
     @property
     def auto_run(self) -> bool:
-        """True while code runs without an approval. Can be set."""
+        """True while code runs without approval. Can be set."""
         return self._person.always
 
     @auto_run.setter
@@ -207,7 +207,7 @@ class ReplContext:
             TerpError: there is none, or more than one.
         """
         if self._opener is None:
-            raise SessionError("Sessions are not kept here.")
+            raise SessionError("Sessions are not stored here.")
         before, resumed = self.session, await self._opener.open(stored(self.call, wanted))
         # The profile may be another one by now.
         await self._apply(resumed, Change(self._opener.settings, self.settings))

@@ -1,6 +1,6 @@
-"""A call that asks a model: its session is opened, asked once, or talked with.
+"""A call that prompts a model: opens its session, sends one prompt, or runs the REPL.
 
-Much is imported for it. Where a person stays, there is a prompt before this (`terp_cli.repl.first_prompt`).
+Its imports are slow, so a REPL shows its prompt before this is imported (`terp_cli.repl.first_prompt`).
 """
 
 import asyncio
@@ -47,7 +47,7 @@ _OFFERED = 9
 class ConversationStart:
     """The start of a conversation: its place, its working directory, and its first prompt.
 
-    `emission` is what is written in place of an answer.
+    `emission` is the variable to write in place of an answer.
     """
 
     place: Place
@@ -79,10 +79,10 @@ async def converse_at(call: Invocation, settings: Settings, terminal: "PromptTer
 
 @contextmanager
 def given_by(call: Invocation, settings: Settings) -> Iterator[ConversationStart]:
-    """Yield the start of the call's conversation; its stored session is closed after the block.
+    """Yield the start of the call's conversation; a stored session is closed after the block.
 
     Raises:
-        TerpError: something of it cannot be used, or nothing is asked and nobody stays to ask.
+        TerpError: an input cannot be used, or there is neither a prompt nor a REPL.
     """
     wanted = wanted_by(call.options)
     resumed = resumed_by(call)
@@ -204,7 +204,7 @@ def _of_files(
 
 
 def _asked(call: Invocation, folder: Path, room: Room, *, elsewhere: bool) -> tuple[str, Piped | None]:
-    """The prompt, from the words or else from stdin; and what stdin holds beside words."""
+    """Return the prompt, from the arguments or else from stdin, and the data on stdin beside a prompt."""
     words = " ".join(call.line.words)
     # Arguments that are not in the locale's encoding hold halves of characters, which cannot be sent.
     prompt = words.encode(errors="surrogateescape").decode(errors="replace")

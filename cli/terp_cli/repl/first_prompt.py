@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class PromptTerminal:
     """The terminal behind stdout, with the keyboard of stdin or of the controlling terminal.
 
-    `titles` keeps its window. `prompt` opens the prompt, the same each time; None if no key can be read.
+    `titles` sets the title of its window. `prompt` returns the one prompt; None if no key can be read.
     """
 
     def __init__(self, call: Invocation, settings: Settings, *, once: bool) -> None:
@@ -88,7 +88,7 @@ def _redraws(painter: Painter, settings: Settings) -> bool:
 
 
 class StartingHost(PromptHost):
-    """The owner of the input line until the session is open."""
+    """The object behind the input line until the session is open."""
 
     def __init__(self, call: Invocation, settings: Settings) -> None:
         super().__init__(call.places.history, vi_mode=settings.vi_mode)
@@ -100,7 +100,7 @@ class StartingHost(PromptHost):
         return f"{self._model} · /help"
 
     def without_secrets(self, text: str) -> str:
-        """Return an entered line as it is written to the history."""
+        """Return an entered line, redacted, as it is written to the history."""
         return self._secrets.redacted(text)
 
 

@@ -90,7 +90,7 @@ async def run_repl(
 ) -> int:
     """Run until the user leaves; return the exit code. The session is not closed.
 
-    `question` is the turn that was asked for on the command line, `titles` keeps the terminal's window.
+    `question` is the prompt of the command line; `titles` sets the title of the terminal's window.
     Ctrl-C interrupts a turn; SIGTERM and SIGHUP leave with 143 and 129.
     """
     repl = Repl(context, titles or Titles.none())
@@ -125,7 +125,7 @@ async def run_repl(
 
 
 class Repl(PromptHost):
-    """A REPL at a terminal: it runs the entered lines, and owns the input line."""
+    """A REPL at a terminal: it runs the entered lines and completes words on the input line."""
 
     completes = True
 
@@ -351,7 +351,7 @@ class Repl(PromptHost):
                 self._context.front.aside(on.TextDelta(answer))
 
     def _show_prompt(self, prompt: str) -> None:
-        """Show a message that nobody has typed just now."""
+        """Show a message that was not typed just now, such as a repeated one."""
         first, *more = readable(prompt).split("\n")
         self._context.prompt.say("\n".join(["", f"› {first}", *(f"  {line}" for line in more)]))
 
@@ -373,7 +373,7 @@ class Repl(PromptHost):
             await self._context.session.readiness.warm(self._kernel)
 
     def _watch_session(self) -> None:
-        """Watch the session, if it is not the one that is watched."""
+        """Watch the current session, unless it is being watched already."""
         if self._watched is not self._context.session:
             self._watched = self._context.session
             self._shown = self._watched.log.resumed_at

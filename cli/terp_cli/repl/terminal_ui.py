@@ -1,4 +1,4 @@
-"""The user interface at a terminal: the front end that shows turns, and the user who is asked."""
+"""The user interface at a terminal: the front end that shows turns, and the user who answers questions."""
 
 from terp.person import Person
 from terp.settings import Settings

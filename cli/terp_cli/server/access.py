@@ -32,12 +32,12 @@ _PORT_OF_HTTP = 80
 
 @dataclass
 class OwnNames:
-    """The names of one server: what `Host` and `Origin` must be, letter by letter.
+    """The names of one server; `Host` and `Origin` must equal one of them exactly.
 
     `host` and `port` are where it listens, and can be set until it does.
 
-    A page elsewhere that has its own name point to this machine (DNS rebinding) sends its own name. An
-    address cannot be bent like that, so one that a connection came in on is always right.
+    A page elsewhere whose name was made to point to this machine (DNS rebinding) sends that name. IP
+    addresses cannot be redirected so, and the address that a connection came in on is always accepted.
     """
 
     host: str
@@ -79,7 +79,7 @@ _NOT_FOREIGN = frozenset({"same-origin", "none"})
 
 
 def nowhere(_: Scope) -> bool:
-    """Not for any request."""
+    """Return False: no request is checked elsewhere."""
     return False
 
 
@@ -92,7 +92,7 @@ _MAKE = "python3 -c 'import secrets; print(secrets.token_urlsafe(32))'"
 
 
 class ServerToken:
-    """Compared in the same time whatever it is compared with; not shown by `repr`."""
+    """The token of a server: compared in constant time, not shown by `repr`."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -102,7 +102,7 @@ class ServerToken:
         return hmac.compare_digest(given, self._text.encode())
 
     def signature(self, path: str) -> str:
-        """The query with which this path opens for a week without the token, until that is another one."""
+        """Return the query that opens this path without the token, for a week or until the token changes."""
         until = int(time.time()) + _OPEN_S
         return f"?until={until}&signature={self._signed(path, until)}"
 
@@ -119,15 +119,15 @@ class ServerToken:
         return hmac.new(self._text.encode(), f"{until} {path}".encode(), "sha256").hexdigest()
 
     def reveal(self) -> str:
-        """The token itself: for its file, and for what keeps it out of texts."""
+        """Return the token itself, for its file and for the redactor."""
         return self._text
 
 
 def token_of(environ: Mapping[str, str]) -> tuple[ServerToken, bool]:
-    """The token in `TERP_SERVER_TOKEN`, else a new one; and whether it is new.
+    """Return the token in `TERP_SERVER_TOKEN`, else a new one; and True if it is new.
 
     Raises:
-        SettingsError: the one that is given is too short, or cannot stand in a header.
+        SettingsError: the given token is too short, or not valid in a header.
     """
     given = environ.get(TOKEN_VARIABLE, "")
     if not given:
@@ -142,7 +142,7 @@ def token_of(environ: Mapping[str, str]) -> tuple[ServerToken, bool]:
 
 @contextmanager
 def written(token: ServerToken, folder: Path, port: int) -> Iterator[Path]:
-    """The file with the token, which its owner alone can read, while the server of this port lives."""
+    """Write the token to a file that only its owner can read; remove the file after the block."""
     path = make_private(folder) / f"server-{port}.token"
     # What a server that was killed has left, or a link that somebody has put there, is not written through.
     path.unlink(missing_ok=True)
@@ -157,9 +157,9 @@ def written(token: ServerToken, folder: Path, port: int) -> Iterator[Path]:
 
 
 class Access:
-    """ASGI middleware. `public` are the paths of pages that hold nothing of a session, and need no token.
+    """ASGI middleware that checks access. `public` are paths without session data, which need no token.
 
-    Requests that are `elsewhere` have another entrance behind this one, which asks for its own key.
+    Requests for which `elsewhere` is true are checked by another middleware behind this one, with its key.
     """
 
     def __init__(
@@ -181,7 +181,7 @@ class Access:
         self._strangers = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on what may pass, and answer the rest."""
+        """Pass on permitted requests, and refuse the others."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -194,13 +194,13 @@ class Access:
             await self._app(scope, receive, send)
 
     def _refused(self, scope: Scope) -> RequestRefused | None:
-        """Why a request may not pass; None when it may."""
+        """Return the reason to refuse a request; None if it is permitted."""
         return self._misled(scope) or (None if self._may_be_strange(scope) else self._unknown(scope))
 
     def _misled(self, scope: Scope) -> RequestRefused | None:
-        """Why it is not for this server, or not from a page of it."""
+        """Return a refusal if the request is for another server, or from a page of another origin."""
         if not scope["path"].startswith("/"):
-            return RequestRefused(400, "The request line must name a path alone.")
+            return RequestRefused(400, "The request line must contain only a path.")
         if len(scope["raw_path"]) + len(scope["query_string"]) > self._limits.headers:
             return RequestRefused(414, f"The address is longer than {self._limits.headers:,} bytes.")
         if sum(len(key) + len(value) for key, value in scope["headers"]) > self._limits.headers:
@@ -208,7 +208,7 @@ class Access:
         address = str((scope.get("server") or ("",))[0])
         hosts = values(scope, b"host")
         if len(hosts) != 1 or not self._names.is_host(hosts[0], address):
-            return RequestRefused(421, "This server is not the one that the request names.")
+            return RequestRefused(421, "The Host of the request is not a name of this server.")
         origins = values(scope, b"origin")
         # To GET something browsers send no origin, but from where it is that they call.
         open_to_all = self._is_page(scope) or self._is_signed(scope)
@@ -236,13 +236,13 @@ class Access:
         return self._token.opens(scope["path"], scope["query_string"].decode("latin-1"))
 
     def _unknown(self, scope: Scope) -> RequestRefused | None:
-        """Why a request does not show the token."""
+        """Return a refusal if the request does not carry the token."""
         bearer, plain = values(scope, b"authorization"), values(scope, b"x-api-key")
         shown = [self._is_bearer(value) for value in bearer] + [self._is_token(value) for value in plain]
         if shown != [True]:
             return RequestRefused(
                 401,
-                "The token is missing or wrong, or shown twice.",
+                "The token is missing or wrong, or was sent twice.",
                 "Send it as: Authorization: Bearer TOKEN, or as: X-API-KEY: TOKEN",
             )
         return None
@@ -267,13 +267,13 @@ class Access:
             await self._app(scope, receive, send)
         elif self._strangers >= self._limits.strangers:
             await receive()
-            busy = RequestRefused(429, "Too many connections wait to show the token.")
+            busy = RequestRefused(429, "Too many connections have not sent the token yet.")
             await answer(scope, receive, send, busy)
         else:
             await self._introduced(scope, receive, send)
 
     async def _introduced(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Accept, and pass on a socket whose first frame shows the token in time."""
+        """Accept a WebSocket; pass it on if its first frame has the token and comes in time."""
         await receive()
         await send({"type": "websocket.accept"})
         self._strangers += 1
@@ -298,7 +298,7 @@ class Access:
 
 
 def values(scope: Scope, name: bytes) -> list[str]:
-    """Every value of a header."""
+    """Return every value of a header."""
     return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
 
 
@@ -319,7 +319,7 @@ async def answer(scope: Scope, receive: Receive, send: Send, refused: RequestRef
 
 
 def _again_connecting(receive: Receive) -> Receive:
-    """`receive` for a route that begins with accepting what is accepted already."""
+    """Return a `receive` that reports the connection again to a route, although it is accepted already."""
     connecting: list[Message] = [{"type": "websocket.connect"}]
 
     async def received() -> Message:

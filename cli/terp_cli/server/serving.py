@@ -114,14 +114,14 @@ def _status(message: Message) -> int:
 
 
 class JsonLines(logging.Handler):
-    """Log records as lines: of the HTTP server, and of what fails in ours."""
+    """Handler that writes log records as lines: those of the HTTP server, and failures of terp's code."""
 
     def __init__(self, line: Line) -> None:
         super().__init__()
         self._line = line
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write one."""
+        """Write one record."""
         trace = "".join(traceback.format_exception(*record.exc_info)) if record.exc_info else ""
         fields = {"level": record.levelname.lower(), "message": record.getMessage()}
         if trace:
@@ -130,7 +130,7 @@ class JsonLines(logging.Handler):
 
 
 def lines_to(write: Callable[[str], object], redactor: "Redactor", *, quiet: bool) -> Line:
-    """Return a writer of lines with their time, without secrets; with `quiet` only those of failures."""
+    """Return a writer of redacted lines with their time; with `quiet`, only of failures."""
 
     def line(fields: dict[str, Any]) -> None:
         if quiet and fields.get("status", 500) < 500:
@@ -142,7 +142,7 @@ def lines_to(write: Callable[[str], object], redactor: "Redactor", *, quiet: boo
 
 
 def serve(call: Invocation) -> int:
-    """Serve until a signal ends it; the exit code."""
+    """Serve until a signal; return the exit code."""
     settings = call.settings()
     token, is_new = token_of(call.environ)
     confined = sandbox_line(settings, call.cwd, call.environ)
@@ -199,7 +199,7 @@ async def _served(
 
 
 class HttpServer(uvicorn.Server):
-    """uvicorn with the limits of this server, whose signals are terp's own."""
+    """uvicorn with the limits of this server; terp handles its signals."""
 
     def __init__(self, app: FastAPI, limits: ServerLimits) -> None:
         config = uvicorn.Config(
@@ -231,10 +231,10 @@ class HttpServer(uvicorn.Server):
 
 @contextmanager
 def listening(host: str, port: int, *, remote: bool) -> Iterator[socket.socket]:
-    """The socket of a server.
+    """Return the listening socket of a server.
 
     Raises:
-        SettingsError: it is not to be had, or other machines could reach it and nobody asked for that.
+        SettingsError: the port is taken, or other machines could reach it and no setting allows that.
     """
     if not (is_loopback(host) or remote):
         raise SettingsError(
@@ -266,7 +266,7 @@ def _announce(
     file: Path | None,
     confined: str,
 ) -> None:
-    """Say, in a line each, where the server is, its token and model, what confines code, and what is open."""
+    """Write lines on the server's address, its token, its model, the sandbox, and its open interfaces."""
     host = f"[{names.host}]" if ":" in names.host else names.host
     call.say(f"serving http://{host}:{names.port}")
     call.say(f"token: {f'in {file}' if file else f'that of {TOKEN_VARIABLE}'}")
@@ -279,7 +279,7 @@ def _announce(
 
 
 def _model_line(settings: Settings, environ: Mapping[str, str]) -> str:
-    """The model of sessions for which none is named."""
+    """Return the line on the default model of sessions."""
     if settings.replay:
         return f"the recording {settings.replay}"
     if settings.model:
@@ -309,14 +309,14 @@ def _logging(lines: logging.Handler) -> Iterator[None]:
 
 
 async def _nothing() -> None:
-    """Sessions end their own kernels."""
+    """Do nothing: sessions end their own kernels."""
 
 
 def sandbox_line(settings: Settings, cwd: Path, environ: Mapping[str, str]) -> str:
-    """The tier of the kernels of sessions, and what that means. It is tried out here, before anybody calls.
+    """Return a line on the sandbox tier of sessions' kernels, after testing it.
 
     Raises:
-        NoSandbox: a sandbox is required, and there is none where code runs.
+        NoSandbox: a sandbox is required, and none works here.
     """
     unasked = "; code runs without asking (auto_run)" if settings.auto_run else ""
     confinement = confinement_of(settings, cwd, environ)
@@ -346,10 +346,10 @@ def application(
     log: Line | None = None,
     compat: "Compat | None" = None,
 ) -> FastAPI:
-    """The native interface over `sessions`.
+    """Return the application that serves `sessions` over the native interface.
 
-    Routers can be added with `include_router`: the layers around the routes hold for theirs as well.
-    With `compat` clients of another protocol are served as well, at their own paths.
+    Routers can be added with `include_router`: the middleware also applies to their routes.
+    With `compat`, clients of Open Interpreter's protocol are also served, at other paths.
     """
     app = FastAPI(
         title="terp",
@@ -358,7 +358,7 @@ def application(
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        responses={500: {"model": failures.ErrorBody, "description": "A mistake of the server."}},
+        responses={500: {"model": failures.ErrorBody, "description": "An internal error."}},
     )
     failures.install(app)
     if compat is not None:

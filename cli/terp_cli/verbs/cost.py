@@ -16,7 +16,7 @@ _MONTH = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
 
 
 def cost(call: Invocation) -> int:
-    """Do what the words after `terp cost` say; the exit code."""
+    """Run `terp cost`; return the exit code."""
     verb, ledger = call.line.argument, Ledger(call.places.usage)
     try:
         months = ledger.months() if verb == "all" else [_wanted(ledger, call.line.arguments)]
@@ -41,14 +41,14 @@ def _written(
     names: Sequence[str],
     key: Callable[[UsageEntry], tuple[str, ...]],
 ) -> int:
-    """Write a row for each key, and their sum; the exit code."""
+    """Write a row for each key, and their sum; return the exit code."""
     rows, total = tallies(entries, key), tally_of(entry.used for entry in entries)
     if call.options.output_format != "text":
         found = [{**dict(zip(names, row, strict=True)), **usage_json(used)} for row, used in rows.items()]
         write_json(call.out, {"version": VERSION, "rows": found, "total": usage_json(total)})
         return 0
     if not entries:
-        call.note("nothing was asked of a model in that time.")
+        call.note("no model was called in that time.")
         return 0
     _write_table(call, names, rows, total)
     return 0

@@ -30,7 +30,7 @@ _NAMES = re.compile(r"[A-Za-z0-9][\w.-]*")
 
 
 def profiles(call: Invocation) -> int:
-    """Do what the words after `terp profiles` say; the exit code."""
+    """Run `terp profiles`; return the exit code."""
     verb, more = call.line.argument, call.line.arguments
     return _VERBS[verb](call, Profiles(call.places.profiles), more)
 

@@ -35,7 +35,7 @@ from terp_cli.verbs.run_code import SessionlessRunner, equip
 _UNFINISHED = {
     "interrupted": "it was interrupted",
     "timeout": "its time was over",
-    "died": "it did not come to its end",
+    "died": "it did not run to its end",
 }
 
 
@@ -43,7 +43,7 @@ _UNFINISHED = {
 class ReplaySource:
     """The code to replay: each of `conversations` in its own kernels, in the directory `cwd`.
 
-    With `observed` the recording has the model's view of each run in place of its output.
+    With `observed`, the recording has the text that the model read of each run, not the run's output.
     """
 
     conversations: Sequence[Sequence[LoggedRun]]
@@ -91,7 +91,7 @@ def _source(call: Invocation) -> ReplaySource:
 
 
 class _Replay:
-    """Runs all of it and says what came of it."""
+    """Runs the code of all conversations, and reports the differences."""
 
     def __init__(self, call: Invocation, settings: Settings, source: ReplaySource, total: int) -> None:
         self._call = call
@@ -104,7 +104,7 @@ class _Replay:
         self._alone = SessionlessRunner(Nobody(), call.note)
 
     async def run(self) -> int:
-        """Replay every conversation; the exit code."""
+        """Replay every conversation; return the exit code."""
         code = 0
         for conversation in self._source.conversations:
             code = await self._conversation(conversation)
@@ -159,11 +159,11 @@ class _Replay:
 
     def _why_not(self, run: LoggedRun, cwd: str) -> str:
         if not is_whole(run):
-            return "it held a secret, which was not kept"
+            return "it contained a secret, which was not stored"
         if run.fate in _UNFINISHED:
             return _UNFINISHED[run.fate]
         ruling = self._rules.ruling(run.language, run.code, effects_of(run.language, run.code, {}, cwd))
-        return f"{ruling.by} is against it, or wants you asked" if ruling.verdict in ("deny", "ask") else ""
+        return f"{ruling.by} denies it, or requires a question" if ruling.verdict in ("deny", "ask") else ""
 
     def _compare(self, run: LoggedRun, heard: CapturedRun) -> None:
         redactor = self._call.secrets.redactor()

@@ -171,7 +171,7 @@ class RunLog:
     def files(self) -> dict[str, FileChange]:
         """The files that runs have changed, by their paths, the newest last.
 
-        What was created and changed since counts as created; what is gone again is not among them.
+        A file that was created and changed counts as created; a deleted new file is left out.
         """
         self._read_on()
         return self._files
@@ -314,7 +314,7 @@ class RunLog:
             self._settled[call_id].add(output)
 
     def _type_in(self, event: Asked | Answered) -> None:
-        """Note for which run a line is asked and typed: a job may be asked long after it wanted one."""
+        """Note the run that a request for input and its answer belong to; a job may be answered late."""
         if isinstance(event, Asked):
             # Before the prompt of a job stands which job it is; one without words ends any.
             fitting = [one for one in self._inputs if event.what.endswith(one[1])]

@@ -38,7 +38,7 @@ async def build_model(
     `functions`, which are names in the Python kernel, is a call.
 
     Raises:
-        SettingsError: the model's name says no provider, the recording cannot be read, or none is named
+        SettingsError: the model's name has no known provider, the recording cannot be read, or none is named
             where `api_base` does not list exactly one.
         NoModel: none is named, and none is found or the user declines the one found.
     """
@@ -81,8 +81,8 @@ async def with_offered_model(
     """Return the settings with the one model that the server at `api_base` lists, or the result of `choose`.
 
     Raises:
-        ModelError: the server cannot be reached, or wants another key.
-        SettingsError: it lists none, or several of which none is chosen.
+        ModelError: the server cannot be reached, or refuses the key.
+        SettingsError: it lists no model, or several and none was chosen.
     """
     from terp.models.adapters.discovery import offered_models  # noqa: PLC0415  (see above)
 
@@ -120,9 +120,9 @@ async def with_found_model(settings: Settings, environ: Mapping[str, str], perso
 
 
 def settings_for(name: str, present: str, settings: Settings, api_key: str) -> tuple[Settings, str]:
-    """Return the settings and the key for another model; those of one provider never go to the next.
+    """Return the settings and the key for another model, without those for another provider.
 
-    A name without a provider is one of the server at `api_base`, if there is one.
+    A name without a provider is a model of the server at `api_base`, if that is set.
     """
     own = settings.model or present
     if own not in (name, name.partition("/")[2]):
@@ -175,7 +175,7 @@ def _without_fallback(
 
 
 def options_of(settings: Settings, api_key: str) -> ModelOptions:
-    """Return the settings that reach a model."""
+    """Return the settings that are passed to a model."""
     return ModelOptions(
         model=settings.model,
         adapter=cast("AdapterName", settings.adapter),
@@ -208,11 +208,11 @@ def _sampling(settings: Settings) -> dict[str, Any]:
 def open_model(options: ModelOptions, *, environ: Mapping[str, str] | None = None) -> Model:
     """Return the model: an adapter with retries after failures and empty replies.
 
-    Nothing is imported that the model does not need, and nothing is sent before the first `stream`, which
-    raises `AuthFailed` where a key is missing.
+    Only modules that the model needs are imported. No request is sent before the first `stream`, which
+    raises `AuthFailed` if a key is missing.
 
     Raises:
-        SettingsError: the name says no provider, and no address is given.
+        SettingsError: the name has no known provider, and no address is set.
     """
     return NudgingModel(RetryingModel(open_adapter(options, environ=environ), retries=options.retries))
 

@@ -62,7 +62,7 @@ _DEEPEST = 8
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """The model's wish to run code."""
+    """Code that the model asks to run."""
 
     id: str
     language: str
@@ -73,7 +73,7 @@ class Call:
 class Misunderstood:
     """A call that cannot run; `reason` is for the model: the mistake, and how to call instead.
 
-    `language` is the one that was asked for, where that is what is missing.
+    `language` is the requested one, if it cannot run here.
     """
 
     reason: str
@@ -122,12 +122,12 @@ def tool_names(languages: Sequence[str]) -> dict[str, str]:
 
 
 def plain_name(name: str) -> str:
-    """A tool's name without what models put around it: `functions.execute`, `execute<|channel|>`."""
+    """Return a tool's name without parts that models add: `functions.execute`, `execute<|channel|>`."""
     return re.split(r"[.:/]", name.partition("<|")[0].strip())[-1]
 
 
 def implied_language(name: str, languages: Sequence[str]) -> str | None:
-    """Return the language that a tool's name implies ("": none), or None when it does not mean this tool."""
+    """Return the language that a tool's name implies ("": none), or None if it is not this tool."""
     return tool_names(languages).get(plain_name(name).casefold().replace("-", "_"))
 
 
@@ -213,7 +213,7 @@ def _is_name(key: str) -> bool:
 
 
 def fresh_ids(messages: Sequence[Message]) -> Iterator[str]:
-    """Ids that no call in `messages` has: the same ones every time for the same conversation.
+    """Yield ids that no call in `messages` has; the same ids for the same conversation.
 
     Nine letters and digits is the one form that every provider takes (Mistral's API insists).
     """
@@ -242,12 +242,12 @@ class UnreadableArguments(Exception):
 
 
 def reads_as_json(text: str) -> bool:
-    """Return True if arguments are to be JSON; anything else is code as it stands."""
+    """Return True if arguments look like JSON; anything else is plain code."""
     return _JSON_START.match(text) is not None
 
 
 def how_to_call(language: str) -> str:
-    """Return the sentence that shows a model what a call looks like."""
+    """Return the sentence that shows a model a correct call."""
     return f'Call it with one JSON object: {{"language": "{language}", "code": "…"}}'
 
 
@@ -332,7 +332,7 @@ def parsed(text: str, how: str) -> Any:
     """Return the value of JSON text in which strings may hold raw newlines.
 
     Raises:
-        UnreadableArguments: it is not JSON; the message says what is wrong where, and ends with `how`.
+        UnreadableArguments: it is not JSON; the message names mistake and place, and ends with `how`.
     """
     try:
         return json.loads(text, strict=False, object_pairs_hook=first_wins)

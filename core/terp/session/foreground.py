@@ -15,7 +15,7 @@ _END_WAIT_S = 1.0
 
 
 class Interrupted(Exception):
-    """The user stopped what was awaited."""
+    """The user stopped the awaited operation."""
 
 
 class Interrupts:

@@ -50,7 +50,7 @@ class PromptPart(Protocol):
 
 
 def unknown_window(_: str) -> Window:
-    """Return the window of a model of which nothing is known."""
+    """Return the context window of an unknown model."""
     return Window()
 
 
@@ -97,7 +97,7 @@ class SessionResources:
     error_values: bool = True
 
     def redactor(self) -> "Redactor":
-        """Return what redacts the known secrets; without any, what redacts texts that look like secrets."""
+        """Return the redactor of the known secrets; without any, of texts that look like secrets."""
         if self.secrets is not None:
             return self.secrets.redactor()
         return Redactor()

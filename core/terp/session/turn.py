@@ -47,7 +47,7 @@ class Failures:
         self._error: object = None
 
     def ran(self, call: tool.Call, error: Error | None, *, failed: bool) -> bool:
-        """Note how a run ended; return True if it failed as the last failed run of the turn did."""
+        """Note the end of a run; return True if it failed as the turn's last failed run did."""
         if not failed:
             self._note(None)
             return False
@@ -94,7 +94,7 @@ class SessionParts:
 
 
 class _Stop(Exception):
-    """Ends the turn for a reason that is no failure of the program."""
+    """Raised to end the turn for a reason that is not an error of terp."""
 
     def __init__(self, reason: StopReason, error: str = "", remedy: str = "") -> None:
         super().__init__(reason)
@@ -229,7 +229,7 @@ class Turn(SessionTask):
         self._result(asked, f"{self.parts.jobs.outcomes()}Not run: {why}.")
 
     async def _waited_for(self, job: Job) -> str:
-        """Wait for the job that has the kernel; return how it failed, or "".
+        """Wait for the job that occupies the kernel; return its failure, or "".
 
         Until then the user is not asked about the code.
         """

@@ -187,7 +187,7 @@ class Settings(ModelSettings):
         0, "memory of each process of the code", unit="MB", unset="no limit"
     )
     max_processes: int = safety_setting(
-        0, "limit of your processes and threads while code runs; not for root", unset="no limit"
+        0, "limit of all your processes and threads for code; no effect for root", unset="no limit"
     )
     max_file_mb: int = safety_setting(0, "size of a file that the code writes", unit="MB", unset="no limit")
     docker_image: str = safety_setting(
@@ -197,12 +197,18 @@ class Settings(ModelSettings):
         unset="Jupyter's minimal-notebook",
     )
 
-    allow: tuple[str, ...] = safety_setting((), "code that runs without asking", kind="rules", metavar="RULE")
+    allow: tuple[str, ...] = safety_setting(
+        (), "rules for code that runs without asking", kind="rules", metavar="RULE"
+    )
     ask: tuple[str, ...] = safety_setting(
-        (), "code that is asked about, also with auto_run", kind="rules", metavar="RULE", sources=BY_PROJECT
+        (),
+        "rules for code that needs approval, even with auto_run",
+        kind="rules",
+        metavar="RULE",
+        sources=BY_PROJECT,
     )
     deny: tuple[str, ...] = safety_setting(
-        (), "code that never runs", kind="rules", metavar="RULE", sources=BY_PROJECT
+        (), "rules for code that never runs", kind="rules", metavar="RULE", sources=BY_PROJECT
     )
 
     theme: str = terminal_setting(
@@ -229,7 +235,7 @@ class Settings(ModelSettings):
         "", "write the model's replies to a file", metavar="FILE", sources=BY_CALL
     )
     replay: str = recording_setting(
-        "", "answer from such a file instead of a model", metavar="FILE", sources=BY_CALL
+        "", "answer from a recorded file instead of a model", metavar="FILE", sources=BY_CALL
     )
     replay_mode: str = recording_setting(
         "strict",

@@ -162,7 +162,7 @@ class ModelSettings:
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """The settings that reach a model. None, or "", leaves a choice to the provider."""
+    """The settings that are passed to a model. None, or "", means the provider's default."""
 
     model: str
     """A name such as "openai/gpt-5.5"; the prefix names the provider."""

@@ -278,7 +278,7 @@ class _Reading:
             yield "This session was written by a newer terp."
         if self._lines < lines:
             damaged = self._lines + 1
-            yield f"The log of this session is damaged at line {damaged}; what follows is left out."
+            yield f"The log of this session is damaged at line {damaged}; the rest of it is left out."
 
 
 def _parsed(line: bytes) -> dict[str, Any]:

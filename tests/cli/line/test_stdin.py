@@ -105,7 +105,7 @@ def test_data_that_comes_late_is_waited_for_with_a_line(tmp_path: Path, told: To
 
     told.warn = send
     assert taken(pipe, tmp_path, told, patience_s=0.01).path.read_bytes() == b"late"
-    assert told.warned == ["waiting for stdin (Ctrl-D ends it, -n leaves it alone)"]
+    assert told.warned == ["waiting for stdin (Ctrl-D ends it, -n does not read it)"]
 
 
 def test_endless_data_is_cut_with_a_line(tmp_path: Path, told: Told) -> None:

@@ -142,7 +142,7 @@ def test_damage_in_the_middle_ends_the_good_prefix_and_what_follows_is_put_aside
     session = again(folder, "ok")
     assert [
         event.text for event in of(Noticed, [r.event for r in session.log.since(session.log.resumed_at)])
-    ] == ["The log of this session is damaged at line 6; what follows is left out."]
+    ] == ["The log of this session is damaged at line 6; the rest of it is left out."]
     asyncio.run(_one_more_turn(session))
     assert (folder / DAMAGED).read_bytes().splitlines()[1:] == good[5:]
     assert read(folder).notices == ()

@@ -27,7 +27,7 @@ _LONG_LINE = 512
 class MarkdownStream:
     """Renderer of a reply's text as it comes. `tail_rows` limits the unfinished rows.
 
-    What is quoted is a text of its own: another stream, `depth` levels deep. With `ascii_only` formulas
+    Quoted text is rendered by another stream, `depth` levels deep. With `ascii_only` formulas
     are written in ASCII.
     """
 

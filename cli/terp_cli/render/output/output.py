@@ -86,7 +86,7 @@ class OutputStream:
         return rows
 
     def settle(self) -> list[Styled]:
-        """Return all held rows: another block follows, or the run is over."""
+        """Return all held rows. Called when another block follows, or the run is over."""
         rows = self._lines(self._text.finish())
         self.cut = self.cut or self._left_out > 0 or self._left_out_chars > 0
         rows += [*self._count(self._left_out), *map(text_of, self._held)]

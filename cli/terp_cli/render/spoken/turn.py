@@ -97,7 +97,7 @@ class SpokenTurn:
                 assert_never(event)
 
     def rest(self) -> list[str]:
-        """Return all held lines: another block follows, or the turn is over."""
+        """Return all held lines. Called when another block follows, or the turn is over."""
         lines = self._reasoned() + self._replied(self._prose.finish())
         self._replying = False
         return lines + (self._output.taken() if self._output else [])

@@ -25,19 +25,19 @@ _STYLES = ("bold", "bold", "dim", "dim", "")
 
 
 async def reset(context: ReplContext, _: str) -> None:
-    """A new conversation in the same kernel; the session's event reports it."""
+    """Start a new conversation in the same kernel; the session's event reports it."""
     if not context.session.history:
-        context.say("This conversation is new already.")
+        context.say("This conversation is still empty.")
     context.session.rewind.reset(copy=True)
 
 
 async def undo(context: ReplContext, _: str) -> None:
-    """The last turn forgotten; what its code changed stays changed."""
+    """Forget the last turn; the changes of its code stay."""
     context.say(f"Forgot: {shortened(context.session.rewind.undo().prompt, _SHOWN_CHARS)!r}.")
 
 
 async def retry(context: ReplContext, _: str) -> None:
-    """The last message sent again, as if for the first time."""
+    """Send the last message again, as if for the first time."""
     if not context.session.turns:
         context.say("There is no message to send again.")
         return
@@ -46,13 +46,13 @@ async def retry(context: ReplContext, _: str) -> None:
 
 
 async def compact(context: ReplContext, focus: str) -> None:
-    """A shorter history that keeps what matters, or with "undo" the one from before."""
+    """Compact the history; with "undo", restore the uncompacted one."""
     if focus == _UNDO:
         context.session.rewind.undo_compaction()
         return
     done = await context.session.compact(focus)
     context.say(
-        "All turns before the last are one summary now; /compact undo brings them back."
+        "A summary replaced all turns before the last; /compact undo restores them."
         if done
         else "Interrupted; nothing has changed."
     )
@@ -74,12 +74,12 @@ async def reasoning(context: ReplContext, _: str) -> None:
 
 
 async def fork(context: ReplContext, _: str) -> None:
-    """The conversation kept as another session, too; the session's event names it."""
+    """Copy the conversation to another session; the session's event names it."""
     context.session.rewind.fork()
 
 
 async def sessions(context: ReplContext, _: str) -> None:
-    """The earlier sessions of this directory."""
+    """List the earlier sessions of this directory."""
     saved = context.saved()
     if not saved:
         context.say("There is no earlier session of this directory.")
@@ -94,7 +94,7 @@ async def sessions(context: ReplContext, _: str) -> None:
 
 
 async def resume(context: ReplContext, session: str) -> None:
-    """Go on with an earlier session, by its ID or its number in the list that is shown if none is named."""
+    """Resume an earlier session, by its ID or its number in the list; without one, show the list."""
     saved = context.saved()
     if session.isdecimal() and 0 < int(session) <= min(len(saved), _LISTED):
         session = saved[int(session) - 1].id
@@ -134,7 +134,7 @@ async def _may_end(context: ReplContext) -> bool:
 
 
 def session_ids(context: ReplContext, begun: str) -> list[str]:
-    """The ids of earlier sessions that begin like this."""
+    """Return the ids of earlier sessions that begin with `begun`."""
     return [one.id for one in context.saved() if one.id.startswith(begun)]
 
 
@@ -147,7 +147,7 @@ _NAMED_AFTER_REWIND = 20
 
 
 async def rewind(context: ReplContext, argument: str) -> None:
-    """Back to before a turn, whose message can be changed and sent again."""
+    """Go back to before a turn; its message can then be changed and sent again."""
     turns = context.session.turns
     if not argument:
         lines = [(f"  {turn.number}", turn.prompt.strip().split("\n")[0]) for turn in turns]
@@ -183,7 +183,7 @@ async def _of_all(context: ReplContext, number: int) -> PastTurn:
 
 
 def turn_numbers(context: ReplContext, begun: str) -> list[str]:
-    """The numbers of turns that begin like this, and what can follow one."""
+    """Return the completions of `/rewind`: turn numbers, and words that may follow one."""
     if begun[:-1].isdecimal() and begun.endswith(" "):
         return [begun + _CHAT]
     return [number for turn in context.session.turns if (number := str(turn.number)).startswith(begun)]
@@ -203,7 +203,7 @@ def outcome(cwd: str, taken: "Restored", deleted: set[str]) -> list[str]:
     parts = [
         ("As they were", taken.restored),
         ("Removed", taken.removed),
-        ("Not restored, and as they are now", [f"{name} ({why})" for name, why in taken.lost]),
+        ("Not restored, unchanged", [f"{name} ({why})" for name, why in taken.lost]),
         ("Files as they were", [_near(cwd, path) for path in taken.files if path not in deleted]),
         ("Files deleted", [_near(cwd, path) for path in taken.files if path in deleted]),
         (

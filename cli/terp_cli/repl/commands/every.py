@@ -1,11 +1,11 @@
-"""The table: every command there is."""
+"""The table of all commands."""
 
 from terp_cli.line.subcommands import EXPORTS
 from terp_cli.repl.commands.table import Commands, SlashCommand
 
 
 def all_commands() -> Commands:
-    """The commands, to be looked up by name."""
+    """Return the commands, for lookup by name."""
     return Commands(TABLE)
 
 
@@ -91,8 +91,8 @@ TABLE = (
     ),
     SlashCommand(
         "vars", "[LANGUAGE|NAME]", "list the variables of the kernels", "Code", "code.variables",
-        "Name, type, shape, size and the beginning of the value. LANGUAGE shows those of its kernel, NAME "
-        "those whose names contain it.",
+        "Name, type, shape, size and the beginning of the value. LANGUAGE limits the list to its kernel, "
+        "NAME those whose names contain it.",
         completes="code.started_languages", shows=True,
     ),
     SlashCommand(
@@ -231,8 +231,8 @@ TABLE = (
     SlashCommand(
         "profile", "[NAME]", "show the profile in use, or use another one", "terp",
         "switches.use_profile",
-        "The settings of NAME count from now on, below flags and variables, and the changes are shown. The "
-        "conversation stays; a kernel restarts only if it must, after a question.",
+        "The settings of NAME apply now, except where a flag or a variable is set. It shows the changes. "
+        "The conversation stays; a kernel restarts only if it must, after a question.",
         completes="switches.profile_names",
     ),
     SlashCommand(

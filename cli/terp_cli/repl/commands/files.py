@@ -30,7 +30,7 @@ _MESSAGES = "messages.json"
 
 
 async def export(context: ReplContext, argument: str) -> None:
-    """The session as a file of a format."""
+    """Export the session to a file of a format."""
     format_, _, path = argument.partition(" ")
     if format_ not in FORMATS:
         # `/export plot.html` says as much.
@@ -41,12 +41,12 @@ async def export(context: ReplContext, argument: str) -> None:
 
 
 async def jupyter(context: ReplContext, path: str) -> None:
-    """The session as a notebook."""
+    """Export the session as a notebook."""
     await _exported(context, "ipynb", path)
 
 
 async def markdown(context: ReplContext, path: str) -> None:
-    """The session as Markdown."""
+    """Export the session as Markdown."""
     await _exported(context, "md", path)
 
 
@@ -66,7 +66,7 @@ async def _exported(context: ReplContext, format_: str, path: str) -> None:
 
 
 async def save_message(context: ReplContext, path: str) -> None:
-    """The conversation as JSON that Open Interpreter reads too."""
+    """Save the conversation as JSON that Open Interpreter can also read."""
     messages = context.session.history
     if not messages:
         context.say("Nothing was said yet.")
@@ -78,7 +78,7 @@ async def save_message(context: ReplContext, path: str) -> None:
 
 
 async def load_message(context: ReplContext, path: str) -> None:
-    """The conversation of such a file, in place of this one."""
+    """Replace this conversation by that of a file from `save_message`."""
     place = place_in(context, path or _MESSAGES)
     try:
         messages = from_json(place.read_text(encoding="utf-8"))
@@ -112,7 +112,7 @@ _OUTSIDE = frozenset({"writes", "deletes", "network", "subprocess", "installs", 
 
 
 async def why(context: ReplContext, name: str) -> None:
-    """The code that has made a value."""
+    """Show the code that computed a value."""
     if not name.isidentifier():
         raise misused("why", "it takes the name of a variable.")
     cut = await _cut(context, [name])
@@ -123,7 +123,7 @@ async def why(context: ReplContext, name: str) -> None:
 
 
 async def save(context: ReplContext, argument: str) -> None:
-    """The code that made what is wanted as a file, run once to see that it still does."""
+    """Save the code that computes a value as a script, and run it once as a check."""
     try:
         path, *names = shlex.split(argument)
     except ValueError as error:
@@ -150,7 +150,7 @@ async def save(context: ReplContext, argument: str) -> None:
 async def _check(context: ReplContext, cut: KeptCode, names: Sequence[str], script: Path | None) -> None:
     kernels = context.session.kernels
     if not isinstance(kernels, LocalKernels) or kernels.attached:
-        context.say("It was not run again: its kernel is not one of terp's own on this machine.")
+        context.say("It was not run again: its kernel was not started by terp on this machine.")
         return
     kinds = {kind for run in cut.runs for kind in effects_of(run.language, run.code).kinds & _OUTSIDE}
     how = "as a script and in a new kernel? It does twice" if script else "in a new kernel? It does again"

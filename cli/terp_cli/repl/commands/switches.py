@@ -33,9 +33,9 @@ async def model(context: ReplContext, name: str) -> None:
 
 
 def known_models(context: ReplContext, begun: str) -> Iterable[str]:
-    """The models with this in their names that were used before, then others that could be.
+    """Return the models whose names contain `begun`: first those used before, then other known ones.
 
-    Nobody is asked for them: this is for every key that is pressed.
+    No provider is queried, because this is called at every key press.
     """
     events = (record.event for record in reversed(context.session.log.since(0)))
     known = (
@@ -64,7 +64,7 @@ async def auto_run(context: ReplContext, word: str) -> None:
 
 
 async def allow(context: ReplContext, what: str) -> None:
-    """Let confined code write somewhere, or have the network, until the session ends."""
+    """Let code in the sandbox write to a path, or use the network, until the session ends."""
     confinement = context.session.resources.confinement
     if confinement is None:
         raise misused("allow", "the code does not run on this machine.")
@@ -78,7 +78,7 @@ async def allow(context: ReplContext, what: str) -> None:
     else:
         path = confinement.allow(what)
         line, what = f"Code may read and write {path} in this session.", f"read and write {path}"
-    context.say(line, *(["What a kernel may do is fixed when it starts."] if held else []))
+    context.say(line, *(["A kernel gets its permissions when it starts."] if held else []))
     counts = not held or await _offer_restart(context, held)
     context.session.note(f"[The user lets code {what}{' now' if counts else ', once its kernel restarts'}.]")
 
@@ -90,7 +90,9 @@ async def confine(context: ReplContext) -> None:
         return
     free = [language for language, tier in _running(context).items() if not is_confined(tier)]
     if free:
-        context.say(f"The sandbox ({confinement.what}) holds kernels from their start; these run without it.")
+        context.say(
+            f"The sandbox ({confinement.what}) applies to kernels that start now; these run without it."
+        )
         await _offer_restart(context, free)
 
 
@@ -108,7 +110,7 @@ async def _offer_restart(context: ReplContext, languages: Sequence[str]) -> bool
 
 
 def _running(context: ReplContext) -> dict[str, str]:
-    """The kernels that run as processes, by language, with what confines them."""
+    """Return the kernels that run as processes, by language, with their sandbox."""
     kernels = context.session.kernels
     running = (kernels.get(language) for language in kernels.languages)
     # What shows a page runs nothing; SQL is the Python kernel.
@@ -142,7 +144,7 @@ async def debug(context: ReplContext, word: str) -> None:
 
 
 async def clear(context: ReplContext, _: str) -> None:
-    """An empty screen."""
+    """Clear the screen."""
     context.prompt.clear()
 
 
@@ -184,7 +186,7 @@ async def use_profile(context: ReplContext, name: str) -> None:
     if change.names:
         context.show(changed(change, context.width))
     if change.later:
-        context.say(f"Only from the next start on (terp -p {name}): {', '.join(change.later)}.")
+        context.say(f"Takes effect at the next start (terp -p {name}): {', '.join(change.later)}.")
     if change.touches({"auto_run"}):
         context.say(asking(context))
         if context.auto_run:
@@ -192,7 +194,7 @@ async def use_profile(context: ReplContext, name: str) -> None:
 
 
 def _list_profiles(context: ReplContext) -> None:
-    context.say(f"The profile is {context.profile}. /profile NAME takes another one:")
+    context.say(f"The profile is {context.profile}. /profile NAME uses another one:")
     entries = Profiles(context.places.profiles).listed()
     lines = [(f"  {entry.name}", entry.description) for entry in entries]
     context.show(columns(lines, context.width, ("bold", "")))
@@ -212,7 +214,7 @@ def _lines(change: "Change") -> Iterator[tuple[str, str, str]]:
 
 
 def profile_names(context: ReplContext, begun: str) -> Iterable[str]:
-    """The profiles whose names begin like this."""
+    """Return the profiles whose names begin with `begun`."""
     return (name for name in Profiles(context.places.profiles).names() if name.startswith(begun))
 
 
@@ -246,7 +248,7 @@ NO_RULES = "there are no rules: settings allow, ask and deny hold them, see terp
 
 
 async def show_rules(context: ReplContext, _: str) -> None:
-    """The rules in effect, those of this session too, each with its place."""
+    """Show the rules in effect, including those of this session, each with its source."""
     rows = listed_rules(context.session.resources.rules)
     if not rows:
         context.say(f"{NO_RULES[0].upper()}{NO_RULES[1:]}")
@@ -255,5 +257,5 @@ async def show_rules(context: ReplContext, _: str) -> None:
 
 
 def listed_rules(rules: Rules) -> list[tuple[str, str, str]]:
-    """For each rule its verdict, its text and its place."""
+    """Return the verdict, the text and the source of each rule."""
     return [(rule.verdict, rule.text, rule.origin) for rule in rules.all]

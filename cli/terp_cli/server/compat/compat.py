@@ -1,4 +1,4 @@
-"""The protocol put together, and the part of `terp serve` that serves it."""
+"""The protocol's parts connected, and the functions by which `terp serve` uses them."""
 
 from collections.abc import Callable, Iterator
 
@@ -33,8 +33,8 @@ from terp_cli.server.sessions import Served, Sessions
 class Compat:
     """The protocol's server side: one conversation, over one of the `sessions`.
 
-    `alone` returns True if only this machine can call; with `unsafe` clients may run code unasked and reach
-    files outside the session's directory.
+    `alone` returns True if only this machine can connect. With `unsafe`, clients may run code without
+    approval and reach files outside the session's directory.
     """
 
     def __init__(
@@ -63,13 +63,13 @@ class Compat:
         return "multipart/form-data" if is_upload else type_of(scope)
 
     def add_routes(self, app: FastAPI) -> None:
-        """Serve the protocol."""
+        """Add the protocol's routes to the application."""
         strangers = Strangers()
         app.add_exception_handler(Rejected, answer_rejected)
 
         @app.websocket("/")
         async def talk(socket: WebSocket) -> None:
-            """Frames both ways."""
+            """Exchange frames over the WebSocket."""
             limits = self._sessions.limits
             await CompatConnection(socket, self.conversation, self.entrance, strangers, limits).serve()
 
@@ -84,7 +84,7 @@ class Compat:
 
 
 def stateful_of(compat: Compat) -> Stateful:
-    """One conversation for all who ask below `/openai`, the same that frames go to."""
+    """Return the one conversation of all requests below `/openai`, which is also the protocol's."""
     shared, wanted = compat.conversation.shared, compat.wanted
 
     async def session() -> Served:
@@ -104,10 +104,10 @@ _MOST = 65_535
 
 
 def address_of(call: Invocation) -> tuple[str, int]:
-    """Where the server is to listen: flags first, then with `--compat` the protocol's own variables.
+    """Return the address to listen on: from flags, else with `--compat` from the protocol's variables.
 
     Raises:
-        SettingsError: a variable is no port, or a flag is of no use alone.
+        SettingsError: a variable is no port, or a flag needs another one.
     """
     options, variables = call.options, Variables(call.environ)
     if options.compat_unsafe and not options.compat:
@@ -122,7 +122,7 @@ def address_of(call: Invocation) -> tuple[str, int]:
 def compat_of(
     call: Invocation, settings: Settings, sessions: Sessions, token: ServerToken, host: str
 ) -> Compat | None:
-    """The protocol, if it is to be served."""
+    """Return the protocol's server side; None if it is not to be served."""
     if not call.options.compat:
         return None
 
@@ -152,13 +152,15 @@ def opened_by(call: Invocation, host: str, port: int, *, unasked: bool) -> Itera
         return
     variables = Variables(call.environ)
     yield "open: /v1, the native interface and OpenAI's"
-    who = "any program of this machine, with any key or none" if is_loopback(host) else "who has the token"
+    who = (
+        "any program of this machine, with any key or none" if is_loopback(host) else "clients with the token"
+    )
     if variables.key:
-        who = "who has the key of INTERPRETER_API_KEY"
+        who = "clients with the key in INTERPRETER_API_KEY"
     asked = "runs unasked (auto_run)" if unasked else "waits for their go"
     yield f"open: Open Interpreter's protocol and /openai (--compat), to {who}; code {asked}"
     if call.options.compat_unsafe:
-        yield "open: auto_run over the wire (--compat-unsafe): clients may let code run unasked"
+        yield "open: auto_run over the wire (--compat-unsafe): clients may run code without approval"
     if variables.has_insecure_routes:
         yield f"open: {_insecure(unsafe=call.options.compat_unsafe)} (INTERPRETER_INSECURE_ROUTES)"
     name = f"[{host}]" if ":" in host else host
@@ -168,7 +170,7 @@ def opened_by(call: Invocation, host: str, port: int, *, unasked: bool) -> Itera
 
 def _insecure(*, unsafe: bool) -> str:
     if unsafe:
-        return "/run, code that is never asked about; /upload to any file, /download of this directory"
+        return "/run, whose code needs no approval; /upload to any file, /download of this directory"
     return "/upload and /download, of the session's directory; /run needs --compat-unsafe"
 
 

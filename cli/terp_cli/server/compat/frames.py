@@ -20,7 +20,7 @@ _CODE = {"text/html": "html", "application/javascript": "javascript"}
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of a message: more of the last one, where that has the same type and format."""
+    """A piece of a message; it continues the last message if type and format are the same."""
 
     type: str
     format: str
@@ -28,7 +28,7 @@ class Piece:
 
 
 def pieces_of(output: Output) -> Iterator[Piece]:
-    """An output in pieces; none where there is nothing to show."""
+    """Return an output in pieces; none if it has no content to show."""
     match output:
         case Text(text=text):
             yield printed(text)
@@ -49,7 +49,7 @@ def pieces_of(output: Output) -> Iterator[Piece]:
 
 
 def printed(text: str) -> Piece:
-    """Text of the console."""
+    """Return the piece for console text."""
     return Piece("console", "output", text)
 
 
@@ -83,7 +83,7 @@ class Block:
     format: str = ""
 
     def frame(self, **fields: Any) -> Frame:
-        """One of its frames."""
+        """Return one frame of the block."""
         named = {"format": self.format} if self.format else {}
         return {"role": self.role, "type": self.type, **named, **fields}
 
@@ -93,10 +93,10 @@ _CONSOLE = Block("computer", "console")
 
 
 class FrameBuilder:
-    """Turns events, in their order, into frames.
+    """Converter of events, in order, into frames.
 
-    `answering` is True until the `complete`. With `hushed` the running turn ends without one, and
-    without a word about how. `shown_already` is code that a client has sent itself and need not be shown.
+    `answering` is True until the `complete` frame. With `hushed` the running turn ends without that frame
+    and without a notice. `shown_already` is code that a client sent itself; it is not shown again.
     """
 
     def __init__(self) -> None:
@@ -111,7 +111,7 @@ class FrameBuilder:
         self._typed = ""
 
     def of(self, event: on.Event) -> list[Frame]:
-        """The frames that an event becomes."""
+        """Return the frames for an event."""
         return list(self._frames(event))
 
     def pause(self) -> list[Frame]:
@@ -216,7 +216,7 @@ class FrameBuilder:
         yield from self._end()
 
     def _note(self, text: str) -> Iterator[Frame]:
-        """A line on the console, in a block of its own where none is open; none outside of an answer."""
+        """Return frames for a console line, in a new block if none is open; none outside of an answer."""
         if not self.answering:
             return
         inside = self._block == _CONSOLE
@@ -262,7 +262,7 @@ def _line(number: int | None) -> Frame:
 
 
 class LogFollower:
-    """Calls `show` with the frames of a session, without secrets, and `began` with each prompt."""
+    """Follower of a session's log: passes redacted frames to `show`, and each prompt to `began`."""
 
     def __init__(
         self, served: Served, show: Callable[[list[Frame]], None], began: Callable[[str], None]
@@ -276,7 +276,7 @@ class LogFollower:
         self._following = asyncio.create_task(self._follow())
 
     def catch_up(self) -> None:
-        """Show all that is logged by now."""
+        """Show all events logged so far."""
         for record in self.served.session.log.since(self._read):
             self._read = record.number
             for clean in self._redaction.passed(record):
@@ -285,7 +285,7 @@ class LogFollower:
                 self.show(self.frames.of(clean.event))
 
     def pause(self) -> None:
-        """Show that code waits, behind all that is logged by now."""
+        """Show all events logged so far, then that code waits."""
         self.catch_up()
         self.show(self.frames.pause())
 
@@ -296,7 +296,7 @@ class LogFollower:
             self._show(clean)
 
     def stop(self) -> None:
-        """Follow no more."""
+        """Stop following the log."""
         self._following.cancel()
 
     def _clean(self, frame: Frame) -> Frame:

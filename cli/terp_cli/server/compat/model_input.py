@@ -20,7 +20,7 @@ _NO_OUTPUT = "The code ran; it has no output."
 
 
 def conversation_of(messages: Sequence[Mapping[str, Any]]) -> list[Message]:
-    """The same conversation for a model: code as calls, and what came of it as their results."""
+    """Return the conversation in the model's form: code as tool calls, its outputs as their results."""
     found: list[Message] = []
     for message in messages:
         role, type_ = message.get("role", "user"), message.get("type", "message")
@@ -51,7 +51,7 @@ def asked_in(messages: Sequence[Mapping[str, Any]]) -> tuple[str, tuple[Attachme
 
 
 def text_of(message: Mapping[str, Any]) -> str:
-    """A message in words."""
+    """Return a message as text."""
     type_, content = message.get("type", "message"), message.get("content", "")
     if isinstance(content, bytes):
         return f"[{type_}: {len(content):,} bytes]"
@@ -97,9 +97,9 @@ def _images(message: Mapping[str, Any]) -> tuple[Image, ...]:
 
 
 class InjectedModel(ModelWrapper):
-    """Replies once with the client's code, and then with what the model behind says.
+    """A model that first replies with the client's code, then with the replies of the wrapped model.
 
-    Calls `expect` with the code at that reply, and with "" once the model itself is asked.
+    It calls `expect` with the code at the first reply, and with "" at the first request to the wrapped model.
     """
 
     def __init__(self, inner: Model, language: str, code: str, expect: Callable[[str], None]) -> None:
@@ -112,7 +112,7 @@ class InjectedModel(ModelWrapper):
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
     ) -> AsyncGenerator[Chunk, None]:
-        """The code without a request, then requests of the model behind."""
+        """Yield the code without a request; later, send requests to the wrapped model."""
         if not self._replied:
             self._replied = True
             self._expect(self._code)
@@ -146,10 +146,10 @@ async def turn_with(
 
 
 async def with_files(messages: Sequence[Mapping[str, Any]], files: Tree) -> list[dict[str, Any]]:
-    """The messages with each sound in a file of the session, and the file named in its place.
+    """Return the messages; each sound is saved as a file of the session, and its message names the file.
 
     Raises:
-        Refused: it cannot be written.
+        Refused: a file cannot be written.
     """
     kept = []
     for message in messages:

@@ -1,4 +1,4 @@
-"""The protocol's HTTP routes. Errors have a fitting status, and the text that its clients know."""
+"""The protocol's HTTP routes. Errors have a fitting HTTP status, and the error text of Open Interpreter."""
 
 import json
 import os
@@ -25,9 +25,9 @@ from terp_cli.server.workspaces import Workspaces
 
 
 class Reachable:
-    """The files that clients may write and read: with `anywhere` those below the root of the server, too.
+    """The files that clients may write and read; with `anywhere`, also those outside the session's directory.
 
-    What terp keeps for itself is never among them.
+    Files of terp itself are never among them.
     """
 
     def __init__(self, workspaces: Workspaces, *, anywhere: bool) -> None:
@@ -35,19 +35,19 @@ class Reachable:
         self._anywhere = anywhere
 
     async def write(self, served: Served, path: str, pieces: AsyncIterator[bytes]) -> None:
-        """Have `pieces` be the file at `path`, whole or not at all.
+        """Write `pieces` to the file at `path`, atomically.
 
         Raises:
-            Rejected, Refused: it is outside of what clients may write, or cannot be written.
+            Rejected, Refused: clients may not write it, or it cannot be written.
         """
         tree, name = self._placed(served, path)
         await tree.write(name, pieces)
 
     def read(self, served: Served | None, name: str) -> int:
-        """A file, open for reading; None stands for a session that is not open.
+        """Return a file, open for reading; `served` is None if no session is open.
 
         Raises:
-            Refused: there is none.
+            Refused: there is no such file.
         """
         if self._anywhere:
             return Tree(self._workspaces.root, self._workspaces.own).read(name)
@@ -82,7 +82,7 @@ SUCCESS = {"status": "success"}
 
 
 def add_talk(routes: APIRouter, conversation: SharedConversation) -> None:
-    """Frames, and whether the server lives."""
+    """Return the routes for frames and for the heartbeat."""
 
     @routes.get("/heartbeat")
     async def heartbeat() -> dict[str, str]:
@@ -91,7 +91,7 @@ def add_talk(routes: APIRouter, conversation: SharedConversation) -> None:
 
     @routes.post("/")
     async def take(request: Request) -> Response:
-        """A frame, as over the WebSocket; the answer goes to those who are connected there."""
+        """Handle a frame, as over the WebSocket; its answer goes to the clients there."""
         try:
             await conversation.take(await body_of(request))
         except Misplaced as error:
@@ -100,7 +100,7 @@ def add_talk(routes: APIRouter, conversation: SharedConversation) -> None:
 
 
 def add_settings(routes: APIRouter, conversation: SharedConversation, wanted: ClientSettings) -> None:
-    """Settings, of which the messages are one."""
+    """Return the routes for settings; the messages are one of them."""
 
     @routes.post("/settings")
     async def change(request: Request) -> Response:
@@ -131,11 +131,11 @@ def add_settings(routes: APIRouter, conversation: SharedConversation, wanted: Cl
 
 
 def add_run(routes: APIRouter, conversation: SharedConversation) -> None:
-    """Code that runs unasked."""
+    """Return the route that runs code without approval."""
 
     @routes.post("/run")
     async def run_code(request: Request) -> Response:
-        """Run code and wait for all that it puts out."""
+        """Run code, and return its whole output."""
         sent = await body_of(request)
         language, code = sent.get("language"), sent.get("code")
         if not (isinstance(language, str) and isinstance(code, str) and language and code):
@@ -144,7 +144,7 @@ def add_run(routes: APIRouter, conversation: SharedConversation) -> None:
 
 
 def add_files(routes: APIRouter, conversation: SharedConversation, reachable: Reachable) -> None:
-    """Files that come and go."""
+    """Return the routes for uploads and downloads."""
 
     @routes.post("/upload")
     async def upload(request: Request) -> Response:
@@ -159,7 +159,7 @@ def add_files(routes: APIRouter, conversation: SharedConversation, reachable: Re
 
     @routes.get("/download/{filename}")
     async def download(filename: str) -> Response:
-        """A file by its name."""
+        """Download a file by its path."""
         try:
             # To read opens no session: a page elsewhere can have a browser do it, if not see the answer.
             descriptor = await anyio.to_thread.run_sync(reachable.read, conversation.shared.served, filename)
@@ -169,10 +169,10 @@ def add_files(routes: APIRouter, conversation: SharedConversation, reachable: Re
 
 
 async def body_of(request: Request) -> dict[str, Any]:
-    """The object that a request sends.
+    """Return the body of a request, a JSON object.
 
     Raises:
-        Rejected: it sends something else.
+        Rejected: the body is no JSON object.
     """
     try:
         sent = json.loads(await request.body())
@@ -184,7 +184,7 @@ async def body_of(request: Request) -> dict[str, Any]:
 
 
 async def answer_rejected(_: Request, error: Exception) -> JSONResponse:
-    """An answer that says why something was not done; what a client sent may be quoted in it."""
+    """Return the response for an error; its text may quote the request."""
     assert isinstance(error, Rejected)
     also = {"applied": error.applied} if error.applied else {}
     return JSONResponse({"error": mended(str(error)), **also}, error.status)
@@ -210,8 +210,8 @@ async def run(conversation: SharedConversation, language: str, code: str) -> lis
     """Run code in the conversation's kernel, after the current answer, and return its outputs.
 
     Raises:
-        Rejected: code waits for its `go`, or this was stopped before it ran.
-        Refused, TerpError: nothing runs the language, or too much waits.
+        Rejected: other code waits for its `go`, or this code was stopped before it ran.
+        Refused, TerpError: no kernel runs the language, or too many turns wait.
     """
     listening = await conversation.shared.opened()
     served = listening.served
@@ -234,7 +234,7 @@ async def run(conversation: SharedConversation, language: str, code: str) -> lis
 
 
 def _joined(pieces: list[Piece]) -> list[Piece]:
-    """The pieces, with those of the console that follow one another as one."""
+    """Return the pieces, with consecutive console pieces joined."""
     joined: list[Piece] = []
     for piece in pieces:
         if joined and piece.type == "console" and joined[-1].type == "console":

@@ -46,7 +46,7 @@ class InterpreterServer:
 
     @property
     def host(self) -> str:
-        """The address on which it listens. What others can reach needs a key."""
+        """The address on which it listens. One that other machines can reach needs a key."""
         return self._names.host
 
     @host.setter
@@ -55,7 +55,7 @@ class InterpreterServer:
 
     @property
     def port(self) -> int:
-        """The port; 0 takes a free one, which stands here while it runs."""
+        """The port; 0 chooses a free one, which this returns while the server runs."""
         return self._names.port
 
     @port.setter
@@ -72,7 +72,7 @@ class InterpreterServer:
         self._compat.entrance.authenticate = decide
 
     def run(self, host: str | None = None, port: int | None = None, retries: int = 5) -> None:
-        """Serve until a signal, or `stop`, ends it. A port that is taken is tried so many times.
+        """Serve until a signal or `stop`. If the port is taken, `retries` attempts are made.
 
         Raises:
             SettingsError: it cannot listen there.
@@ -89,12 +89,12 @@ class InterpreterServer:
                 time.sleep(_PAUSE_S)
 
     def stop(self) -> None:
-        """Let `run` return; also from another thread."""
+        """Make `run` return; can be called from another thread."""
         if self._running is not None:
             self._running.should_exit = True
 
     async def aclose(self) -> None:
-        """Save and close the session, where it was used without `run`."""
+        """Save and close the session, if it was used without `run`."""
         await self._sessions.aclose()
 
     async def _serve(self, taken: socket) -> None:
@@ -122,7 +122,7 @@ class InterpreterServer:
 
 
 class Server(InterpreterServer):
-    """The server of an interpreter, made again for another address."""
+    """The server of an interpreter, created again when its address changes."""
 
     DEFAULT_HOST, DEFAULT_PORT = DEFAULT_HOST, DEFAULT_PORT
 

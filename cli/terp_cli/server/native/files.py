@@ -31,7 +31,7 @@ Wanted = Annotated[str, Header(alias="Range")]
 
 
 class _AnyPath(PathConvertor):
-    """A path, in which a name may have a line feed as well."""
+    """Path converter that also accepts line feeds in names."""
 
     regex = r"[\s\S]*"
 

@@ -292,7 +292,7 @@ async def _take(socket: WebSocket, served: Served, outgoing: Outgoing) -> None:
 
 
 async def _done(served: Served, frame: dict[str, Any]) -> dict[str, Any]:
-    """Do what a frame asks for; what came of it, or why not."""
+    """Run the request in a frame; return its result or its error."""
     served.heard()
     rest = {name: value for name, value in frame.items() if name not in ("do", "id")}
     doing = _DOINGS.get(str(frame.get("do")))

@@ -48,7 +48,7 @@ _STATUSES: Mapping[StopReason, int] = {
 
 @dataclass(frozen=True, slots=True)
 class AnswerDelta:
-    """A piece of the answer, or of what the model thought before it."""
+    """A piece of the answer, or of the reasoning before it."""
 
     text: str
     thought: bool = False
@@ -56,7 +56,7 @@ class AnswerDelta:
 
 @dataclass(frozen=True, slots=True)
 class AnswerEnded:
-    """The answer is complete. Last, unless it fails."""
+    """The answer is complete. Comes last, unless the answer fails."""
 
     reason: FinishReason
     calls: Sequence[ToolCall] = ()
@@ -67,9 +67,9 @@ Piece = AnswerDelta | AnswerEnded
 
 @dataclass
 class ChatAnswer:
-    """The answer to one request. Its pieces are to be had once; closing them early stops the turn.
+    """The answer to one request. Its pieces can be iterated once; closing them early stops the turn.
 
-    `untold` is what of the request's past the session does not know yet.
+    `untold` are the past messages of the request that are new to the session.
     """
 
     thread: Thread
@@ -84,7 +84,7 @@ class ChatAnswer:
     _finished: TurnFinished | None = None
 
     async def pieces(self) -> AsyncGenerator[Piece, None]:
-        """The answer as it comes.
+        """Yield the answer as it comes.
 
         Raises:
             Refused: the turn has failed, or cannot begin.
@@ -105,7 +105,7 @@ class ChatAnswer:
                 await served.end_turn()
 
     def _begun(self) -> ServedTurn:
-        """The turn that answers: a new one, or that which waits for what was said."""
+        """Return the turn that answers: a new one, or the one that waits for this message."""
         served, text, paused = self.thread.served, self.said.new.text, self.thread.paused
         if paused is not None and is_yes(text) and self._has_run_already(paused):
             # What came of it is asked for; to the model, a "yes" would mean nothing.
@@ -121,7 +121,7 @@ class ChatAnswer:
                 return paused.turn
         if served.person.is_asked:
             raise RequestRefused(
-                409, "The session waits for an answer to what was not asked here.", code="busy"
+                409, "The session waits for the answer to a question that another client got.", code="busy"
             )
         self._after = 0
         return served.ask(self._asking())
@@ -140,7 +140,7 @@ class ChatAnswer:
 
     @property
     def _question(self) -> Open | None:
-        """The question that waits for the client; one that was just answered stays open for a moment."""
+        """Return the question that waits for the client, except one that was just answered."""
         return next((one for one in self.thread.served.questions.all() if one != self._answered), None)
 
     def _asking(self) -> Asking:
@@ -246,7 +246,7 @@ class ChatAnswer:
 
 
 def calls_left(messages: Sequence[Message], tools: Mapping[str, object]) -> Sequence[ToolCall]:
-    """The calls of the client's tools in the last reply."""
+    """Return the open calls of the client's tools in the last reply."""
     last = next((one for one in reversed(messages) if isinstance(one, Assistant)), None)
     named = [replace(call, name=tool.plain_name(call.name)) for call in (last.calls if last else ())]
     return [call for call in named if call.name in tools]
@@ -257,7 +257,7 @@ def _end(turn: ServedTurn, last: int) -> int:
 
 
 def _take_back(served: Served) -> None:
-    """Forget a turn that came to nothing: the client will say the same again."""
+    """Undo a turn without an answer: the client will send the same message again."""
     if served.turns.busy:
         return
     try:
@@ -277,7 +277,7 @@ def is_yes(text: str) -> bool:
 
 
 def question_text(served: Served, question: Open) -> str:
-    """The end of an answer that asks something."""
+    """Return the question as text, for the end of an answer."""
     asked = question.asked
     if asked.kind == "approval":
         return ASKS_TO_RUN
@@ -294,10 +294,10 @@ def question_text(served: Served, question: Open) -> str:
 
 
 def answer_question(served: Served, question: Open, text: str) -> None:
-    """Answer a question as it was shown. What is not "yes" declines code, with the text as the reason.
+    """Answer a question as it was shown. Any text but "yes" declines code, and is the reason.
 
     Raises:
-        Refused: it is answered already, or is about other code by now.
+        Refused: the question is answered already, or is now about other code.
     """
     asked, proposed = question.asked, question.proposed
     if proposed is not None:

@@ -1,4 +1,4 @@
-"""The bodies of OpenAI's interface. Fields that terp does nothing with are passed over: clients send many."""
+"""The bodies of OpenAI's interface. Fields that terp does not use are ignored: clients send many."""
 
 from typing import Annotated, Any, Literal
 
@@ -21,7 +21,7 @@ class FunctionCalled(Loose):
 
 
 class ChatToolCall(Loose):
-    """A call of one of the client's tools, as the answer before had it."""
+    """A call of one of the client's tools, copied from the previous answer."""
 
     id: str
     function: FunctionCalled
@@ -69,10 +69,10 @@ class AskingBody(Loose):
 
 
 class ChatBody(AskingBody):
-    """The conversation so far, whole, and how it is to be answered.
+    """The whole conversation so far, and the options of its answer.
 
-    `model` is "terp" for that of the server, or the name of another one. `metadata` may name the session as
-    `terp_session`.
+    `model` is "terp" for the server's model, or the name of another one. `metadata` may contain the session's
+    id as `terp_session`.
     """
 
     messages: Annotated[list[ChatMessage], Field(min_length=1)]
@@ -107,7 +107,7 @@ class EmbeddingsBody(Loose):
 
 
 class ModelInfo(BaseModel):
-    """A model that can be asked for."""
+    """A model that requests can name."""
 
     id: str
     object: Literal["model"] = "model"

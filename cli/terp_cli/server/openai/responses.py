@@ -1,4 +1,4 @@
-"""OpenAI's Responses: requests read as those of chat completions, and the same answers in other objects."""
+"""OpenAI's Responses API: requests are converted to chat completions, answers to response objects."""
 
 import secrets
 import time
@@ -21,7 +21,7 @@ _NOT_HERE = ("background", "conversation", "prompt")
 
 
 class ResponseBody(AskingBody):
-    """Items of a conversation, or those behind an earlier response, and how they are to be answered."""
+    """Items of a conversation, or those after an earlier response, and the options of the answer."""
 
     input: str | list[dict[str, Any]]
     instructions: str | None = None
@@ -36,10 +36,10 @@ class ResponseBody(AskingBody):
 
 
 def as_chat(wanted: ResponseBody, before: Sequence[ChatMessage]) -> ChatBody:
-    """The same request to chat completions, with the messages `before` its input.
+    """Convert the request to one of chat completions, with the messages `before` its input.
 
     Raises:
-        Refused: it holds what terp does not do.
+        Refused: it asks for something that terp does not support.
     """
     if named := [name for name in _NOT_HERE if getattr(wanted, name)]:
         raise RequestRefused(400, f"{named[0]} is not understood.", code="unsupported_parameter")
@@ -69,7 +69,7 @@ def as_chat(wanted: ResponseBody, before: Sequence[ChatMessage]) -> ChatBody:
 
 
 def _messages(items: Iterable[Mapping[str, Any]]) -> list[ChatMessage]:
-    """The messages that the items are: an answer and the calls behind it are one."""
+    """Return the items as messages; an answer and the calls after it are one message."""
     found: list[ChatMessage] = []
     for item in items:
         match item.get("type", "message"):
@@ -94,7 +94,7 @@ def _messages(items: Iterable[Mapping[str, Any]]) -> list[ChatMessage]:
 
 
 def _content(content: Any) -> Any:
-    """Parts of content as chat completions have them."""
+    """Convert parts of content to those of chat completions."""
     if not isinstance(content, list):
         return content
     return [
@@ -119,7 +119,7 @@ class Form:
 
     @property
     def message_id(self) -> str:
-        """The id of its message."""
+        """The id of the response's message."""
         return self.id.replace("resp_", "msg_")
 
     def response(
@@ -150,7 +150,7 @@ class Form:
         }
 
     def whole(self, sent: SentReply, used: Tally) -> dict[str, Any]:
-        """The response when it is complete."""
+        """Return the complete response."""
         text, ended = sent.text, sent.ended or AnswerEnded("stop")
         said = [self.message(text)] if text or not ended.calls else []
         output = [*said, *(called(call) for call in ended.calls)]
@@ -161,7 +161,7 @@ class Form:
         return self.response("completed", output, used)
 
     def message(self, text: str | None) -> dict[str, Any]:
-        """The message; None while it has no text yet."""
+        """Return the message; None while it has no text."""
         status = "in_progress" if text is None else "completed"
         content = [] if text is None else [part(text)]
         head = {"id": self.message_id, "type": "message", "role": "assistant"}
@@ -220,7 +220,7 @@ class ResponseStream(StreamReply):
         return b"event: %b\ndata: %b\n\n" % (event["type"].encode(), numbered)
 
     def opening(self) -> Iterator[Mapping[str, Any]]:
-        """It has begun."""
+        """Return the events for the start of the response."""
         for kind in ("created", "in_progress"):
             yield {"type": f"response.{kind}", "response": self.form.response("in_progress")}
 
@@ -238,12 +238,12 @@ class ResponseStream(StreamReply):
                     yield from _call_events(called(call), at)
 
     def closing(self) -> Iterator[Mapping[str, Any]]:
-        """It is complete."""
+        """Return the events for the completed response."""
         whole = self.form.whole(self.sent_reply, self.answer.used)
         yield {"type": f"response.{whole['status']}", "response": whole}
 
     def failure(self, refused: RequestRefused) -> Mapping[str, Any]:
-        """It has failed, once it had begun."""
+        """Return the event for a response that failed after its start."""
         error = {"code": "server_error", "message": refused.problem.message}
         return {"type": "response.failed", "response": self.form.response("failed", error=error)}
 

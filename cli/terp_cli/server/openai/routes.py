@@ -45,7 +45,7 @@ _VECTORS: dict[int | str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class _Asking:
-    """Finds the conversation of a request; `sign` gives the query with which the path of an output opens."""
+    """Finds the conversation of a request; `sign` returns a query that opens an output without token."""
 
     threads: Threads
     sign: Callable[[str], str]
@@ -82,11 +82,11 @@ def router(
     stateful: Stateful | None = None,
     sign: Callable[[str], str] = lambda _: "",
 ) -> APIRouter:
-    """The routes, below `/v1` and `/openai`.
+    """Return the routes below `/v1` and `/openai`.
 
-    `model` is the name of the server's own, `embed` asks its provider, and `sign` gives the query with which
-    the path of an output opens without the token. With `stateful` what is below
-    `/openai` is one conversation of all clients, as Open Interpreter has it.
+    `model` is the server's own model, `embed` calls its provider, and `sign` returns the query that opens the
+    path of an output without the token. With `stateful`, all requests below `/openai` belong to one
+    conversation, as in Open Interpreter.
     """
     routes = APIRouter(tags=["openai"])
     asking = _Asking(Threads(sessions), sign)
@@ -114,7 +114,7 @@ def router(
 
     @routes.post("/v1/embeddings", responses=_VECTORS, response_class=Response)
     async def embeddings(wanted: forms.EmbeddingsBody) -> Response:
-        """Pass texts on to the model's provider; 501 where it has no embeddings."""
+        """Pass texts on to the model's provider; 501 if it has no embeddings."""
         if embed is None:
             raise RequestRefused(501, "This server passes no embeddings on.", code="no_embeddings")
         if wanted.model == OWN_MODEL:
@@ -209,7 +209,7 @@ class Embedder:
         """Return the provider's embeddings.
 
         Raises:
-            Refused: it does not answer as it should.
+            Refused: the provider does not answer as expected.
         """
         try:
             return await embeddings(request, self.settings, self.environ, self.api_key)

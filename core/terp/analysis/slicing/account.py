@@ -265,7 +265,7 @@ def _targets(target: ast.expr) -> Iterator[str]:
 
 
 def _modules(statement: ast.stmt) -> dict[str, str]:
-    """The full names of what a statement imports, by the names that it gets."""
+    """Return the full names of a statement's imports, by the names that they get."""
     match statement:
         case ast.Import(names=names):
             return {

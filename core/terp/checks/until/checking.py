@@ -199,7 +199,7 @@ def _of_touched(result: CheckResult) -> str:
 
 
 def _options(names: Sequence[str]) -> str:
-    """The options with which the user would allow changes of files."""
+    """Return the options with which the user would allow changes of files."""
     return " ".join(f"--until-protect '{FREE}{name}'" for name in names[:_SHOWN])
 
 

@@ -172,7 +172,7 @@ class AttachedKernel(Connection):
             return KernelStartFailed(self.gone.result(), "/attach NAME takes another one.")
         return KernelStartFailed(
             f"The kernel of {file.title} has not answered for {seconds:.0f} s: it runs other code.",
-            f"Try again when that is over. If it does nothing, the key in {file.path} is not its own.",
+            f"Try again when that is over. If it is idle, the key in {file.path} is wrong.",
         )
 
     def _received(self, channel: str, message: Message) -> None:

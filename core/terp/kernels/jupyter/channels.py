@@ -56,7 +56,7 @@ class Dispatcher:
 
 
 async def give_way(size: int) -> None:
-    """Let other tasks consume earlier messages before a message of `size` bytes is decoded.
+    """Let other tasks handle earlier messages before a message of `size` bytes is decoded.
 
     Otherwise a flood of output is in memory as bytes and as text, and once more as joined text.
     """
@@ -206,7 +206,7 @@ class Connection(ABC):
 
     @abstractmethod
     async def interrupt(self) -> None:
-        """Ask the code to stop, in the way that the kernel supports."""
+        """Interrupt the code, in the way that the kernel supports."""
 
     async def stack(self) -> str:
         """Return the stack of the code, as faulthandler writes it; "" if it is not available at once.

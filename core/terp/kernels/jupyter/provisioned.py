@@ -58,7 +58,7 @@ class ProvisionedKernel(StartedKernel):
         name, words = self._named.name, self._quoted_log()
         if self.gone.done():
             return KernelStartFailed(
-                f"The kernel of the provisioner '{name}' did not come up. {self.gone.result()}{words}"
+                f"The kernel of the provisioner '{name}' did not start. {self.gone.result()}{words}"
             )
         return KernelStartFailed(
             f"The kernel of the provisioner '{name}' did not answer within {seconds:.0f} s.{words}",
@@ -113,14 +113,14 @@ def found_class(name: str) -> type[KernelProvisionerBase]:
     if name not in installed.names:
         raise KernelStartFailed(
             f"There is no kernel provisioner '{name}'. Installed are: {', '.join(sorted(installed.names))}.",
-            f"Install the package that brings it, with `{sys.executable} -m pip install …`.",
+            f"Install the package that provides it, with `{sys.executable} -m pip install …`.",
         )
     try:
         kind: type[KernelProvisionerBase] = installed[name].load()
     except Exception as error:  # modules of another package may raise anything
         raise KernelStartFailed(
             f"The kernel provisioner '{name}' cannot be loaded: {type(error).__name__}: {error}",
-            "Install what it needs, or repair the package that brings it.",
+            "Install what it needs, or repair the package that provides it.",
         ) from error
     return kind
 

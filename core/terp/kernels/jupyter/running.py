@@ -36,7 +36,7 @@ _TRIES = 5
 class RunningKernel:
     """One life of a kernel. It begins with `start`, and cannot be used after `gone` is done.
 
-    `connector` has the code to run before the first cell; `unclaimed` gets output of no open request. `info`
+    `connector` has the code to run before the first cell; `unclaimed` gets output of no known request. `info`
     is the kernel's reply about itself, `cwd` its current working directory. It is `used` once code was sent
     to it, and `was_left` if it keeps running after terp has disconnected.
     """

@@ -91,7 +91,9 @@ class GatewayKernel(Connection):
             return
         if self._was_there and not self._ready:
             self.may_live = True
-            self._ended(f"The kernel at {self._api.gateway.host} was left alone.")
+            self._ended(
+                f"The kernel at {self._api.gateway.host} keeps running: it belongs to an earlier session."
+            )
             return
         host, problem = self._api.gateway.host, ""
         try:
@@ -115,7 +117,7 @@ class GatewayKernel(Connection):
             await asyncio.wait({self._watch})
         if self._wire is not None:
             await self._wire.close()
-        self._ended(f"The kernel at {self._api.gateway.host} was let go.")
+        self._ended(f"The kernel at {self._api.gateway.host} was disconnected.")
 
     def not_up(self, seconds: float) -> KernelStartFailed:
         """Return the error for a kernel that did not start."""
@@ -124,7 +126,7 @@ class GatewayKernel(Connection):
             return GatewayUnavailable(self.gone.result(), f"See the log of the gateway at {host}.")
         if self._was_there:
             return KernelStartFailed(
-                f"The kernel at {host} still runs code of before, and has not answered for {seconds:.0f} s.",
+                f"The kernel at {host} still runs earlier code, and has not answered for {seconds:.0f} s.",
                 "Try again later, or begin a new session.",
             )
         return KernelStartFailed(

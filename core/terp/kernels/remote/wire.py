@@ -155,7 +155,7 @@ class Wire:
         """Connect for the first time.
 
         Raises:
-            KernelStartFailed: the gateway does not let us, or does not answer.
+            KernelStartFailed: the gateway refused the connection, or does not answer.
         """
         self._socket = await self._connected()
         self._life = asyncio.create_task(self._live(self._socket))

@@ -40,7 +40,7 @@ class Bubblewrap(Tier):
 
     name: str = "bubblewrap"
     stands_between: bool = True
-    # Ports of another network namespace cannot be reached.
+    # Refuse TCP without network: ports of another network namespace cannot be reached.
     closes_ports: bool = True
 
     def wrap(self, command: ProcessCommand, policy: Policy) -> ProcessCommand:
@@ -115,7 +115,7 @@ def _needs_cover(path: str, places: Mapping[str, Kind]) -> bool:
 
 
 def _passages(path: str, places: Mapping[str, Kind]) -> list[str]:
-    """Return the folders between a path and its hidden parent; bubblewrap would make them writable."""
+    """Return the folders between a path and its hidden ancestor; bubblewrap creates them, writable."""
     between: list[str] = []
     for above in map(str, Path(path).parents):
         if above in places:

@@ -34,7 +34,9 @@ class Docker(Tier):
     def refuses(self, command: ProcessCommand, policy: Policy) -> str:
         """Refuse TCP: ports of a container are not reachable from outside."""
         return (
-            "It is reached over TCP, which a container keeps to itself." if command.transport == "tcp" else ""
+            "It listens on TCP ports, which cannot be reached in a container."
+            if command.transport == "tcp"
+            else ""
         )
 
     def wrap(self, command: ProcessCommand, policy: Policy) -> ProcessCommand:

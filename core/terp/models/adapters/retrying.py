@@ -24,9 +24,9 @@ NUDGES = (
 class RetryingModel(ModelWrapper):
     """Sends a request up to `retries` times more, each time after a longer wait.
 
-    A wait the provider asks for is kept to, up to a minute; one that is longer ends the request at once.
+    A wait that the provider requests is respected, up to a minute; a longer one fails the request at once.
     No code of a reply has run before the reply is complete, so the chunks of a failed one are void.
-    `sleep` and `chance` (a number from 0 to 1) are there to be replaced in tests.
+    `sleep` and `chance` (a number from 0 to 1) can be replaced in tests.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ def _in_words(seconds: float) -> str:
 
 
 class NudgingModel(ModelWrapper):
-    """Follows an empty reply, one with neither text nor calls, with a nudge; up to four times.
+    """Repeats a request after an empty reply (no text, no calls) with a nudge to answer; up to four times.
 
     The nudge is sent, but is no part of the conversation afterwards.
     """
@@ -130,10 +130,10 @@ def _is_empty(reply: Replied) -> bool:
 
 
 class FallingBackModel(ModelWrapper):
-    """Asks the first of several models, and the next one when that is unreachable or rate-limited for good.
+    """Uses the first of several models; switches to the next if that is unreachable or stays rate-limited.
 
-    Whatever had come of the failed reply is void, and no code of it has run. The model that answered is
-    asked from then on. `others` are opened when they are first wanted, and called by their names until then.
+    The received part of a failed reply is void, and no code of it has run. The model that answered is
+    used from then on. `others` are opened at their first use; until then they are names.
     """
 
     def __init__(self, first: Model, others: Sequence[tuple[str, Callable[[], Model]]]) -> None:
@@ -144,7 +144,7 @@ class FallingBackModel(ModelWrapper):
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
     ) -> AsyncGenerator[Chunk, None]:
-        """Yield one reply, with a `Retrying` before another model is asked.
+        """Yield one reply, with a `Retrying` before a switch to another model.
 
         Raises:
             ModelError: no model is left; the message names all failures.
@@ -175,7 +175,7 @@ class FallingBackModel(ModelWrapper):
         await before.aclose()
 
     def _readable(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """Return the messages, without what only the provider of an earlier model understands."""
+        """Return the messages without fields that only the provider of an earlier model understands."""
         if self._foreign is None or self._foreign not in messages:
             return messages
         end = len(messages) - list(reversed(messages)).index(self._foreign)

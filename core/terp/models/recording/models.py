@@ -1,4 +1,4 @@
-"""Models that write their calls down, and recordings that stand in for a model.
+"""Models whose calls are recorded, and recordings that replace a model.
 
 The form of the file is described in `recording.file`.
 """
@@ -20,11 +20,11 @@ ReplayMode = Literal["strict", "new", "sequence"]
 
 
 class RecordingModel(ModelWrapper):
-    """A model whose calls are written down as they succeed.
+    """A model whose successful calls are recorded.
 
-    What fails, or is broken off, is not recorded, but for a request that is too long. It belongs outermost,
-    around retries and the text fallback: then a recording does not depend on how the model was reached.
-    `sampling` is what the caller set the model to.
+    Failed and aborted calls are not recorded, except requests that are too long. It must be the outermost
+    wrapper, around retries and the text fallback: then a recording does not depend on the adapter.
+    `sampling` are the settings that change the replies.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class RecordingModel(ModelWrapper):
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
     ) -> AsyncGenerator[Chunk, None]:
-        """Send one request of the model behind.
+        """Send one request to the wrapped model, and record it.
 
         Raises:
             SettingsError: the recording cannot be written; before anything is sent.
@@ -60,12 +60,12 @@ class RecordingModel(ModelWrapper):
 class ReplayModel:
     """A recording in place of a model.
 
-    Modes: "strict" answers a request that was recorded and no other; the same request asked n times
-    gets the n-th of its replies. "new" passes what is not there on to `inner`, and records it.
-    "sequence" gives request n the n-th entry, whatever it says.
+    Modes: "strict" answers only recorded requests; the n-th equal request gets the n-th of its
+    replies. "new" sends other requests to `inner`, and records them.
+    "sequence" answers request n with the n-th entry, without comparing them.
 
     `name` is the model's name in requests; without one it is that of `inner` or of the recording.
-    `pace` is awaited between two chunks; without it a reply comes at once.
+    `pace` is awaited between two chunks; without it a reply comes without delay.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class ReplayModel:
         """Yield the recorded reply to a request.
 
         Raises:
-            RecordingMiss: there is none, and no model to ask.
+            RecordingMiss: there is no reply, and no model that could answer.
             ContextFull: the model could not read a request of this length.
         """
         sampling = {**self._sampling, **demanded(tools)}
@@ -123,7 +123,7 @@ class ReplayModel:
                 yield chunk
 
     async def aclose(self) -> None:
-        """Close the model behind, if there is one."""
+        """Close the wrapped model, if there is one."""
         if self._inner is not None:
             await self._inner.aclose()
 

@@ -1,7 +1,7 @@
 """The code inside a tool call's arguments, decoded while the model writes them.
 
-Only what can be shown without ever taking it back is decoded here: the string under `code` in a flat
-object, and code that is not in JSON at all. Every other shape is shown when it is complete and proposed,
+Only code that will not change any more is decoded here: the string under `code` in a flat
+object, and code that is not in JSON. Every other shape is shown when it is complete and proposed,
 because only `terp.models.tool.understand` decides the meaning of a call.
 
 Parsing all of the text again at every piece is quadratic, even with jiter (250 kB in pieces of
@@ -40,7 +40,7 @@ class CodePiece:
 
 
 class ArgumentsDecoder:
-    """Decodes the arguments of one call of the tool `name`, fed with them piece by piece.
+    """Decoder of the arguments of one call of the tool `name`, which come piece by piece.
 
     Cost grows linearly with the length of the arguments, whatever the size of the pieces.
     """

@@ -1,4 +1,4 @@
-"""Models that cannot call tools: code comes and goes in fenced blocks.
+"""Models that cannot call tools: code and results are exchanged in fenced blocks.
 
 Every block in a language that can run is a call, and all of a reply's blocks run, in their order: a
 later one may need what an earlier one defined, and each result shows the model what ran. The rules
@@ -20,7 +20,7 @@ from terp.text.fences import marks_around
 
 
 class TextFallback(ModelWrapper):
-    """A model that is offered tools until it refuses them, and asked for fenced blocks from then on.
+    """A model that gets tools until it refuses them; from then on fenced blocks are used.
 
     With `fenced` it is never offered any. A printed call of the tool, or of one of `functions`, is a call.
     A request without tools wants no code: blocks in its reply are text. A model that is asked for fenced
@@ -83,7 +83,7 @@ class TextFallback(ModelWrapper):
 
 
 def instruction(languages: Sequence[str]) -> str:
-    """Return the part of the system prompt about running code. Equal languages give equal text."""
+    """Return the part of the system prompt about running code. Equal languages result in equal text."""
     return (
         "You can run code on the user's machine. Write it as one fenced block, with the language after "
         "the opening fence, and then stop:\n\n"
@@ -102,10 +102,10 @@ def as_fenced_text(
     *,
     instruct: bool = True,
 ) -> list[Message]:
-    """Return the messages without calls and results: code in fences, and its output as the user's words.
+    """Return the messages without calls and results: code in fences, its output as messages of the user.
 
-    Messages of the user that come to stand side by side become one, because the templates of many
-    local models demand that the speakers take turns. `read` returns the code of a call; `instruct`
+    Consecutive messages of the user are joined, because the templates of many local models require
+    that roles alternate. `read` returns the code of a call; `instruct`
     adds the instruction.
     """
     written: list[Message] = []

@@ -74,9 +74,9 @@ class PrintedCalls:
         return closing.startswith(after)
 
     def calls(self, text: str) -> list[PrintedCall]:
-        """Return the calls that a whole reply consists of; none when it is anything else.
+        """Return the calls that a whole reply consists of; none if it is anything else.
 
-        A call that was cut off, or is broken, is one all the same: its reader reports that to the model.
+        A call that was cut off or is malformed is also returned: its reader reports the mistake to the model.
         """
         text = text[_end(_TOKENS, text) :]
         opened = self._opened(text)
@@ -227,7 +227,7 @@ def _ending(replied: Replied, reader: PrintedCalls, held: str, ids: Iterator[str
 
 
 class _HeldText:
-    """The beginning of a reply, kept back as long as it may become a call."""
+    """The beginning of a reply, held back as long as it may become a call."""
 
     def __init__(self, reader: PrintedCalls) -> None:
         self._reader = reader
@@ -249,7 +249,7 @@ class _HeldText:
         return "" if self._reader.may_become_calls("".join(self._pieces)) else self.release()
 
     def release(self) -> str:
-        """Return all that is held, for good."""
+        """Return all held text; nothing is held any more."""
         text = "".join(self._pieces)
         self._pieces, self._holding = [], False
         return text

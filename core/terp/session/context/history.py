@@ -24,7 +24,7 @@ class PastTurn:
 class Appended:
     """A message was added; the first of a turn comes with it.
 
-    `call_ids` are what events call the calls of an `Assistant`.
+    `call_ids` are the ids in events of the calls of an `Assistant`.
     """
 
     message: Message
@@ -143,7 +143,7 @@ class History:
             watch(change)
 
     def _restore_notes(self, gone: PastTurn) -> None:
-        """Let the notes that a removed turn had go with the next turn: they were true before it."""
+        """Attach the notes of a removed turn to the next turn: they are still true."""
         notes = self._sent_notes.pop((gone.number, gone.prompt), ())
         self.notes[:0] = [note for note in notes if note not in self.notes]
 

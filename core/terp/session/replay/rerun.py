@@ -20,7 +20,7 @@ _MOST_CHARS = 2_000
 class Rerun(SessionTask):
     """Repeats runs in order, each with the user's approval; ends with `TurnFinished`.
 
-    `as_kept` gives a text as the store has it: without secrets, so that what is kept compares with it.
+    `as_kept` redacts a text as the store does, so that it can be compared with stored text.
     """
 
     runs: Sequence[LoggedRun]
@@ -74,7 +74,9 @@ class Rerun(SessionTask):
         call = Call(f"{RERUN}{self.parts.log.last}-{number}", run.language, run.code)
         if not is_whole(run):
             self._left_out += 1
-            self.parts.log.append(CodeRejected(call.id, f"run {number} held a secret, which was not kept."))
+            self.parts.log.append(
+                CodeRejected(call.id, f"run {number} contained a secret, which was not stored.")
+            )
             return
         kernel = self.parts.kernels.get(call.language)
         decision = await self.interrupts.guard(self.parts.proposals.decide(call, kernel))

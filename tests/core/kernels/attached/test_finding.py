@@ -138,7 +138,7 @@ async def test_a_wrong_key_is_told(
 ) -> None:
     path = tmp_path / "kernel-stolen.json"
     path.write_text(json.dumps({**json.loads(foreign.file.read_text()), "key": "guessed"}))
-    with pytest.raises(KernelStartFailed, match=r"lives and says nothing: .* has another key"):
+    with pytest.raises(KernelStartFailed, match=r"runs, but does not answer: .* has another key"):
         await find_attachment(str(path), environ, "/")
 
 
