@@ -75,8 +75,8 @@ class Drawing:
         """Paint the waiting rows, and below them the block that grows, unless this is `final`."""
         began = self._clock()
         rows, self._waiting = self._waiting, []
-        tail = [] if final else self.transcript.tail(self._screen.tail_rows)
-        self._screen.update(rows, tail, grows=self.transcript.grows)
+        tail, passing = ([], []) if final else self.transcript.unfinished(self._screen.tail_rows)
+        self._screen.update(rows, tail, passing, grows=self.transcript.grows)
         ended = self._clock()
         self._next_frame = ended + min(_SLOWEST_FRAME_S, max(_FRAME_S, 10 * (ended - began)))
 

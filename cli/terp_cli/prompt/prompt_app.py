@@ -168,6 +168,13 @@ class _Unseen(Processor):
         return Transformation([], source_to_display=lambda _: 0, display_to_source=lambda _: 0)
 
 
+class _PaintedApplication(Application[None]):
+    """Application whose screen is erased by the painter only, after a change of size too."""
+
+    def _on_resize(self) -> None:
+        self._redraw()
+
+
 class PromptApp:
     """The prompt at the bottom of the screen: messages in a REPL, and answers to questions at any time."""
 
@@ -202,7 +209,7 @@ class PromptApp:
         self._more = asyncio.Event()
         self._left = False
         self._typed_at = -_PAUSE_S
-        self._app: Application[None] = Application(
+        self._app = _PaintedApplication(
             create_dummy_layout(),
             style=Style.from_dict(_STYLE),
             input=source,

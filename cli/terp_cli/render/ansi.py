@@ -180,21 +180,28 @@ class TerminalScreen:
         return not (painter.live and writes_formulas(painter.out.encoding or "utf-8"))
 
     def update(
-        self, finished: Sequence[Text | Graphic], tail: Sequence[Text] = (), *, grows: bool = False
+        self,
+        finished: Sequence[Text | Graphic],
+        tail: Sequence[Text] = (),
+        passing: Sequence[Text] = (),
+        *,
+        grows: bool = False,
     ) -> None:
-        """Append `finished`, show `tail`; write once, or not at all if nothing changed.
+        """Append `finished`, show `tail` and `passing`; write once, or not at all if nothing changed.
 
-        `grows`: the block of the tail is not complete.
+        The rows of the tail become final with little change. `grows`: their block is not complete.
         """
         rows: list[Row | Graphic] = [
             self._palette.row(row) if isinstance(row, Text) else row for row in finished
         ]
-        # One row of a tail is one row of the screen, or moving up in it would miss.
-        fitting = [row for text in tail for row in fold(text, self.width)] if self.tail_rows else []
-        shown = [self._palette.row(text) for text in fitting[-self.tail_rows :]]
-        self._painter.update(rows, shown, grows=grows)
+        self._painter.update(rows, self._live(tail), self._live(passing), grows=grows)
 
     def aside(self, rows: Sequence[Text]) -> bool:
         """Show rows below a block that grows, and append them after it; return False if there is no room."""
         fitting = (part for row in rows for part in wrapped(row, self.width))
         return self._painter.aside([self._palette.row(part) for part in fitting])
+
+    def _live(self, rows: Sequence[Text]) -> list[Row]:
+        # One row of a tail is one row of the screen, or moving up in it would miss.
+        fitting = [part for row in rows for part in fold(row, self.width)] if self.tail_rows else []
+        return [self._palette.row(part) for part in fitting[-self.tail_rows :]]

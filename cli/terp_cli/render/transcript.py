@@ -25,6 +25,7 @@ from terp_cli.terminal.sanitise import one_line, readable
 
 # The header, a folding row, the effects and the question take so many rows of the screen.
 _ROWS_BELOW, _FEWEST_ROWS = 10, 6
+_MOST_PASSING = 12
 
 Waiting = (
     on.ModelCalled | on.ModelRetrying | on.Progress | on.Asked | on.KernelChanged | on.CheckStarted
@@ -169,15 +170,21 @@ class DrawnTranscript:
 
     def tail(self, limit: int) -> list[Text]:
         """Return at most `limit` unfinished rows, the status line last."""
+        rows, passing = self.unfinished(limit)
+        return [*rows, *passing]
+
+    def unfinished(self, limit: int) -> tuple[list[Text], list[Text]]:
+        """Return the rows of the growing block, and those below that never become final; at most `limit`."""
         if limit < 1:
-            return []
+            return [], []
         status = self._status.rows(self._clock())
         left = limit - len(status) - 1 if status else limit
-        rows = self._part.tail(left) if self._part and left > 0 and limit > 2 else []
-        if not status:
-            return rows
-        gap = [Text()] if not self._spaced or rows else []
-        return [*rows, *gap, *status][-limit:]
+        passes = isinstance(self._part, FoldedReasoning | OutputStream)
+        most = min(left, _MOST_PASSING) if passes else left
+        rows = self._part.tail(most) if self._part and left > 0 and limit > 2 else []
+        gap = [Text()] if status and (not self._spaced or rows) else []
+        below = [*gap, *status][-limit:]
+        return ([], [*rows, *below]) if passes else (rows, below)
 
     def rest(self) -> list[Drawn]:
         """Return all held rows. Called when another block follows, or the turn is over."""

@@ -21,7 +21,7 @@ _QUOTE = re.compile(r" {0,3}> ?")
 # As deep as quotes are taken apart as they stream; the parser knows twenty levels.
 _DEEPEST_QUOTE = 8
 # A line this long is looked at before it ends, whenever it has grown by as much again.
-_LONG_LINE = 512
+_LONG_LINE = 128
 
 
 class MarkdownStream:
