@@ -110,7 +110,12 @@ def thirds(text: str) -> list[str]:
 
 def last_word(text: str) -> str:
     """The last whole word of a text."""
-    return re.findall(r"q\d\d\dz", text)[-1]
+    return str(re.findall(r"q\d\d\dz", text)[-1])
+
+
+def is_shown(word: str) -> Callable[[str], bool]:
+    """A condition on what the screen shows."""
+    return lambda shown: word in shown
 
 
 @pytest.mark.parametrize(("text", "sizes"), CHANGES)
@@ -125,6 +130,6 @@ def test_each_word_of_a_reply_stands_once(
         tmux("send-keys", "go", "Enter", "typed ahead")
         for number, (part, size) in enumerate(zip(parts, [*sizes, (100, 30)], strict=True)):
             reply.open(number)
-            shown = tmux.wait(lambda shown, part=part: last_word(part) in shown)
+            shown = tmux.wait(is_shown(last_word(part)))
             tmux.resize(size)
     assert re.findall(r"q\d\d\dz", shown) == WORDS
