@@ -17,6 +17,7 @@ from terp.models.adapters.routing import doubt
 from terp.models.building import with_found_model, with_offered_model
 from terp.person import AutoRun, Choice, Decline, Nobody, Option, Person
 from terp.secrets.keys import with_keys
+from terp.session.attaching import found_for
 from terp.session.attachments import attach, attach_elsewhere, text_room, with_attachments
 from terp.session.downloading import downloaded, is_address
 from terp.session.emitting import Emission
@@ -126,6 +127,8 @@ async def conversed(
         # A terminal that is drawn on may have no keyboard.
         person = AutoRun(person) if settings.auto_run else person or Nobody()
     if not (settings.model or settings.replay):
+        # A mistake in the name of a kernel is reported before a model is looked for.
+        await found_for(settings, call.environ, str(given.cwd))
         settings = await _with_model(call, settings, person)
     if not call.stays:
         # Its answer is all there is: it must not end before its code.
