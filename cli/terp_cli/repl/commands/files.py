@@ -8,6 +8,7 @@ from typing import cast
 
 from terp.analysis.effects.cells import effects_of
 from terp.errors import TerpError
+from terp.events.changes import size_text
 from terp.events.kernel import Variable
 from terp.kernels.jupyter.local import LocalKernels
 from terp.opening.session import limits_of
@@ -22,7 +23,7 @@ from terp.store.export.writing import FORMATS, Format, write_new, write_story
 from terp.store.export.writing import export as write_session
 from terp.store.saved_messages import MessagesUnreadable, from_json, to_json
 from terp.text.paths import typed_path
-from terp_cli.repl.commands.rows import counted, size_of
+from terp.text.plain import counted
 from terp_cli.repl.commands.table import misused, unquoted
 from terp_cli.repl.context import ReplContext
 
@@ -62,7 +63,7 @@ async def _exported(context: ReplContext, format_: str, path: str) -> None:
         redactor=_redactor(context),
         distributions=lambda: distributions_of(find_python(context.settings.python, environ).path),
     )
-    context.say(f"{written} ({size_of(written.stat().st_size)})")
+    context.say(f"{written} ({size_text(written.stat().st_size)})")
 
 
 async def save_message(context: ReplContext, path: str) -> None:
@@ -73,7 +74,7 @@ async def save_message(context: ReplContext, path: str) -> None:
         return
     text = to_json(messages, _redactor(context))
     written = write_new(place_in(context, path or _MESSAGES), text.encode("utf-8", "replace"))
-    size = size_of(written.stat().st_size)
+    size = size_text(written.stat().st_size)
     context.say(f"{written} ({counted(len(messages), 'message')}, {size})")
 
 
@@ -137,7 +138,7 @@ async def save(context: ReplContext, argument: str) -> None:
     cut = await _cut(context, names)
     written = await asyncio.to_thread(_written, context, cut, format_, place_in(context, path))
     context.say(
-        f"{written} ({size_of(written.stat().st_size)}): {len(cut.runs)} of {counted(cut.of, 'run')}"
+        f"{written} ({size_text(written.stat().st_size)}): {len(cut.runs)} of {counted(cut.of, 'run')}"
         + (f", kept for {', '.join(names)}." if names else ", kept for what was shown last.")
     )
     unread = [f"run {run.number} ({one.why})" for run, one in zip(cut.runs, cut.kept, strict=True) if one.why]
