@@ -17,7 +17,7 @@ from terp.secrets.known_secrets import Secrets
 from terp.secrets.redactor import Redactor
 from terp.session.context.namespaces import Namespaces
 from terp.store.export.saving import KeptCode, cut_story, differences, script_differences, with_dependencies
-from terp.store.export.script import distributions_of
+from terp.store.export.script import Distributions, distributions_of
 from terp.store.export.story import redacted, story_of
 from terp.store.export.writing import FORMATS, Format, write_new, write_story
 from terp.store.export.writing import export as write_session
@@ -52,7 +52,7 @@ async def markdown(context: ReplContext, path: str) -> None:
 
 
 async def _exported(context: ReplContext, format_: str, path: str) -> None:
-    session, environ = context.session, context.environ
+    session = context.session
     records = session.log.since(0)
     written = await asyncio.to_thread(
         write_session,
@@ -61,7 +61,7 @@ async def _exported(context: ReplContext, format_: str, path: str) -> None:
         cast("Format", format_),
         place_in(context, path),
         redactor=_redactor(context),
-        distributions=lambda: distributions_of(find_python(context.settings.python, environ).path),
+        distributions=lambda: _distributions(context),
     )
     context.say(f"{written} ({size_text(written.stat().st_size)})")
 
@@ -100,6 +100,14 @@ def _redactor(context: ReplContext) -> Redactor:
     """Return the redactor of this session's secrets."""
     secrets = context.session.resources.secrets or Secrets(context.environ, context.settings)
     return secrets.redactor()
+
+
+def _distributions(context: ReplContext) -> Distributions:
+    """Return the distributions of the Python that runs the code here; else of the configured one."""
+    kernels = context.session.kernels
+    if isinstance(kernels, LocalKernels):
+        return distributions_of(kernels.python.path)
+    return distributions_of(find_python(context.settings.python, context.environ).path)
 
 
 def place_in(context: ReplContext, path: str) -> Path:
@@ -207,7 +215,7 @@ async def _cut(context: ReplContext, names: Sequence[str]) -> KeptCode:
 
 
 def _written(context: ReplContext, cut: KeptCode, format_: str, target: Path) -> Path:
-    known = distributions_of(find_python(context.settings.python, context.environ).path)
+    known = _distributions(context)
     story = redacted(cut.story, _redactor(context))
     if format_ == "ipynb":
         story = with_dependencies(story, known)
