@@ -135,7 +135,7 @@ async def begin_turn(served: Served, prompt: str, files: Sequence[str]) -> Serve
     """Have a prompt answered, with files of the session.
 
     Raises:
-        Refused: there is nothing to ask, a file is not there, or too many turns wait.
+        RequestRefused: there is nothing to ask, a file is not there, or too many turns wait.
         AttachmentError: a file cannot be attached.
     """
     if not (prompt.strip() or files):
@@ -149,7 +149,7 @@ def resume_turn(served: Served) -> ServedTurn:
     """Continue the turn that was waiting when the session ended.
 
     Raises:
-        Refused: none did, or its code was answered since.
+        RequestRefused: none did, or its code was answered since.
     """
     if not served.session.pending:
         raise RequestRefused(409, "No code of this session waits for an answer.", code="not_waiting")

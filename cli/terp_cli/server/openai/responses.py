@@ -39,7 +39,7 @@ def as_chat(wanted: ResponseBody, before: Sequence[ChatMessage]) -> ChatBody:
     """Convert the request to one of chat completions, with the messages `before` its input.
 
     Raises:
-        Refused: it asks for something that terp does not support.
+        RequestRefused: it asks for something that terp does not support.
     """
     if named := [name for name in _NOT_HERE if getattr(wanted, name)]:
         raise RequestRefused(400, f"{named[0]} is not understood.", code="unsupported_parameter")
