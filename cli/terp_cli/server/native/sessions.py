@@ -21,6 +21,7 @@ from terp.events.wire import schema
 from terp.person import Decline, Run
 from terp.session.attachments import attach, with_attachments
 from terp.session.session import Session
+from terp_cli.server.access import POLICY
 from terp_cli.server.connections import ServerLimits
 from terp_cli.server.failures import ErrorDetail, RequestRefused, documented
 from terp_cli.server.following import EventStream, Outgoing, batches, until_one_ends
@@ -238,7 +239,8 @@ def decided(decision: forms.CodeDecision) -> Run | Decline:
     return Decline(decision.reason, stop=decision.stop)
 
 
-_ENDED, _REFUSED, _WRONG = 1001, 1008, 1007
+# RFC 6455: the session is gone, and a frame that is not JSON.
+_ENDED, _WRONG = 1001, 1007
 Form = TypeVar("Form", bound=forms.Sent)
 Doing = Callable[[Served, dict[str, Any]], Awaitable[dict[str, Any]]]
 
@@ -256,7 +258,7 @@ def socket_router(sessions: Sessions) -> APIRouter:
             with served.follows():
                 await _talked(socket, served, after, sessions.limits)
         except RequestRefused as refused:
-            await socket.close(_REFUSED, refused.problem.code)
+            await socket.close(POLICY, refused.problem.code)
 
     return routes
 

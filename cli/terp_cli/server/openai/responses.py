@@ -230,6 +230,9 @@ class ResponseStream(StreamReply):
             case AnswerDelta(text=text, thought=False):
                 yield from self._message_begins()
                 yield self._of_text("output_text.delta", delta=text, logprobs=[])
+            case AnswerDelta():
+                # Reasoning would need a separate item before the message.
+                return
             case AnswerEnded(calls=calls):
                 if not calls:
                     yield from self._message_begins()
