@@ -43,7 +43,9 @@ def printed_by(example: str, server: Loopback, home: Path) -> str:
         "OPENAI_API_KEY": "unused",
     }
     command = [sys.executable, "-c", example]
-    return subprocess.run(command, env=env, cwd=home, capture_output=True, text=True, check=True).stdout
+    ran = subprocess.run(command, env=env, cwd=home, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
 
 
 @pytest.mark.parametrize("number", range(len(EXAMPLES)))

@@ -83,7 +83,7 @@ class LineCompleter(Completer):
         return self._files
 
     @staticmethod
-    async def _patiently(waited: "Awaitable[Sequence[T]]") -> "Sequence[T]":
+    async def _patiently(waited: Awaitable[Sequence[T]]) -> Sequence[T]:
         with suppress(TimeoutError):
             return await asyncio.wait_for(waited, _PATIENCE_S)
         return ()

@@ -69,7 +69,7 @@ class MessageLine:
             enable_history_search=False,
         )
         self.leaving = False
-        self.is_for(host)
+        self.use_host(host)
         self._entered = entered
         self._take_back = take_back
         self._leave = leave
@@ -104,7 +104,7 @@ class MessageLine:
             ]
         )
 
-    def is_for(self, host: PromptHost) -> None:
+    def use_host(self, host: PromptHost) -> None:
         """Serve `host` from now on; the text on the line stays."""
         self._host = host
         self._history.without_secrets = host.without_secrets

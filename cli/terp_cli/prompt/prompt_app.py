@@ -255,7 +255,7 @@ class PromptApp:
         """
         self._host = host
         if self._message is not None:
-            self._message.is_for(host)
+            self._message.use_host(host)
             self.refresh()
             yield
             return
@@ -389,7 +389,6 @@ class PromptApp:
         now = asyncio.get_running_loop().time
         # There is no event for a key that is not pressed.
         while self._message and self._message.buffer.text and now() < self._typed_at + _PAUSE_S:  # noqa: ASYNC110
-            # There is no event for a key that is not pressed.
             await asyncio.sleep(self._typed_at + _PAUSE_S - now())
 
     @asynccontextmanager

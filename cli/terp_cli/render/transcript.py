@@ -329,7 +329,7 @@ class DrawnTranscript:
             self._begin("reasoning", self._reasoning())
         self._keep(cast("FoldedReasoning | PlainStream", self._part).feed(text))
 
-    def _reasoning(self) -> "FoldedReasoning | PlainStream":
+    def _reasoning(self) -> FoldedReasoning | PlainStream:
         if self._detail == "whole":
             return PlainStream(self._width, look.DIM)
         return FoldedReasoning(self._width, self._clock, shown=self._detail == "folded")

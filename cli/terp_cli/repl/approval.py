@@ -298,7 +298,7 @@ class TerminalPerson:
     def _letters(self) -> str:
         letters = self._broken(_LETTERS)
         left = self._typing.width - len(letters.rpartition("\n")[2]) - len(" › ")
-        return f"{letters}{' ' if left >= _ROOM else chr(10)}› "
+        return letters + (" › " if left >= _ROOM else "\n› ")
 
     def _broken(self, text: str) -> str:
         """Return lines of terp, broken between words."""

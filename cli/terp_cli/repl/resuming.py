@@ -135,7 +135,10 @@ def _picked(call: Invocation, catalogue: Catalogue) -> Path:
     entries = catalogue.listed() if everywhere else here
     if not entries:
         raise SettingsError(["there are no sessions to resume."])
-    say = lambda line: call.notes.write(f"{line}\n")  # noqa: E731
+
+    def say(line: str) -> None:
+        call.notes.write(f"{line}\n")
+
     with call.typed_ahead.lent():
         entry = pick(entries, _typed(call), say, all_directories=everywhere)
     if entry is None:

@@ -30,7 +30,7 @@ def served_file(descriptor: int, name: str, wanted: str, media_type: str) -> Str
     """Return the response for an open file, or for the range in a `Range` header; it closes the file.
 
     Raises:
-        Refused: the file has no such range.
+        RequestRefused: the file has no such range.
     """
     try:
         size = os.fstat(descriptor).st_size

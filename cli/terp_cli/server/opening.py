@@ -185,14 +185,14 @@ class Opener(Protocol):
         """Open a new session.
 
         Raises:
-            Refused, TerpError: the request cannot be fulfilled.
+            RequestRefused, TerpError: the request cannot be fulfilled.
         """
 
     async def stored(self, session: str, wishes: SessionRequest, person: Person) -> OpenedSession:
         """Resume the stored session with this id.
 
         Raises:
-            Refused, TerpError: there is none, it is open elsewhere, or the request cannot be fulfilled.
+            RequestRefused, TerpError: there is none, it is open elsewhere, or the request is refused.
         """
 
 

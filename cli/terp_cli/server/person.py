@@ -179,7 +179,7 @@ class OpenQuestions:
         """Answer the question about the code of a call that has this digest.
 
         Raises:
-            Refused: no such code waits: it was answered, edited since, or never proposed here.
+            RequestRefused: no such code waits: it was answered, edited since, or never proposed here.
         """
         found = next((one for one in self.all() if one.proposed and one.proposed.call_id == call_id), None)
         if found is None or found.proposed is None:
@@ -202,7 +202,7 @@ class OpenQuestions:
         """Answer any other question: a line for input, yes or no, or the letter of a choice.
 
         Raises:
-            Refused: it is not open, or needs another kind of answer.
+            RequestRefused: it is not open, or needs another kind of answer.
         """
         asked = next((one.asked for one in self.all() if one.asked.question_id == question_id), None)
         if asked is None:

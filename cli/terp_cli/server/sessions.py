@@ -79,7 +79,7 @@ class Served:
         """Count a client as a subscriber during the block.
 
         Raises:
-            Refused: the limit of subscribers is reached.
+            RequestRefused: the limit of subscribers is reached.
         """
         if self.subscribers.following >= self._limits.watchers:
             raise RequestRefused(429, f"{self._limits.watchers} clients follow this session already.")
@@ -95,7 +95,7 @@ class Served:
         """Queue a turn.
 
         Raises:
-            Refused: too many turns wait.
+            RequestRefused: too many turns wait.
         """
         self._wake()
         return self.turns.ask(asking)
@@ -182,7 +182,7 @@ class Sessions:
         """Return the open session with this id, and note the call of its client.
 
         Raises:
-            Refused: there is no such session, or it is stored and not open.
+            RequestRefused: there is no such session, or it is stored and not open.
         """
         served = self._open.get(session)
         if served is not None:
@@ -201,7 +201,7 @@ class Sessions:
         """Open a new session.
 
         Raises:
-            Refused, TerpError: the limit is reached, or the request cannot be fulfilled.
+            RequestRefused, TerpError: the limit is reached, or the request cannot be fulfilled.
         """
         return await self._make(lambda person: self._opener.new(wishes, person), person_of)
 
@@ -211,7 +211,7 @@ class Sessions:
         """Return the session with this id; open it if it is not open.
 
         Raises:
-            Refused, TerpError: it does not exist, the limit is reached, or another process has it open.
+            RequestRefused, TerpError: it does not exist, the limit is reached, or it is open elsewhere.
         """
         if session in self._open:
             return self.get(session)
@@ -239,7 +239,7 @@ class Sessions:
         """Copy the present conversation and its files to a new session; return its id.
 
         Raises:
-            Refused, SessionError: a turn is running, or there is nothing to copy yet.
+            RequestRefused, SessionError: a turn is running, or there is nothing to copy yet.
         """
         served = self.get(session)
         if served.turns.busy:
@@ -252,7 +252,7 @@ class Sessions:
         """Close a session and remove it, with the files of its own directory.
 
         Raises:
-            Refused, SessionError: there is none, or another process has it open.
+            RequestRefused, SessionError: there is none, or another process has it open.
         """
         served = self._open.pop(session, None)
         if served is not None:
@@ -268,7 +268,7 @@ class Sessions:
         """Close a session; the conversation stays stored.
 
         Raises:
-            Refused: the session is not open.
+            RequestRefused: the session is not open.
         """
         self.get(session)
         await self._open.pop(session).aclose()
@@ -311,7 +311,7 @@ class Sessions:
         """Close the session that was idle for longest, if the limit of open sessions is reached.
 
         Raises:
-            Refused: no session is idle, or memory is short.
+            RequestRefused: no session is idle, or memory is short.
         """
         if self._closing:
             raise _ending()

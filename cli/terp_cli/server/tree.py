@@ -29,7 +29,7 @@ def parts_of(path: str, *, there: bool = False) -> Sequence[str]:
     """Split a path into names; if it is `there` (exists), any name that this system allows is valid.
 
     Raises:
-        Refused: a name leads out of the directory, is hidden, or is invalid on some system.
+        RequestRefused: a name leads out of the directory, is hidden, or is invalid on some system.
     """
     names = path.split("/")
     if len(names) > _DEPTH:
@@ -100,7 +100,7 @@ class Tree:
         """Return a file, open for reading.
 
         Raises:
-            Refused: there is no such file.
+            RequestRefused: there is no such file.
         """
         with self._folder_of(path, make=False) as (folder, name):
             return _open_file(folder, name, path)
@@ -109,7 +109,7 @@ class Tree:
         """Write `pieces` to the file at `path`, atomically; return its size.
 
         Raises:
-            Refused: the file cannot be written.
+            RequestRefused: the file cannot be written.
         """
         target = await anyio.to_thread.run_sync(_Target, self, path)
         try:
@@ -123,7 +123,7 @@ class Tree:
         """Remove a file.
 
         Raises:
-            Refused: there is none of this name.
+            RequestRefused: there is none of this name.
         """
         with self._folder_of(path, make=False) as (folder, name):
             os.close(_open_file(folder, name, path))

@@ -71,7 +71,7 @@ class Turns:
         """Queue a turn.
 
         Raises:
-            Refused: the limit of waiting turns is reached.
+            RequestRefused: the limit of waiting turns is reached.
         """
         if len(self._waiting) >= self._most_waiting:
             raise RequestRefused(429, f"{self._most_waiting} turns of this session wait already.")

@@ -33,7 +33,7 @@ class Workspaces:
         """Return the directory of a new session: a new one, or the requested one below the root.
 
         Raises:
-            Refused: it is not below the root, or not there.
+            RequestRefused: it is not below the root, or not there.
         """
         if not cwd:
             return make_private(self.work / session)
@@ -52,7 +52,7 @@ class Workspaces:
         """Return the directory of a resumed session.
 
         Raises:
-            Refused: it is gone, or never was one for clients.
+            RequestRefused: it is gone, or never was one for clients.
         """
         if not self.has(cwd):
             raise RequestRefused(404, f"There is no session {session}.")

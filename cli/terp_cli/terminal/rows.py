@@ -26,9 +26,9 @@ class Graphic:
 
 
 # Characters whose width every terminal agrees on and that never join with a neighbour.
-_NARROW = "[ -~\u00a0-\u00ac\u00ae-\u02ff\u0370-\u0482\u2010-\u2027\u2500-\u259f\u2801-\u28ff]*"
-_SINGLE = re.compile(_NARROW)
-_CERTAIN = re.compile(_NARROW[:-2] + "\u3041-\u3096\u4e00-\u9fff]*")
+_ONE_CELL = " -~\u00a0-\u00ac\u00ae-\u02ff\u0370-\u0482\u2010-\u2027\u2500-\u259f\u2801-\u28ff"
+_SINGLE = re.compile(f"[{_ONE_CELL}]*")
+_CERTAIN = re.compile(f"[{_ONE_CELL}\u3041-\u3096\u4e00-\u9fff]*")
 
 
 def width_of(text: str) -> int:
@@ -190,6 +190,7 @@ def _change(before: str, after: str) -> str:
         return "\x1b[m"
     if before and (_is_colour(before) and _is_colour(after)):
         return f"\x1b[{after}m"
+    # An empty parameter is a reset (ECMA-48, 8.3.117): it ends the style before.
     return f"\x1b[{';' if before else ''}{after}m"
 
 

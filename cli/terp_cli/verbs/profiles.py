@@ -21,8 +21,9 @@ from terp.settings.setting import table
 from terp.settings.sources import combine
 from terp.text.files import make_private
 from terp.text.paths import typed_path
+from terp.text.plain import counted
 from terp_cli.fronts.invocation import Invocation
-from terp_cli.repl.commands.rows import counted, shown
+from terp_cli.repl.commands.rows import shown
 from terp_cli.terminal.sanitise import one_line, readable
 
 _WIDTH = 80

@@ -25,9 +25,9 @@ from terp.store.places import Place, is_session, real_directory
 from terp.store.reading import read
 from terp.text.languages import known_languages
 from terp.text.paths import typed_path
+from terp.text.plain import counted
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.line.stopping import EXIT_CODES
-from terp_cli.repl.commands.rows import counted
 from terp_cli.repl.keeping import folder_of
 from terp_cli.terminal.sanitise import one_line, readable
 from terp_cli.verbs.run_code import SessionlessRunner, equip

@@ -19,10 +19,10 @@ from terp.store.places import real_directory
 from terp.store.reading import read
 from terp.store.saved_messages import MessagesUnreadable, from_json, import_messages
 from terp.text.paths import typed_path
+from terp.text.plain import counted
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.fronts.json import write_json
 from terp_cli.fronts.plain import PlainFront
-from terp_cli.repl.commands.rows import counted
 from terp_cli.repl.keeping import place_of
 from terp_cli.repl.resuming import row, title, when
 from terp_cli.terminal.sanitise import one_line, readable

@@ -17,7 +17,7 @@ _MOST_FILES = 8
 
 
 def delta_line(changes: Sequence[VariableChange], more: int = 0) -> str:
-    """Return the changes: `+df DataFrame 10 000×12 9.4 MB · ~model · −tmp`; "" when there are none.
+    """Return the changes: `+df DataFrame 10,000×12 9.4 MB · ~model · −tmp`; "" when there are none.
 
     The first dozen is named, and the rest counted.
     """
@@ -25,12 +25,12 @@ def delta_line(changes: Sequence[VariableChange], more: int = 0) -> str:
 
 
 def delta_words(changes: Sequence[VariableChange], more: int = 0) -> str:
-    """Return the same for a screen reader: `new df DataFrame 10 000×12; changed model; removed tmp`."""
+    """Return the same for a screen reader: `new df DataFrame 10,000×12; changed model; removed tmp`."""
     return "; ".join(_listed(changes, more, _WORDS))
 
 
 def shape_text(shape: Sequence[int]) -> str:
-    """Format a shape or length: `10 000×12`."""
+    """Format a shape or length: `10,000×12`."""
     return "×".join(f"{size:,}" for size in shape)
 
 

@@ -54,8 +54,8 @@ async def build_model(
 
     if not (settings.record or settings.replay):
         return await live()
-    from terp.models.recording.models import RecordingModel, ReplayMode, ReplayModel  # noqa: PLC0415  (as below)
-    from terp.secrets.redactor import Redactor  # noqa: PLC0415
+    from terp.models.recording.models import RecordingModel, ReplayMode, ReplayModel  # noqa: PLC0415  (few sessions record)
+    from terp.secrets.redactor import Redactor  # noqa: PLC0415  (see above)
 
     redactor = Redactor(
         secrets=Secrets(environ, settings, api_key).redactor().secrets,
@@ -84,7 +84,7 @@ async def with_offered_model(
         ModelError: the server cannot be reached, or refuses the key.
         SettingsError: it lists no model, or several and none was chosen.
     """
-    from terp.models.adapters.discovery import offered_models  # noqa: PLC0415  (see above)
+    from terp.models.adapters.discovery import offered_models  # noqa: PLC0415  (most name a model)
 
     names = await offered_models(options_of(settings, api_key), environ)
     chosen = names[0] if len(names) == 1 else await choose(names) if choose else ""
@@ -103,7 +103,7 @@ async def with_found_model(settings: Settings, environ: Mapping[str, str], perso
     Raises:
         NoModel: none is found, or the user declines the one found.
     """
-    from terp.models.adapters.discovery import find_model  # noqa: PLC0415  # only who names none pays for it
+    from terp.models.adapters.discovery import find_model  # noqa: PLC0415  (see above)
 
     # With discover: local the user has agreed to the servers of this machine.
     only_local = settings.discover == "local"
@@ -221,9 +221,9 @@ def open_adapter(options: ModelOptions, *, environ: Mapping[str, str] | None = N
     """Return the adapter for a model, without retries."""
     found = route(options, os.environ if environ is None else environ)
     if found.adapter == "direct":
-        from terp.models.adapters.openai_compatible import OpenAICompatible  # noqa: PLC0415 — as below
+        from terp.models.adapters.openai_compatible import OpenAICompatible  # noqa: PLC0415  (only one of the two is needed)
 
         return OpenAICompatible(found, options)
-    from terp.models.adapters.litellm_adapter import LiteLLM  # noqa: PLC0415 — only one of the two is needed
+    from terp.models.adapters.litellm_adapter import LiteLLM  # noqa: PLC0415  (see above)
 
     return LiteLLM(found, options)

@@ -127,7 +127,7 @@ class Opening:
             session.dialog.notify(line)
         return session
 
-    def _place(self) -> "Place":
+    def _place(self) -> Place:
         if self._keep is False:
             return Place(new_folder(self._places.sessions))
         if not isinstance(self._keep, bool | str | Path):

@@ -68,10 +68,9 @@ class Failures:
             self._note("malformed")
         self._malformed = False
 
-    def _note(self, what: object) -> int:
+    def _note(self, what: object) -> None:
         self._count = self._count + 1 if what == self._last else 1
         self._last = what
-        return self._count if what is not None else 0
 
     @property
     def exhausted(self) -> bool:

@@ -176,7 +176,7 @@ class _Reading:
         match name:
             case "usage_reported":
                 used = wire.from_json(_parsed(line))
-                assert isinstance(used, UsageReported), "it is called so"
+                assert isinstance(used, UsageReported), "the line names this event"
                 self.used = self.used.plus(used)
             case "model_called":
                 self.model = str(_parsed(line)["model"])

@@ -73,6 +73,11 @@ class Lines:
         return rest
 
 
+def counted(number: int, what: str) -> str:
+    """Return a number of things: `1 line`, `2,000 lines`."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def is_wordless(text: str) -> bool:
     """Return True if text is the default `repr` of an object: `<a.B object at 0x…>`."""
     return _WORDLESS.fullmatch(text) is not None

@@ -163,7 +163,7 @@ def test_a_flood_is_cut_and_says_by_how_much() -> None:
     flood = "".join(f"{number}\n" for number in range(1_000))
     lines = heard(printed(out.Text("stdout", flood)))
     assert (lines[0], lines[40:43], lines[-2:]) == (
-        "Output, 1000 lines:",
+        "Output, 1,000 lines:",
         ["39", "948 lines left out.", "988"],
         ["999", "Done in 500 ms."],
     )

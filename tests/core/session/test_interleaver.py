@@ -1,6 +1,7 @@
 """Work beside a generator: nothing that it raises is lost, and nothing of it is left behind."""
 
 import asyncio
+import inspect
 from collections.abc import AsyncGenerator
 
 import pytest
@@ -51,6 +52,7 @@ async def test_taking_back_ends_also_what_was_begun_first() -> None:
 
 @pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
 async def test_work_that_never_began_leaves_no_warning() -> None:
-    beside = Interleaver()
-    beside.begin(nothing())
+    beside, work = Interleaver(), nothing()
+    beside.begin(work)
     await beside.aclose()
+    assert inspect.getcoroutinestate(work) == inspect.CORO_CLOSED

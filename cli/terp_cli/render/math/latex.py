@@ -165,7 +165,7 @@ def delimited(reader: LatexReader, _: str) -> list[Atom]:
         inside += [Atom(plain(reader.next()), "punct"), *reader.sequence()]
     right = ""
     if reader.peek() == "\\right":
-        reader._at += 1
+        reader.next()
         right = reader.bracket()
     text = f"{left}{flat(inside)}{right}"
     if not any(atom.rows for atom in inside):

@@ -7,9 +7,10 @@ from typing import Any, assert_never
 
 from terp.events import error_text
 from terp.events.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
+from terp.text.plain import counted
 from terp_cli.render.output.html import LONGEST, MOST_ROWS, Grid, blocks
 from terp_cli.render.run_text import RunText
-from terp_cli.render.spoken.prose import SpokenProse, counted, table_lines
+from terp_cli.render.spoken.prose import SpokenProse, table_lines
 from terp_cli.terminal.sanitise import one_line, readable
 
 

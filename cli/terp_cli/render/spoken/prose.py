@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from markdown_it.tree import SyntaxTreeNode
 
+from terp.text.plain import counted
 from terp_cli.render.markdown.grammar import parse
 from terp_cli.render.markdown.inline import inline
 from terp_cli.render.markdown.tables import cells_of
@@ -79,11 +80,6 @@ def table_lines(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[st
     lines = [_row(number, header, row) for number, row in enumerate(rows[:MOST_ROWS], 1)]
     more = len(rows) - MOST_ROWS
     return [size, *lines, *([f"{counted(more, 'more row')}."] if more > 0 else [])]
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number of things: "1 line", "2 lines"."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _row(number: int, header: Sequence[str], row: Sequence[str]) -> str:

@@ -11,12 +11,13 @@ from terp import events as on
 from terp.events.changes import delta_words
 from terp.events.outputs import Output
 from terp.session.cost.budget import Tally
+from terp.text.plain import counted
 from terp_cli.render import words
 from terp_cli.render.output.output import Interruption
 from terp_cli.render.pieces import Pieces
 from terp_cli.render.sentences import effects_line, notable
 from terp_cli.render.spoken.output import SpokenOutput
-from terp_cli.render.spoken.prose import SpokenProse, code_lines, counted
+from terp_cli.render.spoken.prose import SpokenProse, code_lines
 from terp_cli.render.status import elapsed
 from terp_cli.terminal.sanitise import one_line, readable
 

@@ -21,10 +21,11 @@ from terp.session.context.namespaces import Namespaces
 from terp.store.export.story import Answer, Story, story_of
 from terp.store.export.words import output_text
 from terp.text.paths import typed_path
+from terp.text.plain import counted
 from terp_cli.fronts.listings import language_rows, tool_rows
 from terp_cli.render import look
 from terp_cli.render.status import elapsed
-from terp_cli.repl.commands.rows import columns, counted, size_of
+from terp_cli.repl.commands.rows import columns
 from terp_cli.repl.commands.table import misused, unquoted
 from terp_cli.repl.context import ReplContext
 from terp_cli.terminal.desktop import copied, open_file
@@ -58,7 +59,7 @@ async def variables(context: ReplContext, name: str) -> None:
         context.say(f"No variable's name holds '{name}'." if name else "There are no variables.")
 
 
-def _show_tables(context: ReplContext, tables: "Mapping[str, Sequence[Variable]]", *, titled: bool) -> None:
+def _show_tables(context: ReplContext, tables: Mapping[str, Sequence[Variable]], *, titled: bool) -> None:
     for language, found in tables.items():
         if titled:
             context.say(f"{language}:")
@@ -204,7 +205,7 @@ def numbered(runs: Sequence[LoggedRun], number: str, command: str) -> LoggedRun:
 def _summary(run: LoggedRun) -> str:
     pictures = sum(isinstance(output, Display) and bool(output.path) for output in run.outputs)
     size = _size(run)
-    parts = [size_of(size) if size else "", counted(pictures, "picture") if pictures else ""]
+    parts = [size_text(size) if size else "", counted(pictures, "picture") if pictures else ""]
     parts_text = ", ".join(part for part in parts if part) or "no output"
     return f"{parts_text}  {run.code.strip().splitlines()[0] if run.code.strip() else ''}"
 
@@ -341,7 +342,7 @@ async def open_shown(context: ReplContext, what: str) -> None:
 
 def runs_with_pictures(context: ReplContext, begun: str) -> list[str]:
     """The numbers of runs that have shown something, and begin like this."""
-    return [str(run.number) for run in _runs(context) if str(run.number).startswith(begun)]
+    return [str(run.number) for run in _runs_that_showed(context) if str(run.number).startswith(begun)]
 
 
 def _file(context: ReplContext, what: str) -> Path | None:
@@ -356,13 +357,13 @@ def _file(context: ReplContext, what: str) -> Path | None:
 
 
 def _saved(context: ReplContext, number: str) -> Path | None:
-    runs = [run for run in _runs(context) if not number or run.number == int(number)]
+    runs = [run for run in _runs_that_showed(context) if not number or run.number == int(number)]
     if number and not runs:
         raise misused("open", f"run '{number}' has shown no page and no picture that is still there.")
     return _paths(runs[-1])[-1] if runs else None
 
 
-def _runs(context: ReplContext) -> list[LoggedRun]:
+def _runs_that_showed(context: ReplContext) -> list[LoggedRun]:
     return [part for part in _story(context).parts if isinstance(part, LoggedRun) and _paths(part)]
 
 

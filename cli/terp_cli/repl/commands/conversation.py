@@ -10,7 +10,8 @@ from terp.kernels.jupyter.local import LocalKernels
 from terp.session.context.history import PastTurn
 from terp.session.context.namespaces import Namespaces
 from terp.store.catalogue import SessionEntry
-from terp_cli.repl.commands.rows import columns, counted, shortened
+from terp.text.plain import counted
+from terp_cli.repl.commands.rows import columns, shortened
 from terp_cli.repl.commands.table import misused
 from terp_cli.repl.context import ReplContext
 from terp_cli.repl.resuming import title, when

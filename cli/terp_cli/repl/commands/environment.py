@@ -8,8 +8,9 @@ from terp.events.kernel import Kernel
 from terp.kernels.attached.attachment import written
 from terp.opening.mcp import LOGS
 from terp.settings.interpreter import version_of
+from terp.text.plain import counted
 from terp_cli.fronts.listings import NO_SERVERS, function_rows, server_rows
-from terp_cli.repl.commands.rows import columns, counted
+from terp_cli.repl.commands.rows import columns
 from terp_cli.repl.commands.switches import changed
 from terp_cli.repl.commands.table import misused, unquoted
 from terp_cli.repl.context import ReplContext

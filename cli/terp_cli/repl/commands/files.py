@@ -8,6 +8,7 @@ from typing import cast
 
 from terp.analysis.effects.cells import effects_of
 from terp.errors import TerpError
+from terp.events.changes import size_text
 from terp.events.kernel import Variable
 from terp.kernels.jupyter.local import LocalKernels
 from terp.opening.session import limits_of
@@ -16,13 +17,13 @@ from terp.secrets.known_secrets import Secrets
 from terp.secrets.redactor import Redactor
 from terp.session.context.namespaces import Namespaces
 from terp.store.export.saving import KeptCode, cut_story, differences, script_differences, with_dependencies
-from terp.store.export.script import distributions_of
+from terp.store.export.script import Distributions, distributions_of
 from terp.store.export.story import redacted, story_of
 from terp.store.export.writing import FORMATS, Format, write_new, write_story
 from terp.store.export.writing import export as write_session
 from terp.store.saved_messages import MessagesUnreadable, from_json, to_json
 from terp.text.paths import typed_path
-from terp_cli.repl.commands.rows import counted, size_of
+from terp.text.plain import counted
 from terp_cli.repl.commands.table import misused, unquoted
 from terp_cli.repl.context import ReplContext
 
@@ -51,7 +52,7 @@ async def markdown(context: ReplContext, path: str) -> None:
 
 
 async def _exported(context: ReplContext, format_: str, path: str) -> None:
-    session, environ = context.session, context.environ
+    session = context.session
     records = session.log.since(0)
     written = await asyncio.to_thread(
         write_session,
@@ -60,9 +61,9 @@ async def _exported(context: ReplContext, format_: str, path: str) -> None:
         cast("Format", format_),
         place_in(context, path),
         redactor=_redactor(context),
-        distributions=lambda: distributions_of(find_python(context.settings.python, environ).path),
+        distributions=lambda: _distributions(context),
     )
-    context.say(f"{written} ({size_of(written.stat().st_size)})")
+    context.say(f"{written} ({size_text(written.stat().st_size)})")
 
 
 async def save_message(context: ReplContext, path: str) -> None:
@@ -73,7 +74,7 @@ async def save_message(context: ReplContext, path: str) -> None:
         return
     text = to_json(messages, _redactor(context))
     written = write_new(place_in(context, path or _MESSAGES), text.encode("utf-8", "replace"))
-    size = size_of(written.stat().st_size)
+    size = size_text(written.stat().st_size)
     context.say(f"{written} ({counted(len(messages), 'message')}, {size})")
 
 
@@ -99,6 +100,14 @@ def _redactor(context: ReplContext) -> Redactor:
     """Return the redactor of this session's secrets."""
     secrets = context.session.resources.secrets or Secrets(context.environ, context.settings)
     return secrets.redactor()
+
+
+def _distributions(context: ReplContext) -> Distributions:
+    """Return the distributions of the Python that runs the code here; else of the configured one."""
+    kernels = context.session.kernels
+    if isinstance(kernels, LocalKernels):
+        return distributions_of(kernels.python.path)
+    return distributions_of(find_python(context.settings.python, context.environ).path)
 
 
 def place_in(context: ReplContext, path: str) -> Path:
@@ -137,7 +146,7 @@ async def save(context: ReplContext, argument: str) -> None:
     cut = await _cut(context, names)
     written = await asyncio.to_thread(_written, context, cut, format_, place_in(context, path))
     context.say(
-        f"{written} ({size_of(written.stat().st_size)}): {len(cut.runs)} of {counted(cut.of, 'run')}"
+        f"{written} ({size_text(written.stat().st_size)}): {len(cut.runs)} of {counted(cut.of, 'run')}"
         + (f", kept for {', '.join(names)}." if names else ", kept for what was shown last.")
     )
     unread = [f"run {run.number} ({one.why})" for run, one in zip(cut.runs, cut.kept, strict=True) if one.why]
@@ -206,7 +215,7 @@ async def _cut(context: ReplContext, names: Sequence[str]) -> KeptCode:
 
 
 def _written(context: ReplContext, cut: KeptCode, format_: str, target: Path) -> Path:
-    known = distributions_of(find_python(context.settings.python, context.environ).path)
+    known = _distributions(context)
     story = redacted(cut.story, _redactor(context))
     if format_ == "ipynb":
         story = with_dependencies(story, known)

@@ -48,21 +48,6 @@ def _wrapped(lines: Sequence[Sequence[str]], room: int) -> Iterator[Sequence[str
         yield from ((*[""] * (len(line) - 1), rest) for rest in more)
 
 
-def size_of(count: int) -> str:
-    """Format a number of bytes: `56 kB`."""
-    amount, unit = float(count), "bytes"
-    for larger in ("kB", "MB", "GB"):
-        if amount < 1000:
-            break
-        amount, unit = amount / 1000, larger
-    return f"{amount:.0f} {unit}" if unit == "bytes" or amount >= 10 else f"{amount:.1f} {unit}"
-
-
-def counted(number: int, what: str) -> str:
-    """Format a number of things: `1 line`, `2 lines`."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
 def shortened(text: str, most: int) -> str:
     """A text as one line of at most so many characters."""
     line = " ".join(text.split())

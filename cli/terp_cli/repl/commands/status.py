@@ -12,9 +12,10 @@ from terp.session.cost.budget import Tally, money, tallies_by_model, tally_of
 from terp.session.cost.ledger import tallies
 from terp.settings import Settings
 from terp.settings.setting import table
+from terp.text.plain import counted
 from terp_cli.fronts import doctor as checks
 from terp_cli.line import streams
-from terp_cli.repl.commands.rows import columns, counted, shown
+from terp_cli.repl.commands.rows import columns, shown
 from terp_cli.repl.commands.table import misused
 from terp_cli.repl.context import ReplContext
 

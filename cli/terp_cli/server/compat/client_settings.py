@@ -126,7 +126,7 @@ class ClientSettings:
                 raise Rejected(404, f"Sub-setting {name[:80]} not found in {group}")
             self.computer[name] = value
         elif name == "auto_run":
-            if value is True and not (self.may_run_unasked or self.settings.auto_run):
+            if value is True and not self.may_run_unasked:
                 raise Rejected(
                     403, "auto_run over the wire needs a server that was started with --compat-unsafe."
                 )
@@ -194,7 +194,7 @@ class Variables:
         return self.environ.get("INTERPRETER_API_KEY", "")
 
     @property
-    def says_auth(self) -> bool | None:
+    def requires_auth(self) -> bool | None:
         """True if a WebSocket must send its key first; None if the variable is not set."""
         said = self.environ.get("INTERPRETER_REQUIRE_AUTH")
         return None if said is None else said != "False"

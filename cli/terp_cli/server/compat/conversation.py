@@ -67,7 +67,7 @@ class SharedConversation:
         them. `draft` is the sender's unfinished message; without it, the one that all such senders share.
 
         Raises:
-            Misplaced, Refused, TerpError: it cannot be done.
+            Misplaced, RequestRefused, TerpError: it cannot be done.
         """
         async with self._taking:
             self._seen, self._answer_from = self.feed.last if seen is None else seen, None
@@ -108,7 +108,7 @@ class SharedConversation:
         Without it, where that is said, no code of the answer runs.
 
         Raises:
-            Misplaced, Refused, TerpError: it cannot be done.
+            Misplaced, RequestRefused, TerpError: it cannot be done.
         """
         self.shared.asks = run_code is False
         try:

@@ -41,7 +41,7 @@ class Entrance:
     @property
     def asks(self) -> bool:
         """Return True if a WebSocket must send a key first, even if any key is accepted."""
-        said = self._variables.says_auth
+        said = self._variables.requires_auth
         if not self._alone():
             return True
         return self.has_key if said is None else said

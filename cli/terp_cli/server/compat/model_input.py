@@ -149,7 +149,7 @@ async def with_files(messages: Sequence[Mapping[str, Any]], files: Tree) -> list
     """Return the messages; each sound is saved as a file of the session, and its message names the file.
 
     Raises:
-        Refused: a file cannot be written.
+        RequestRefused: a file cannot be written.
     """
     kept = []
     for message in messages:

@@ -124,7 +124,7 @@ class SharedSession:
         """Return the session; open it first if it is not open.
 
         Raises:
-            Refused, TerpError: it cannot be opened.
+            RequestRefused, TerpError: it cannot be opened.
         """
         async with self._opening:
             if self.served is None:
@@ -137,7 +137,7 @@ class SharedSession:
         """Return the system prompt without the client's instructions; a client may send it back extended.
 
         Raises:
-            Refused, TerpError: the session cannot be opened.
+            RequestRefused, TerpError: the session cannot be opened.
         """
         wanted = self._wanted.settings
         if wanted.system_message:

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ class Reachable:
         """Write `pieces` to the file at `path`, atomically.
 
         Raises:
-            Rejected, Refused: clients may not write it, or it cannot be written.
+            Rejected, RequestRefused: clients may not write it, or it cannot be written.
         """
         tree, name = self._placed(served, path)
         await tree.write(name, pieces)
@@ -47,7 +47,7 @@ class Reachable:
         """Return a file, open for reading; `served` is None if no session is open.
 
         Raises:
-            Refused: there is no such file.
+            RequestRefused: there is no such file.
         """
         if self._anywhere:
             return Tree(self._workspaces.root, self._workspaces.own).read(name)
@@ -206,12 +206,12 @@ def _size(content: Any) -> str:
 _WAITS = "Code of the answer waits for its go; say go, or stop, first."
 
 
-async def run(conversation: SharedConversation, language: str, code: str) -> list[dict[str, Any]]:
+async def run(conversation: SharedConversation, language: str, code: str) -> list[dict[str, str]]:
     """Run code in the conversation's kernel, after the current answer, and return its outputs.
 
     Raises:
         Rejected: other code waits for its `go`, or this code was stopped before it ran.
-        Refused, TerpError: no kernel runs the language, or too many turns wait.
+        RequestRefused, TerpError: no kernel runs the language, or too many turns wait.
     """
     listening = await conversation.shared.opened()
     served = listening.served
@@ -244,6 +244,6 @@ def _joined(pieces: list[Piece]) -> list[Piece]:
     return joined
 
 
-def _piece_json(piece: Piece, redacted: Any) -> dict[str, Any]:
+def _piece_json(piece: Piece, redacted: Callable[[str], str]) -> dict[str, str]:
     content = piece.content if piece.type == "image" else redacted(piece.content)
     return {"type": piece.type, "format": piece.format, "content": content}

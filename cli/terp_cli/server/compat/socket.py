@@ -52,7 +52,7 @@ class CompatConnection:
         self._answer_from = 0
         self._doing = asyncio.Lock()
         self._acknowledged = ""
-        self._heard = asyncio.Event()
+        self._ack_received = asyncio.Event()
         self._outgoing = Outgoing(socket.send, limits.stall_s)
 
     async def serve(self) -> None:
@@ -104,7 +104,7 @@ class CompatConnection:
         while (message := await self._socket.receive())["type"] == "websocket.receive":
             if (shown := _ack_in(message)) is not None:
                 self._acknowledged = shown
-                self._heard.set()
+                self._ack_received.set()
             elif _auth_in(message.get("text") or "") is not None:
                 await self._send({"auth": True})
             else:
@@ -150,10 +150,10 @@ class CompatConnection:
     async def _until_acknowledged(self, frame: Frame) -> None:
         pause = _AGAIN_S
         while self._acknowledged != frame["id"]:
-            self._heard.clear()
+            self._ack_received.clear()
             try:
                 async with asyncio.timeout(pause):
-                    await self._heard.wait()
+                    await self._ack_received.wait()
             except TimeoutError:
                 pause = min(2 * pause, _AGAIN_AT_MOST_S)
                 await self._send(frame)

@@ -21,6 +21,7 @@ from terp.events.wire import schema
 from terp.person import Decline, Run
 from terp.session.attachments import attach, with_attachments
 from terp.session.session import Session
+from terp_cli.server.access import POLICY
 from terp_cli.server.connections import ServerLimits
 from terp_cli.server.failures import ErrorDetail, RequestRefused, documented
 from terp_cli.server.following import EventStream, Outgoing, batches, until_one_ends
@@ -135,7 +136,7 @@ async def begin_turn(served: Served, prompt: str, files: Sequence[str]) -> Serve
     """Have a prompt answered, with files of the session.
 
     Raises:
-        Refused: there is nothing to ask, a file is not there, or too many turns wait.
+        RequestRefused: there is nothing to ask, a file is not there, or too many turns wait.
         AttachmentError: a file cannot be attached.
     """
     if not (prompt.strip() or files):
@@ -149,7 +150,7 @@ def resume_turn(served: Served) -> ServedTurn:
     """Continue the turn that was waiting when the session ended.
 
     Raises:
-        Refused: none did, or its code was answered since.
+        RequestRefused: none did, or its code was answered since.
     """
     if not served.session.pending:
         raise RequestRefused(409, "No code of this session waits for an answer.", code="not_waiting")
@@ -238,7 +239,8 @@ def decided(decision: forms.CodeDecision) -> Run | Decline:
     return Decline(decision.reason, stop=decision.stop)
 
 
-_ENDED, _REFUSED, _WRONG = 1001, 1008, 1007
+# RFC 6455: the session is gone, and a frame that is not JSON.
+_ENDED, _WRONG = 1001, 1007
 Form = TypeVar("Form", bound=forms.Sent)
 Doing = Callable[[Served, dict[str, Any]], Awaitable[dict[str, Any]]]
 
@@ -256,7 +258,7 @@ def socket_router(sessions: Sessions) -> APIRouter:
             with served.follows():
                 await _talked(socket, served, after, sessions.limits)
         except RequestRefused as refused:
-            await socket.close(_REFUSED, refused.problem.code)
+            await socket.close(POLICY, refused.problem.code)
 
     return routes
 

@@ -87,7 +87,7 @@ class ChatAnswer:
         """Yield the answer as it comes.
 
         Raises:
-            Refused: the turn has failed, or cannot begin.
+            RequestRefused: the turn has failed, or cannot begin.
         """
         served = self.thread.served
         turn = self._begun()
@@ -297,7 +297,7 @@ def answer_question(served: Served, question: Open, text: str) -> None:
     """Answer a question as it was shown. Any text but "yes" declines code, and is the reason.
 
     Raises:
-        Refused: the question is answered already, or is now about other code.
+        RequestRefused: the question is answered already, or is now about other code.
     """
     asked, proposed = question.asked, question.proposed
     if proposed is not None:

@@ -123,7 +123,7 @@ class JsonReply(Response):
         """Send the pieces.
 
         Raises:
-            Refused: the turn has failed.
+            RequestRefused: the turn has failed.
         """
         async for piece in pieces:
             self.sent_reply.add(piece)
@@ -144,7 +144,7 @@ class JsonReply(Response):
 class StreamReply(JsonReply):
     """Sends an answer in chunks. The first chunk sends its status: an earlier failure has its own status."""
 
-    tells_usage = False
+    sends_usage = False
     end = b"data: [DONE]\n\n"
     _begun = False
 
@@ -206,7 +206,7 @@ class StreamReply(JsonReply):
 
     def closing(self) -> Iterable[Mapping[str, Any]]:
         """Return the last events."""
-        return [self.frame.tokens(self.answer.used)] if self.tells_usage else []
+        return [self.frame.tokens(self.answer.used)] if self.sends_usage else []
 
     def failure(self, refused: RequestRefused) -> Mapping[str, Any]:
         """Return the last event of a failed turn."""

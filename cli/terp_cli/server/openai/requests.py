@@ -52,7 +52,7 @@ def read_request(wanted: ChatBody, own_model: str = "") -> ChatRequest:
     """Return the request of a client, read and checked.
 
     Raises:
-        Refused: it asks for something that terp does not support.
+        RequestRefused: it asks for something that terp does not support.
     """
     if (wanted.n or 1) != 1:
         raise RequestRefused(400, "n must be 1: there is one answer.", code="unsupported_value")
@@ -80,7 +80,7 @@ def new_messages(messages: Sequence[ChatMessage]) -> NewMessages:
     """Return the new part: the messages after the last answer.
 
     Raises:
-        Refused: there is no new message, or a picture cannot be read.
+        RequestRefused: there is no new message, or a picture cannot be read.
     """
     if not messages:
         raise RequestRefused(400, "The last message must be of the user, or the result of a tool.")
@@ -97,7 +97,7 @@ def history(messages: Iterable[ChatMessage]) -> list[Message]:
     """Return the messages in the session's form; every call has its result.
 
     Raises:
-        Refused: a result has no call, or a picture cannot be read.
+        RequestRefused: a result has no call, or a picture cannot be read.
     """
     found: list[Message] = []
     unanswered: list[str] = []
@@ -159,7 +159,7 @@ def images_of(message: ChatMessage) -> Iterator[Image]:
     """Return the pictures of a message.
 
     Raises:
-        Refused: a part is neither text nor an embedded picture.
+        RequestRefused: a part is neither text nor an embedded picture.
     """
     for part in message.content if isinstance(message.content, list) else ():
         kind = part.get("type")

@@ -39,7 +39,7 @@ def as_chat(wanted: ResponseBody, before: Sequence[ChatMessage]) -> ChatBody:
     """Convert the request to one of chat completions, with the messages `before` its input.
 
     Raises:
-        Refused: it asks for something that terp does not support.
+        RequestRefused: it asks for something that terp does not support.
     """
     if named := [name for name in _NOT_HERE if getattr(wanted, name)]:
         raise RequestRefused(400, f"{named[0]} is not understood.", code="unsupported_parameter")
@@ -230,6 +230,9 @@ class ResponseStream(StreamReply):
             case AnswerDelta(text=text, thought=False):
                 yield from self._message_begins()
                 yield self._of_text("output_text.delta", delta=text, logprobs=[])
+            case AnswerDelta():
+                # Reasoning would need a separate item before the message.
+                return
             case AnswerEnded(calls=calls):
                 if not calls:
                     yield from self._message_begins()

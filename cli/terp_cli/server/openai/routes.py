@@ -176,7 +176,7 @@ def _reply(
     if not wanted.stream:
         return JsonReply(answer, frame, sessions.limits, over)
     stream = StreamReply(answer, frame, sessions.limits, over)
-    stream.tells_usage = bool(wanted.stream_options and wanted.stream_options.include_usage)
+    stream.sends_usage = bool(wanted.stream_options and wanted.stream_options.include_usage)
     return stream
 
 
@@ -209,7 +209,7 @@ class Embedder:
         """Return the provider's embeddings.
 
         Raises:
-            Refused: the provider does not answer as expected.
+            RequestRefused: the provider does not answer as expected.
         """
         try:
             return await embeddings(request, self.settings, self.environ, self.api_key)

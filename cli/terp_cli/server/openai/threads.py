@@ -60,7 +60,7 @@ class Thread:
     code: bool
     client_system: str = ""
     paused: Paused | None = None
-    began: "Began | None" = None
+    began: Began | None = None
 
     @property
     def question(self) -> Open | None:
@@ -85,6 +85,9 @@ class Threads:
         """Return the conversation that a request continues, and the part of its past that is new to it.
 
         It is reserved: no other request finds it before the next `keep`.
+
+        Raises:
+            RequestRefused, TerpError: a new session is needed, and cannot be opened.
         """
         past = fingerprint(said.past, said.wishes) if said.past else ""
         known = next((one for one in reversed(self._known) if one[0] == past), None)
@@ -106,7 +109,7 @@ class Threads:
         """Return the conversation in the session that a client names.
 
         Raises:
-            Refused, TerpError: there is no such session, or it cannot be opened.
+            RequestRefused, TerpError: there is no such session, or it cannot be opened.
         """
         found = await self._in_session(session, SessionRequest())
         self._forget(session, 0)
@@ -192,7 +195,7 @@ class Stateful:
         """Return the conversation, and the part of a request that is to be answered now.
 
         Raises:
-            Refused: the last message is not the user's, or clients may not switch approvals.
+            RequestRefused: the last message is not the user's, or clients may not switch approvals.
         """
         last = wanted.messages[-1]
         if last.role != "user":

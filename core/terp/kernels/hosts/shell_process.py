@@ -55,7 +55,7 @@ class ShellProcess:
         self._environ = environ
         self._wires = wires
         self._number = 0
-        self._heard = b""
+        self._unread = b""
         self._status = 0
         self.cwd = ""
         self.verdict: Verdict | None = None
@@ -86,7 +86,7 @@ class ShellProcess:
         os.set_blocking(verdicts, False)
         self._verdicts = verdicts
         self.gone = False
-        self._wires.add(verdicts, self._hear)
+        self._wires.add(verdicts, self._read_verdicts)
         self.cwd = cwd
         self._send(f"{_PREPARE[self.kind]}; {prepare}", "")
         deadline = time.monotonic() + _START_S
@@ -202,14 +202,14 @@ class ShellProcess:
             self._process.stdin.write(text.encode(errors="surrogateescape"))
             self._process.stdin.flush()
 
-    def _hear(self) -> None:
+    def _read_verdicts(self) -> None:
         data = os.read(self._verdicts, 65536)
         if not data:
             # Only the shell itself has the other end open.
             self._wires.remove(self._verdicts)
             self.gone = True
             return
-        *whole, self._heard = (self._heard + data).split(b"\0")
+        *whole, self._unread = (self._unread + data).split(b"\0")
         for words in whole:
             number, status, cwd = words[1:].decode(errors="surrogateescape").split(" ", 2)
             if int(number) == self._number:

@@ -138,7 +138,7 @@ class GatewayKernels:
     def __init__(
         self,
         api: "GatewayApi",
-        specs: Mapping[str, "GatewaySpec"],
+        specs: Mapping[str, GatewaySpec],
         claims: Claims,
         origin: Origin,
         *,

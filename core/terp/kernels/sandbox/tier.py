@@ -140,7 +140,8 @@ def graphics() -> list[str]:
 
 
 _LARGEST_BYTES = 10_000_000
-_MINE = {
+# Folders of programs, by variable, which are in the home directory otherwise.
+_OWN_FOLDERS = {
     "TMPDIR": "tmp",
     "IPYTHONDIR": "ipython",
     "MPLCONFIGDIR": "matplotlib",
@@ -156,10 +157,10 @@ def with_own_places(environment: Mapping[str, str], directory: Path, temporary: 
     build.
     """
     folder = Path(os.path.realpath(directory))
-    for name in _MINE.values():
+    for name in _OWN_FOLDERS.values():
         (folder / name).mkdir(mode=0o700, exist_ok=True)
-    _copy_fonts(environment, folder / _MINE["MPLCONFIGDIR"])
-    own = {name: str(folder / below) for name, below in _MINE.items()}
+    _copy_fonts(environment, folder / _OWN_FOLDERS["MPLCONFIGDIR"])
+    own = {name: str(folder / below) for name, below in _OWN_FOLDERS.items()}
     return {**environment, **own, "TMPDIR": temporary or own["TMPDIR"]}
 
 

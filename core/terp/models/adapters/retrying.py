@@ -108,7 +108,7 @@ class NudgingModel(ModelWrapper):
                     yield chunk
                 else:
                     return
-            self._give_up_on(chunk)
+            self._check_filter(chunk)
             if nudge:
                 yield Retrying(attempt, "the model's reply was empty", 0.0)
                 sent = [*messages, User(nudge)]
@@ -117,7 +117,8 @@ class NudgingModel(ModelWrapper):
             "Try again, or pick another model with --model.",
         )
 
-    def _give_up_on(self, empty: Replied) -> None:
+    def _check_filter(self, empty: Replied) -> None:
+        """Raise if a content filter held the reply back: a nudge would not change that."""
         if empty.finish_reason == "content_filter":
             raise RequestRejected(
                 f"{self.name}: the provider's content filter held the reply back.",

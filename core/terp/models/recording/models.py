@@ -178,17 +178,17 @@ async def recorded(
     chunks: AsyncGenerator[Chunk, None], request: Mapping[str, Any], recording: Recording, redactor: Redactor
 ) -> AsyncGenerator[Chunk, None]:
     """Yield the chunks of a reply; record it when it is complete, or that the request was too long."""
-    heard: list[Chunk] = []
+    pieces: list[Chunk] = []
     try:
         async with aclosing(chunks):
             async for chunk in chunks:
                 match chunk:
                     case Retrying():
-                        heard = []
+                        pieces = []
                     case Replied():
-                        recording.append({"request": request, **reply_as_json(heard, chunk, redactor)})
+                        recording.append({"request": request, **reply_as_json(pieces, chunk, redactor)})
                     case _:
-                        heard.append(chunk)
+                        pieces.append(chunk)
                 yield chunk
     except ContextFull:
         # The session answers it with a shorter request, which nobody would send in a replay without this.

@@ -37,10 +37,14 @@ if TYPE_CHECKING:
 # Characters of a result that is shortened, and how long one is that is worth it.
 _KEPT, _LONG = 600, 2_400
 # A batch leaves out at least so many characters, of several results, and such a part of all that is sent.
-# By any rule a shortened result is read once whole and its head and tail once more. Ten outputs of 5,800
-# characters (`bench.requests`) send, read anew and pay, where the cache costs a tenth, so much of a session
-# without this: with 16,000 characters 56, 110 and 88 %, with 8,000 45, 108 and 83 %, each at once 38, 105
-# and 78 %. But at once Claude, which caches up to marked messages, would never find the conversation.
+# By any rule the provider reads a shortened result once whole, and its head and tail once more.
+# Ten outputs of 5,800 characters (`bench.requests`), in percent of the same session without shortening, if a
+# cached token costs a tenth:
+#                            sent   read without the cache   cost
+#   batches of 16,000          56                      110     88
+#   batches of 8,000           45                      108     83
+#   each result at once        38                      105     78
+# Each at once is not used: Claude caches up to marked messages, and would never find the conversation.
 _LEAST, _RESULTS, _SHARE = 8_000, 2, 0.5
 # The text of a long result says where all of it is (`terp.session.observation`), and how much it lacks.
 _STAYS = re.compile(r"^\[this output stays in .+\]$", re.MULTILINE)

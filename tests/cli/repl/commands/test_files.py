@@ -5,6 +5,8 @@ import pytest
 
 from terp.errors import TerpError
 from terp.events.messages import Assistant, Message, Result, User
+from terp.kernels.jupyter.local import LocalKernels
+from terp.settings.interpreter import Interpreter
 from terp.testing import call
 from tests.cli.repl.commands.here import Here
 from tests.core.store.export.scripted import session
@@ -32,6 +34,16 @@ async def test_an_export_says_its_path_and_size(tmp_path: Path, line: str, name:
     assert Path(path) == tmp_path / name
     assert Path(path).stat().st_size
     assert size.endswith((" kB)", " bytes)"))
+
+
+async def test_a_script_names_packages_of_the_python_that_runs_the_code(tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text('#!/bin/sh\necho \'{"numpy": ["numpy-of-the-project"]}\'\n', encoding="utf-8")
+    python.chmod(0o700)
+    kernels = LocalKernels(str(tmp_path))
+    kernels.interpreter = Interpreter(str(python), "as you chose")
+    await Here(tmp_path, *EVENTS, kernels=kernels).does("/export py a.py")
+    assert '"numpy-of-the-project"' in (tmp_path / "a.py").read_text(encoding="utf-8")
 
 
 async def test_an_export_needs_a_format(tmp_path: Path) -> None:

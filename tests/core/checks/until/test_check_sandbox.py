@@ -213,6 +213,7 @@ async def test_new_tests_of_any_name_are_not_found_by_pytest_in_the_first_pass(t
     assert await judge.why() == "It ended with exit status 1."
 
 
+# The test file of a project: tests of users patch, and the check must not take that for cheating.
 PATCHING = """
 import builtins
 from unittest import IsolatedAsyncioTestCase, mock

@@ -201,4 +201,6 @@ async def test_an_answer_of_claude_that_is_announced_twice_is_read() -> None:
 
 def test_preloading_twice_is_harmless() -> None:
     preload()
+    first = sys.modules["litellm"]
     preload()
+    assert sys.modules["litellm"] is first

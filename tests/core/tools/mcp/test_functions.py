@@ -1,6 +1,7 @@
 """From the schemas of tools to functions."""
 
 import keyword
+from types import CodeType
 from typing import Any
 
 import pytest
@@ -109,7 +110,9 @@ def test_any_schema_makes_a_function_that_can_be_written(
     properties: dict[str, Any], output: dict[str, Any]
 ) -> None:
     made = Tool(name="x", input_schema={"type": "object", "properties": properties}, output_schema=output)
-    compile(f"def {only(made).declared.signature.removeprefix('mcp.shop.')}: ...", "signature", "exec")
+    signature = only(made).declared.signature.removeprefix("mcp.shop.")
+    compiled = compile(f"def {signature}: ...", "signature", "exec")
+    assert "x" in [one.co_name for one in compiled.co_consts if isinstance(one, CodeType)]
 
 
 @pytest.mark.parametrize(

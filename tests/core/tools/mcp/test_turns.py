@@ -174,7 +174,7 @@ class Interrupting(AutoRun):
 
 
 def test_a_session_without_servers_imports_nothing_for_them() -> None:
-    code = (
-        "import sys, terp.opening.session; sys.exit(bool({'mcp', 'terp.tools.mcp.servers'} & {*sys.modules}))"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": ":".join(sys.path)})
+    code = "import sys, terp.opening.session; print({'mcp', 'terp.tools.mcp.servers'} & {*sys.modules})"
+    environment = {"PYTHONPATH": ":".join(sys.path)}
+    ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
+    assert ran.stdout == b"set()\n"
