@@ -40,18 +40,20 @@ def effects_of(language: str, code: str, known: Mapping[str, str] | None = None,
 _COMMAND = re.compile(
     r"(?P<indent>[ \t]*)(?:(?P<name>[A-Za-z_]\w*)[ \t]*=[ \t]*)?(?P<sign>!!?|%)(?P<rest>(?!=).*)"
 )
-_PROMPT = re.compile(r"\s*(?:>>>|In ?\[|\[?\d*\]?:)")
+# IPython takes prompts away from all lines once it has found one, also within a text.
+_PROMPT = re.compile(r"\A\s*\[?\d*\]?:|^\s*(?:>>>|\.{3}|In ?\[)", re.MULTILINE)
 # IPython puts the value of an expression there.
 _EXPANDED = re.compile(r"[{$]")
 _HARMLESS_MAGIC = re.compile(
-    r"matplotlib(?:\s+\w+)?|config\s+InlineBackend\.figure_formats?\s*=\s*['\"]\w+['\"]|load_ext\s+autoreload"
-    r"|autoreload(?:\s+\d)?|pwd|whos?|precision\s+\d+|pprint|xmode\s+\w+"
+    r"matplotlib(?:\s+\w+)?|config\s+InlineBackend\.figure_formats?\s*=\s*['\"]\w+['\"]|pwd|whos?"
+    r"|precision\s+\d+|pprint|xmode\s+\w+"
 )
 _INSTALLING = re.compile(r"(?:pip|conda|mamba|uv)\b.*")
 _TIMING = re.compile(r"(?:time|timeit(?:\s+-[nrpt]\s*\d+|\s+-[qo])*)(?:\s+(?P<code>.*)|$)")
 _SHELL_CELL = re.compile(r"%%(?:!|(?:bash|sh|zsh|script|sx|system)\b)")
 _SHELL_MAGIC = re.compile(r"\s*(?:sx|system)\s+")
-_OPTIONS = re.compile(r"(?:\s+-?\w+)*\s*")
+# Other words are code that is run before the cell.
+_OPTIONS = re.compile(r"(?:\s+-[nrpt]\s*\d+|\s+-[qo]|\s+--no-(?:stdout|stderr|display))*\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +74,8 @@ def cell_effects(code: str, known: Mapping[str, str], cwd: str) -> Effects:
     if first.startswith("%%"):
         blank = code[: len(code) - len(first)].count("\n")
         _cell_magic(first, blank, find, known, cwd)
-    elif _PROMPT.match(code) or first[:1] in " \t":
-        # IPython would take a prompt, or an indentation, away from all lines.
+    elif first[:1] in (" ", "\t"):
+        # IPython would take the indentation away from all lines.
         find.doubt("it does not begin like a cell", (1, 0))
     else:
         _report_python(code, find, known, cwd)
@@ -81,6 +83,8 @@ def cell_effects(code: str, known: Mapping[str, str], cwd: str) -> Effects:
 
 
 def _report_python(code: str, find: Finder, known: Mapping[str, str], cwd: str) -> None:
+    if prompt := _PROMPT.search(code):
+        find.doubt("it has the prompt of a shell", (code.count("\n", 0, prompt.end()) + 1, 0))
     tree = parsed(code)
     lines = code.split("\n")
     if not isinstance(tree, ast.Module):
@@ -182,9 +186,9 @@ def _own_lines(lines: list[str]) -> list[_Line]:
             rest = f"{rest[:-1]} {lines[at].strip()}"
             found.append(_Line(at, "", "", "", ""))
         python = f"{command['name']} = None" if command["name"] else "pass"
-        timing = _TIMING.fullmatch(rest) if command["sign"] == "%" and not command["name"] else None
+        timing = _TIMING.fullmatch(rest) if command["sign"] == "%" else None
         if timing and timing["code"]:
-            python = timing["code"]
+            python = f"{command['name']} = ({timing['code']})" if command["name"] else timing["code"]
         found.append(_Line(start, command["indent"], command["sign"], rest, python))
         at += 1
     return sorted(found, key=lambda line: line.at)
