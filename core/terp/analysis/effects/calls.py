@@ -14,7 +14,6 @@ from terp.analysis.effects.values import (
     ARCHIVE,
     COLUMN,
     CONTENT,
-    ENVIRONMENT,
     EXPRESSION,
     FILE,
     FUNCTION,
@@ -47,7 +46,7 @@ _NAMING = ("use", "pyplot.switch_backend", "pyplot.style.use", "style.use")
 _READ_ONLY = re.compile(r"file:[^?#]*\?(?:[^#]*&)?mode=(?:ro|memory)(?:&(?!.*mode=)|$)")
 # Code in a text of a table or a model: names, numbers, comparisons, and calls that are looked at.
 _QUOTED = re.compile(r"'[^'\\]*'|\"[^\"\\]*\"|`[^`]*`")
-_PLAIN_CODE = re.compile(r"(?!.*(?:__|@\w+\s*[.(\[]))[\w\s.,<>=!&|~+*/%^:@\[\]()-]*", re.DOTALL)
+_PLAIN_CODE = re.compile(r"(?!.*(?:@\w+\s*[.(\[]|[\])]\s*\())[\w\s.,<>=!&|~+*/%^:@\[\]()-]*", re.DOTALL)
 _CALLED = re.compile(r"(\.?[\w.]*)\s*\(")
 _WORDS = frozenset({"", "and", "or", "not", "in"})
 _SYMBOLS = re.compile(r"[\w ,+*/^=-]*")
@@ -88,7 +87,6 @@ def called(reader: "Reader", node: ast.Call) -> Value | None:
 def _look_at_keyword(reader: "Reader", node: ast.Call, keyword: ast.keyword) -> None:
     """Doubt an option that has files made, modules imported or code run."""
     name, value, sets = keyword.arg, keyword.value, python_names().sets
-    source = reader.texts.source(value)
     if name is None and isinstance(value, ast.Dict):
         for key, item in zip(value.keys, value.values, strict=True):
             _look_at_keyword(reader, node, ast.keyword(str(getattr(key, "value", "")), item))
@@ -100,7 +98,8 @@ def _look_at_keyword(reader: "Reader", node: ast.Call, keyword: ast.keyword) -> 
     is_file = name == "input" and reader.texts.one(value).text in ("file", "filename")
     passes = reader.value(value) == COLUMN and name in sets["calling keywords"]
     if hides or is_backend or is_file or passes or (name in sets["ruling options"] and not is_off):
-        reader.doubt(value, f"`{name or '**'}={source}` may have files used, modules imported or code run")
+        shown = f"{name or '**'}={reader.texts.source(value)}"
+        reader.doubt(value, f"`{shown}` may have files used, modules imported or code run")
 
 
 def _function(reader: "Reader", node: ast.Call, path: str) -> Value | None:
@@ -112,14 +111,10 @@ def _function(reader: "Reader", node: ast.Call, path: str) -> Value | None:
     if path in names.sets["formulas"]:
         _check_code(reader, node, 0, "formula")
     if path in names.harmless:
+        if builds_expressions(path):
+            return _of_expressions(reader, node)
         keeps = path in names.sets["keeps elements"] and node.args and reader.value(node.args[0]) == PATHS
-        return (
-            PATHS
-            if keeps
-            else _of_expressions(reader, node)
-            if builds_expressions(path)
-            else of_function(path)
-        )
+        return PATHS if keeps else of_function(path)
     groups: tuple[tuple[Container[str], Callable[[Reader, ast.Call, str], Value | None]], ...] = (
         (names.functions, _with_rows),
         (names.readers, _read_anywhere),
@@ -164,22 +159,27 @@ def _is_symbolic(reader: "Reader", node: ast.expr) -> bool:
 
 def passed_on(reader: "Reader", node: ast.Attribute, owner: Value | None) -> Value | None:
     """Return the value of an attribute that is read; report the effects of a method that is passed on."""
-    name, names, source = node.attr, python_names(), reader.texts.source(node)
+    name, names = node.attr, python_names()
     if owner is None or owner in (UNKNOWN, SEVERAL):
-        return reader.doubt(node, f"`{source}` has several meanings") if owner == SEVERAL else owner
+        return (
+            reader.doubt(node, f"`{reader.texts.source(node)}` has several meanings")
+            if owner == SEVERAL
+            else owner
+        )
     if owner == INSTANCE or isinstance(owner, Local):
         return FUNCTION if name in reader.walk.methods else CONTENT
     kinds = _ambiguous(reader, name, owner) or [row.kind for row in names.methods.get(name, ())]
     for kind in kinds:
-        reader.find.add(kind, f"what `{source}` is given", place_of(node))
-    is_harmless = names.is_harmless_method(name) or name in reader.walk.stored | reader.walk.methods
+        reader.find.add(kind, f"what `{reader.texts.source(node)}` is given", place_of(node))
+    is_harmless = names.is_harmless_method(name) or name in reader.walk.methods
+    is_harmless = is_harmless or name in reader.walk.stored
     is_path = owner == PATH or (isinstance(owner, Ref) and owner.path.startswith("pathlib."))
     if kinds or is_harmless:
         is_class = isinstance(owner, Ref) and not (kinds and name in names.methods)
         return FUNCTION if is_class else of_method(owner, name) if owner in (PATH, EXPRESSION) else CONTENT
     # A column has no columns, and neither has a path.
     is_column = owner != COLUMN and not is_path and names.may_be_column(name)
-    return COLUMN if is_column else reader.doubt(node, f"`{source}` is not known")
+    return COLUMN if is_column else reader.doubt(node, f"`{reader.texts.source(node)}` is not known")
 
 
 def _ambiguous(reader: "Reader", name: str, owner: Value) -> list[EffectKind]:
@@ -201,10 +201,10 @@ def _ambiguous(reader: "Reader", name: str, owner: Value) -> list[EffectKind]:
 
 def _method(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Value | None) -> Value | None:
     """Report the effects of a method call; return its value."""
-    name, names, source = func.attr, python_names(), reader.texts.source(func)
+    name, names = func.attr, python_names()
     _check_method_callables(reader, node, name)
     if owner is None or owner == SEVERAL:
-        reader.doubt(node, f"calls `{source}`, which has several meanings")
+        reader.doubt(node, f"calls `{reader.texts.source(func)}`, which has several meanings")
         return owner
     is_own = (owner == INSTANCE or isinstance(owner, Local)) and name in reader.walk.methods
     if is_own or name in ("__init__", "__post_init__"):
@@ -212,7 +212,7 @@ def _method(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Value 
     # Without its object a method has it as its first argument.
     is_class, does = isinstance(owner, Ref), _ambiguous(reader, name, owner) or name in names.methods
     if is_class and (does or name == "open"):
-        return reader.doubt(node, f"calls `{source}` without its object")
+        return reader.doubt(node, f"calls `{reader.texts.source(func)}` without its object")
     special = _BY_METHOD.get(name)
     result = special(reader, node, func, owner) if special else None
     if result is None and name in names.methods:
@@ -225,7 +225,7 @@ def _method(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Value 
     is_column = name in reader.walk.methods and names.may_be_column(name)
     if names.is_harmless_method(name) or is_column:
         return CONTENT if name in reader.walk.methods else of_method(owner, name)
-    return reader.doubt(node, f"calls `{source}`, which is not known")
+    return reader.doubt(node, f"calls `{reader.texts.source(func)}`, which is not known")
 
 
 def _check_method_callables(reader: "Reader", node: ast.Call, name: str) -> None:
@@ -249,7 +249,7 @@ def _moved(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Value) 
     kinds = _ambiguous(reader, func.attr, owner)
     harmless = isinstance(targets[0], ast.Dict | ast.List | ast.Lambda) if targets else True
     harmless = harmless or (isinstance(targets[0], ast.Constant) and not isinstance(targets[0].value, str))
-    if not kinds or has_more(node) < harmless or (len(targets) != 1 and not has_more(node)):
+    if not kinds or (not has_more(node) and (harmless or len(targets) != 1)):
         return of_method(owner, func.attr) if func.attr in ("replace", "rename", "copy") else None
     report(reader, node, "deletes" if "deletes" in kinds else "reads", [func.value])
     report(reader, node, "writes", targets)
@@ -294,8 +294,8 @@ def _check_code(reader: "Reader", node: ast.Call, at: int, keyword: str) -> None
 
 
 def _is_plain_code(text: str) -> bool:
-    text, names = _QUOTED.sub(" 0 ", text), python_names()
-    for name in _CALLED.findall(text) if _PLAIN_CODE.fullmatch(text) else ["?"]:
+    code, names = _QUOTED.sub(" 0 ", text), python_names()
+    for name in _CALLED.findall(code) if "__" not in text and _PLAIN_CODE.fullmatch(code) else ["?"]:
         method = name.rpartition(".")[2]
         is_method = "." in name and names.is_harmless_method(method) and method not in names.method_calls
         if not (is_method or name in _WORDS or name in names.sets["formula functions"]):
@@ -317,11 +317,6 @@ def _report_sql(reader: "Reader", node: ast.Call) -> None:
             reader.find.add("writes", " ".join(one.text.split()[:3]), place_of(node))
 
 
-def _gets(reader: "Reader", node: ast.Call, _: ast.Attribute, owner: Value) -> Value | None:
-    """`environ.get` under another name."""
-    return _variable(reader, node, "") if owner == ENVIRONMENT else None
-
-
 def _formatted(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Value) -> Value | None:
     """`format`: a field can reach through what it is given, to all that a module has."""
     texts = [*reader.texts.of(func.value), *(one for part in node.args for one in reader.texts.of(part))]
@@ -337,7 +332,6 @@ _BY_METHOD: dict[str, Callable[["Reader", ast.Call, ast.Attribute, Value], Value
     **dict.fromkeys(("glob", "rglob"), _globbed),
     **dict.fromkeys(("format", "format_map"), _formatted),
     "open": _opened,
-    "get": _gets,
 }
 
 
@@ -374,12 +368,16 @@ def _report_rows(
             _report_argument(reader, node, row)
 
 
+def _file_of(node: ast.Call, at: int, keyword: str) -> ast.expr | None:
+    """Return the argument that names a file, which has another keyword here and there."""
+    others = python_names().sets["names of files"]
+    named = (one.value for one in node.keywords if one.arg in others)
+    return argument_of(node, at, keyword) or next(named, None)
+
+
 def _report_argument(reader: "Reader", node: ast.Call, row: EffectRow) -> None:
-    argument = argument_of(node, row.argument, row.keyword)
-    if argument is None:
-        # Tables have other names for it; a call without any argument gives the text back.
-        others = python_names().sets["names of files"]
-        argument = next((one.value for one in node.keywords if one.arg in others), None)
+    argument = _file_of(node, row.argument, row.keyword)
+    # A call without any argument gives the text back.
     is_none = isinstance(argument, ast.Constant) and argument.value is None
     if row.optional and (is_none or argument is None) and not has_more(node):
         return
@@ -389,12 +387,16 @@ def _report_argument(reader: "Reader", node: ast.Call, row: EffectRow) -> None:
 
 def _check_callables(reader: "Reader", node: ast.Call, slots: Slots, *, applies: bool = False) -> None:
     """Doubt a call that calls what it is given, if that is not known; `applies` may name methods by text."""
+    for _, argument in _given(reader, node, slots):
+        _check_callable(reader, argument, applies=applies)
+
+
+def _given(reader: "Reader", node: ast.Call, slots: Slots) -> list[tuple[int | str, ast.expr]]:
+    """Return the arguments in these slots; doubt a call that may have others."""
     if slots and has_more(node):
         reader.doubt(node, f"what `{reader.texts.source(node.func)}` is given cannot be seen")
-    for slot in slots:
-        at, keyword = (slot, "") if isinstance(slot, int) else (_KEYWORD_ONLY, slot)
-        if (argument := argument_of(node, at, keyword)) is not None:
-            _check_callable(reader, argument, applies=applies)
+    places = [(slot, (slot, "") if isinstance(slot, int) else (_KEYWORD_ONLY, slot)) for slot in slots]
+    return [(slot, found) for slot, place in places if (found := argument_of(node, *place)) is not None]
 
 
 def _check_callable(reader: "Reader", argument: ast.expr, *, applies: bool) -> None:
@@ -406,34 +408,33 @@ def _is_known_callable(reader: "Reader", argument: ast.expr, *, applies: bool) -
     if applies and isinstance(argument, ast.Name):
         bound = reader.texts.bound(argument)
         argument = bound if isinstance(bound, ast.Dict | ast.List | ast.Constant) else argument
+    value = reader.value(argument)
     match argument:
         case ast.Constant(value=str(name)) if applies:
             return python_names().is_harmless_method(name)
-        case ast.Constant() | ast.Compare() | ast.UnaryOp() | ast.JoinedStr():
-            return True
-        case ast.Dict(values=parts):
+        case ast.Dict() | ast.Call(func=ast.Name(id="dict")) if not applies:
             # The values of a mapping are data for `map`, and functions for `agg`.
-            return not applies or all(_is_known_callable(reader, one, applies=applies) for one in parts)
-        case ast.List(elts=parts) | ast.Tuple(elts=parts):
-            return all(_is_known_callable(reader, part, applies=applies) for part in parts)
-        case ast.Attribute(attr=name) if python_names().is_harmless_method(name):
             return True
-    value = reader.value(argument)
-    return value == UNKNOWN or reader.callable(value)
+        case ast.Dict(values=parts) | ast.List(elts=parts) | ast.Tuple(elts=parts):
+            return all(_is_known_callable(reader, part, applies=applies) for part in parts)
+        case ast.Attribute(attr=name) if not isinstance(value, Ref) and python_names().is_harmless_method(
+            name
+        ):
+            return True
+    is_data = isinstance(argument, ast.Constant | ast.Compare | ast.UnaryOp | ast.JoinedStr)
+    return is_data or value == UNKNOWN or reader.callable(value)
 
 
 def _check_addresses(reader: "Reader", node: ast.Call, slots: Slots) -> None:
     """Report a text that a function would take for an address, or for the name of a file."""
-    if slots and has_more(node):
-        reader.doubt(node, f"what `{reader.texts.source(node.func)}` is given cannot be seen")
-    for slot in slots:
-        at, keyword = (slot, "") if isinstance(slot, int) else (_KEYWORD_ONLY, slot)
-        argument = argument_of(node, at, keyword)
-        if argument is None or isinstance(argument, ast.Lambda | ast.List | ast.Tuple | ast.Dict):
-            continue
+    for slot, argument in _given(reader, node, slots):
         if slot in ("filename", "stylesheet"):
             report(reader, node, "reads", [argument])
-        is_made = isinstance(argument, ast.Name) or reader.texts.source(argument).endswith(".to_html(…)")
+        is_made = isinstance(argument, ast.Dict | ast.List) or (
+            reader.texts.source(argument).endswith(".to_html(…)")
+            # A table or a connection, as these functions mostly get; what is displayed is mostly a text.
+            or (isinstance(argument, ast.Name) and "url" not in slots)
+        )
         could_be_text = reader.value(argument) == TEXT or not is_made
         for one in reader.texts.of(argument):
             if one.exact and ("://" in one.text or one.text.startswith("http")):
@@ -483,10 +484,7 @@ def _variable(reader: "Reader", node: ast.Call, _: str) -> Value:
 
 
 def _read_anywhere(reader: "Reader", node: ast.Call, path: str) -> Value:
-    argument = argument_of(node, 0, python_names().readers[path])
-    if argument is None:
-        others = python_names().sets["names of files"]
-        argument = next((one.value for one in node.keywords if one.arg in others), None)
+    argument = _file_of(node, 0, python_names().readers[path])
     value = reader.value(argument) if argument is not None else None
     texts = reader.texts.of(argument) if argument is not None else [_COMPUTED]
     if value != FILE:

@@ -85,34 +85,21 @@ def cell_effects(code: str, known: Mapping[str, str], cwd: str) -> Effects:
 def _report_python(code: str, find: Finder, known: Mapping[str, str], cwd: str) -> None:
     if prompt := _PROMPT.search(code):
         find.doubt("it has the prompt of a shell", (code.count("\n", 0, prompt.end()) + 1, 0))
-    tree = parsed(code)
-    lines = code.split("\n")
-    if not isinstance(tree, ast.Module):
-        own = _own_lines(lines)
-        if not own:
-            find.doubt("it is not Python", (tree, 0))
-            return
-        lines = _without(lines, own)
+    tree, lines = parsed(code), code.split("\n")
+    own = _own_lines(lines) if not isinstance(tree, ast.Module) else []
+    if own:
         for line in own:
             _report_line(line, find)
-        if not _stand_alone(code.split("\n"), own):
+        if not _stand_alone(lines, own):
             find.doubt("a command of IPython stands within other code", (own[0].at + 1, 0))
-        tree = parsed("\n".join(lines))
-        if not isinstance(tree, ast.Module):
-            find.doubt("it is not Python", (tree, 0))
-            return
-    _report_tree(tree, lines, find, known, cwd)
-
-
-def _report_tree(
-    tree: ast.Module, lines: list[str], find: Finder, known: Mapping[str, str], cwd: str
-) -> None:
+        tree = parsed("\n".join(_without(lines, own)))
+    if not isinstance(tree, ast.Module):
+        find.doubt("it is not Python", (tree, 0))
+        return
     try:
-        walk = Walk(tree)
+        find.merge(Reader(Walk(tree), known, cwd).read())
     except TooDeep:
         find.doubt("it is nested too deep to read", (1, 0))
-        return
-    find.merge(Reader(walk, lines, known, cwd).read())
 
 
 def parsed(code: str) -> ast.Module | int:

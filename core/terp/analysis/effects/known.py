@@ -25,19 +25,6 @@ _PLACES = {"receiver": RECEIVER, "-": NOTHING}
 # Sets of functions whose modules need no block of their own, and of those that rules of their own analyse.
 _OWNED = ("unpicklers", "processes", "openers", "archives")
 _FUNCTIONS = (*_OWNED, "environment", "refused", "special")
-# By the name of a type alone, so only types that nothing but a class of one's own could be mistaken for.
-_BUILT_IN = ("int", "float", "complex", "bool", "str", "bytes", "list", "dict", "tuple", "set", "range")
-_TYPES = {
-    **{name: f"builtins.{name}" for name in _BUILT_IN},
-    "DataFrame": "pandas.DataFrame",
-    "Series": "pandas.Series",
-    "ndarray": "numpy.ndarray",
-    "Axes": "matplotlib.axes.Axes",
-    "Figure": "matplotlib.figure.Figure",
-    "PosixPath": "pathlib.PosixPath",
-    "float64": "numpy.float64",
-    "int64": "numpy.int64",
-}
 _GIVEN = {
     "out": "pandas.DataFrame",
     "stdin_data": "builtins.str",
@@ -322,8 +309,9 @@ class SessionNames:
             if change.type == "function" and self._names.get(change.name) == OWN_FUNCTION:
                 continue
             self._names.pop(change.name, None)
-            if change.type in _TYPES:
-                self._names[change.name] = _TYPES[change.type]
+            # By the name of a type alone, so only types that no class of one's own could be mistaken for.
+            known = (path for path in python_names().sets["types"] if path.endswith(f".{change.type}"))
+            self._names.update((change.name, path) for path in known)
 
 
 def _is_understood(effects: Effects) -> bool:

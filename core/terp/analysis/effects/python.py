@@ -46,9 +46,9 @@ _PATH_MARKS = frozenset("./~")
 class Reader:
     """Reads one cell. `value` and the tables of names are for `calls`."""
 
-    def __init__(self, walk: Walk, lines: list[str], known: Mapping[str, str], cwd: str) -> None:
+    def __init__(self, walk: Walk, known: Mapping[str, str], cwd: str) -> None:
         self.walk = walk
-        self.texts = Texts(walk, lines, self.value)
+        self.texts = Texts(walk, self.value)
         self.find = Finder()
         self._known = known
         self._cwd = cwd

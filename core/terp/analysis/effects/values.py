@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -141,11 +141,10 @@ class ResolvedText:
 class Texts:
     """Looks up texts in a cell."""
 
-    def __init__(self, walk: Walk, lines: Sequence[str], value: Callable[[ast.AST], Value | None]) -> None:
+    def __init__(self, walk: Walk, value: Callable[[ast.AST], Value | None]) -> None:
         """`value` says what an expression is."""
         self._walk = walk
         self._value = value
-        self._lines = lines
 
     def of(self, node: ast.expr, depth: int = 0) -> list[ResolvedText]:
         """All texts that `node` may stand for; at least one."""
@@ -208,19 +207,13 @@ class Texts:
         return found or self._computed(node)
 
     def source(self, node: ast.AST) -> str:
-        """The code of an expression, on one line and not too long."""
+        """The code of an expression, not too long; of a call without its arguments."""
         match node:
-            case ast.Name(id=name):
-                return name
-            case ast.Attribute(value=value, attr=attr) if isinstance(value, ast.Name | ast.Attribute):
+            case ast.Attribute(value=value, attr=attr):
                 return self._cut(f"{self.source(value)}.{attr}")
             case ast.Call(func=func):
                 return self._cut(f"{self.source(func)}(…)")
-        if not isinstance(node, ast.expr) or node.end_lineno is None:
-            return "…"
-        line = self._lines[node.lineno - 1] if node.lineno <= len(self._lines) else ""
-        end = node.end_col_offset if node.end_lineno == node.lineno else None
-        return self._cut(line.encode()[node.col_offset : end].decode("utf-8", "replace").strip() or "…")
+        return self._cut(ast.unparse(node))
 
     @staticmethod
     def _cut(source: str) -> str:
