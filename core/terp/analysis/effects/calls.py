@@ -61,9 +61,8 @@ _WRITING_SQL = re.compile(
     r"|copy|optimize|wal_checkpoint|incremental_vacuum|install|load|export|import)\b",
     re.IGNORECASE,
 )
-_FILES_OF_SQL = re.compile(
-    r"(?:\b(?:from|join)|\b\w*(?:read|scan|glob|sniff)\w*\s*\()\s*\[?\s*['\"]([^'\"]+)", re.IGNORECASE
-)
+# Some databases take the name of a file for a table.
+_FILES_OF_SQL = re.compile(r"['\"]([^'\"]*[./*][^'\"]*)['\"]")
 
 
 def called(reader: "Reader", node: ast.Call) -> Value | None:
@@ -195,6 +194,7 @@ def _ambiguous(reader: "Reader", name: str, owner: Value) -> list[EffectKind]:
         (name in sets["moving"] and could_be_path and not name.startswith("copy"), "deletes"),
         (name == "write" and owner != FILE and "xml" in imported, "writes"),
         (name == "show" and "PIL" in imported, "subprocess"),
+        (name == "parse" and "xml" in imported, "reads"),
     ]
     return [kind for applies, kind in kinds if applies]
 
@@ -257,11 +257,11 @@ def _moved(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Value) 
 
 
 def _written(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Value) -> Value | None:
-    """`write`, `extract` and `show`: of an XML tree, an archive, a picture that starts a program."""
+    """`write`, `parse`, `extract`, `show`: of an XML tree, an archive, a picture that starts a program."""
     kinds = _ambiguous(reader, func.attr, owner) if owner != UNKNOWN else ()
     where = argument_of(node, 1 if func.attr == "extract" else 0, "path")
     for kind in kinds:
-        report(reader, node, kind, [where] if where and kind == "writes" else [])
+        report(reader, node, kind, [where] if where and kind != "subprocess" else [])
     return CONTENT if kinds else None
 
 
@@ -311,7 +311,7 @@ def _report_sql(reader: "Reader", node: ast.Call) -> None:
             reader.doubt(node, f"the statement `{one.text}` is computed")
         if "://" in one.text:
             reader.find.add("network", "what the statement names", place_of(node))
-        for file in _FILES_OF_SQL.findall(one.text) if "duckdb" in reader.imported else ():
+        for file in _FILES_OF_SQL.findall(one.text) if reader.imported & {"duckdb", "polars"} else ():
             reader.find.add("reads", file, place_of(node))
         if _WRITING_SQL.search(one.text) or not _READING_SQL.match(one.text):
             reader.find.add("writes", " ".join(one.text.split()[:3]), place_of(node))
@@ -327,7 +327,7 @@ def _formatted(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Val
 
 _BY_METHOD: dict[str, Callable[["Reader", ast.Call, ast.Attribute, Value], Value | None]] = {
     **dict.fromkeys(("replace", "rename", "copy", "copy_into", "move", "move_into"), _moved),
-    **dict.fromkeys(("write", "show", "extract", "extractall"), _written),
+    **dict.fromkeys(("write", "show", "extract", "extractall", "parse"), _written),
     **dict.fromkeys(("query", "eval", "execute", "executemany", "executescript", "sql"), _evaluated),
     **dict.fromkeys(("glob", "rglob"), _globbed),
     **dict.fromkeys(("format", "format_map"), _formatted),

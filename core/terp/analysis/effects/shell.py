@@ -96,12 +96,12 @@ def _run(found: AnalysedCommand) -> None:
         found.doubt(f"the command `{first.text}` is computed")
     elif first.text.rpartition("/")[0] not in _FOLDERS:
         _unknown(found, first.text)
-    elif [word.text for word in found.words[1:]] in (["--version"], ["-V"], ["--help"]):
-        return
     elif name in tools.sets["setting"] or (name == "env" and len(found.words) == 1):
         _variables(found)
     elif name in tools.transparent or name in tools.wrappers:
         _wrapped(found)
+    elif [word.text for word in found.words[1:]] in (["--version"], ["-V"], ["--help"]):
+        return
     elif [word.text for word in found.words[:3]] in (["python", "-m", "pip"], ["python3", "-m", "pip"]):
         _again(found, found.words[2:])
     elif name in tools.installers:
