@@ -20,8 +20,9 @@ def effects_of(language: str, code: str, known: Mapping[str, str] | None = None,
     """Return the effects of `code`, with "cannot tell" for each part that is not known. Raises nothing.
 
     `known` are names that the kernel has already, each with the full name of the module, function or
-    class it is or is an instance of (`{"pd": "pandas", "df": "pandas.DataFrame"}`), or `TOOL` for a tool of
-    the session and `SERVERS` for its MCP servers; all others are unknown.
+    class it is or is an instance of (`{"pd": "pandas", "df": "pandas.DataFrame"}`), `TOOL` for a tool of the
+    session, `SERVERS` for its MCP servers, and `UNKNOWN` for what hides a builtin; all others are unknown. A
+    key that is no name stands for a module of which the kernel may have objects.
     A module in the directory `cwd` takes the place of one of the same name that would be known.
     """
     if len(code) > MOST_CHARACTERS:

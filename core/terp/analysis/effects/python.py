@@ -19,7 +19,6 @@ from terp.analysis.effects.scopes import Binding, Scope, Walk, bound_name, place
 from terp.analysis.effects.secret_names import is_secret_name, secret_in
 from terp.analysis.effects.values import (
     CONTENT,
-    ENVIRONMENT,
     EXPRESSION,
     FUNCTION,
     INSTANCE,
@@ -164,9 +163,8 @@ class Reader:
             return value
         names, path = python_names(), value.path
         if path in names.sets["environments"]:
-            if node not in self.walk.itemised:
-                self.find.add("secrets", "all environment variables", place_of(node))
-            return ENVIRONMENT
+            self.find.add("secrets", "all environment variables", place_of(node))
+            return value
         if node in self.walk.called or (path in names.harmless and path not in names.addresses):
             return value
         short = path.removeprefix("builtins.")
@@ -246,12 +244,10 @@ def _stored(reader: Reader, node: ast.Attribute | ast.Subscript) -> Value:
         is_special = node.attr in ("backend", "memory") or (node.attr[:2] == "__" and node.attr[-2:] == "__")
         if isinstance(value, Ref) or is_special or (is_method and is_function):
             return reader.doubt(node, f"changes `{reader.texts.source(node)}`")
-    elif value == ENVIRONMENT:
-        return reader.doubt(node, "changes an environment variable")
     elif isinstance(value, Ref):
-        key = reader.texts.one(node.slice)
-        rules = not key.exact or any(word in key.text for word in python_names().sets["ruling words"])
-        if value.path in python_names().modules or rules:
+        key, names = reader.texts.one(node.slice), python_names()
+        rules = not key.exact or any(word in key.text for word in names.sets["ruling words"])
+        if value.path in names.modules or value.path in names.sets["environments"] or rules:
             return reader.doubt(node, f"changes `{value.path}`")
     return CONTENT
 
@@ -400,7 +396,7 @@ def _item(reader: Reader, node: ast.Subscript) -> Value | None:
     if not isinstance(node.ctx, ast.Load):
         return _stored(reader, node)
     owner = reader.value(node.value)
-    if owner == ENVIRONMENT:
+    if isinstance(owner, Ref) and owner.path in python_names().sets["environments"]:
         name = reader.texts.one(node.slice)
         reader.variable(name.text, exact=name.exact, node=node)
         return TEXT

@@ -80,11 +80,11 @@ class Scope:
 class Walk:
     """A tree of Python, read once.
 
-    `order` has every node after its parts, with its scope; `called`, `based` and `itemised` are the nodes
-    that a call calls, that an attribute belongs to, and of which an item is taken or looked for; `early` are
-    the names read before the cell has bound them; `stored` and `methods` the names of attributes it makes,
-    and `assigned` what each of those targets is set to;
-    `imported` the modules it imports; `gives` the names that have a value of theirs once a node is done.
+    `order` has every node after its parts, with its scope; `called` are the nodes that a call calls, `based`
+    those that an attribute or item belongs to, or that something is compared with; `early` are the names read
+    before the cell has bound them; `stored` and `methods` the names of attributes it makes, and `assigned`
+    what each of those targets is set to; `imported` the modules it imports; `gives` the names that have a
+    value of theirs once a node is done.
     """
 
     def __init__(self, tree: ast.Module) -> None:
@@ -94,7 +94,6 @@ class Walk:
         self.imported: set[str] = set()
         self.called: set[ast.AST] = set()
         self.based: set[ast.AST] = set()
-        self.itemised: set[ast.AST] = set()
         self.early: set[ast.AST] = set()
         self.stored: set[str] = set()
         self.methods: set[str] = set()
@@ -140,8 +139,10 @@ class Walk:
         else:
             if kind.__name__ in _BINDING:
                 self._bind(node, scope)
-            elif kind in _ASKED:
-                self._ask(node)
+            elif isinstance(node, ast.Subscript):
+                self.based.add(node.value)
+            elif isinstance(node, ast.Compare):
+                self.based.update(node.comparators)
             stack += [(part, scope, depth) for part in reversed(_children(node))]
 
     def _name(self, node: ast.Name, scope: Scope) -> None:
@@ -170,14 +171,6 @@ class Walk:
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 return self._comprehension(node, scope)
         raise TypeError(node)
-
-    def _ask(self, node: ast.AST) -> None:
-        """Take down of what an item is taken or looked for."""
-        match node:
-            case ast.Subscript(value=value):
-                self.itemised.add(value)
-            case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[where]):
-                self.itemised.add(where)
 
     def _bind(self, node: ast.AST, scope: Scope) -> None:
         match node:
@@ -323,7 +316,6 @@ _SCOPED = frozenset(
         *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
     }
 )
-_ASKED = frozenset({ast.Subscript, ast.Compare})
 
 
 def place_of(node: ast.AST) -> Place:

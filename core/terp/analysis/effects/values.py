@@ -21,7 +21,6 @@ Kind = Literal[
     "archive",
     "instance",  # of a class of the cell
     "function",  # made by a harmless function of known functions
-    "environment",
     "several",  # one of several that differ: nothing is known of its methods
     "unknown",  # reported already where it was made
 ]
@@ -59,7 +58,6 @@ COLUMN = Thing("column")
 FILE = Thing("file")
 ARCHIVE = Thing("archive")
 INSTANCE = Thing("instance")
-ENVIRONMENT = Thing("environment")
 SEVERAL = Thing("several")
 UNKNOWN = Thing("unknown")
 FUNCTION = Thing("function")
