@@ -1,22 +1,27 @@
-"""Calls of functions by their full name: their effects, and the values that they return."""
+"""Calls of functions by their full name, and of methods: their effects, and the values that they return."""
 
 import ast
 import re
 import shlex
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from terp.analysis.effects import methods
-from terp.analysis.effects.known import python_names
-from terp.analysis.effects.methods import FILE, only_known_callables, opened, report, report_rows, variable
-from terp.analysis.effects.shell import report_command, report_script
-from terp.analysis.effects.shell_words import Word
+from terp.analysis.effects.known import NOTHING, RECEIVER, EffectRow, Slots, python_names
+from terp.analysis.effects.scopes import place_of
+from terp.analysis.effects.shell import report_script
 from terp.analysis.effects.values import (
+    ARCHIVE,
+    COLUMN,
     CONTENT,
-    KEEPS_ELEMENTS,
+    EXPRESSION,
+    FILE,
+    FUNCTION,
+    INSTANCE,
     PATH,
     PATHS,
-    RESULTS,
+    SEVERAL,
+    TEXT,
     UNKNOWN,
     Local,
     Ref,
@@ -24,49 +29,98 @@ from terp.analysis.effects.values import (
     Thing,
     Value,
     argument_of,
+    builds_expressions,
     has_more,
+    of_function,
+    of_method,
 )
+from terp.events.effects import EffectKind
 
 if TYPE_CHECKING:
     from terp.analysis.effects.python import Reader
 
-_STYLE = re.compile(r"[\w-]+")
+_KEYWORD_ONLY = 99
+_COMPUTED = ResolvedText("{…}", exact=False)
+_STYLE, _OPTION = re.compile(r"[\w-]+"), re.compile(r"(?!.*backend)[\w.-]+")
+_NAMING = ("use", "pyplot.switch_backend", "pyplot.style.use", "style.use")
 _READ_ONLY = re.compile(r"file:[^?#]*\?(?:[^#]*&)?mode=(?:ro|memory)(?:&(?!.*mode=)|$)")
+# Code in a text of a table or a model: names, numbers, comparisons, and calls that are looked at.
+_QUOTED = re.compile(r"'[^'\\]*'|\"[^\"\\]*\"|`[^`]*`")
+_PLAIN_CODE = re.compile(r"(?!.*(?:@\w+\s*[.(\[]|[\])]\s*\())[\w\s.,<>=!&|~+*/%^:@\[\]()-]*", re.DOTALL)
+_CALLED = re.compile(r"(\.?[\w.]*)\s*\(")
+_WORDS = frozenset({"", "and", "or", "not", "in"})
+_SYMBOLS = re.compile(r"[\w ,+*/^=-]*")
+_FIELD = re.compile(r"\{[^{}:!]*[.\[]")
+_READING_SQL = re.compile(
+    r"\s*(?:(?:select|with|explain|values|from|describe|summarize|show)\b"
+    r"|pragma\s+(?:(?:table_x?info|index_x?info|index_list|foreign_key_list)\s*\(\s*['\"]?\w+['\"]?\s*\)|\w+)\s*;?\s*$)",
+    re.IGNORECASE,
+)
+_WRITING_SQL = re.compile(
+    r"\b(?:insert|update|delete|drop|create|alter|replace|attach|detach|vacuum|load_extension|writefile|edit|into"
+    r"|copy|optimize|wal_checkpoint|incremental_vacuum|install|load|export|import)\b",
+    re.IGNORECASE,
+)
+# Some databases take the name of a file for a table.
+_FILES_OF_SQL = re.compile(r"['\"]([^'\"]*[./*][^'\"]*)['\"]")
 
 
 def called(reader: "Reader", node: ast.Call) -> Value | None:
     """Report the effects of a call; return its value."""
-    func = node.func
-    value = reader.value(func)
+    func, value = node.func, reader.value(node.func)
+    for keyword in node.keywords:
+        _look_at_keyword(reader, node, keyword)
     if isinstance(func, ast.Attribute) and (value == UNKNOWN or value == reader.value(func.value)):
-        return methods.called(reader, node, func, value)
-    match value:
-        case Thing(kind="unknown"):
-            return UNKNOWN
-        case Ref(path=path):
-            return _of_name(reader, node, path)
-        case Local(node=ast.ClassDef()):
-            return Thing("instance")
-        case Local() | Thing(kind="function"):
-            return CONTENT
-    return reader.doubt(node, f"calls `{reader.texts.source(func)}`, which is not known")
+        return _method(reader, node, func, value)
+    if isinstance(value, Ref):
+        return _function(reader, node, value.path)
+    if isinstance(value, Local):
+        return INSTANCE if isinstance(value.node, ast.ClassDef) else CONTENT
+    if value == EXPRESSION:
+        return _of_expressions(reader, node)
+    if value not in (UNKNOWN, FUNCTION):
+        reader.doubt(node, f"calls `{reader.texts.source(func)}`, which is not known")
+    return CONTENT if value == FUNCTION else UNKNOWN
 
 
-def _of_name(reader: "Reader", node: ast.Call, path: str) -> Value | None:
-    only_known_callables(reader, node, python_names().calls.get(path, ()), applies=path.startswith("pandas."))
+def _look_at_keyword(reader: "Reader", node: ast.Call, keyword: ast.keyword) -> None:
+    """Doubt an option that has files made, modules imported or code run."""
+    name, value, sets = keyword.arg, keyword.value, python_names().sets
+    if name is None and isinstance(value, ast.Dict):
+        for key, item in zip(value.keys, value.values, strict=True):
+            _look_at_keyword(reader, node, ast.keyword(str(getattr(key, "value", "")), item))
+        return
+    is_off = isinstance(value, ast.Constant) and not value.value
+    # A table draws with a backend that it imports, a pipeline keeps results in files.
+    hides = name is None and any(word in reader.texts.source(node.func) for word in sets["takes options"])
+    is_backend = name == "backend" and reader.texts.one(value).text not in sets["backends"]
+    is_file = name == "input" and reader.texts.one(value).text in ("file", "filename")
+    passes = reader.value(value) == COLUMN and name in sets["calling keywords"]
+    if hides or is_backend or is_file or passes or (name in sets["ruling options"] and not is_off):
+        shown = f"{name or '**'}={reader.texts.source(value)}"
+        reader.doubt(value, f"`{shown}` may have files used, modules imported or code run")
+
+
+def _function(reader: "Reader", node: ast.Call, path: str) -> Value | None:
+    names = python_names()
+    _check_callables(reader, node, names.calls.get(path, ()), applies=path.startswith("pandas."))
+    _check_addresses(reader, node, names.addresses.get(path, ()))
     if special := _SPECIAL.get(path):
         return special(reader, node)
-    if path in python_names().harmless:
-        keeps = path in KEEPS_ELEMENTS and node.args and reader.value(node.args[0]) == PATHS
-        return PATHS if keeps else RESULTS.get(path, CONTENT)
-    names = python_names()
+    if path in names.sets["formulas"]:
+        _check_code(reader, node, 0, "formula")
+    if path in names.harmless:
+        if builds_expressions(path):
+            return _of_expressions(reader, node)
+        keeps = path in names.sets["keeps elements"] and node.args and reader.value(node.args[0]) == PATHS
+        return PATHS if keeps else of_function(path)
     groups: tuple[tuple[Container[str], Callable[[Reader, ast.Call, str], Value | None]], ...] = (
         (names.functions, _with_rows),
         (names.readers, _read_anywhere),
-        (names.openers | names.archives, _open),
-        (names.processes, started),
-        (names.unpicklers, _unpickle),
-        (names.environment, _variable),
+        (names.sets["openers"] | names.sets["archives"], _open),
+        (names.sets["processes"], _started),
+        (names.sets["unpicklers"], _unpickle),
+        (names.sets["environment"], _variable),
     )
     for group, report_call in groups:
         if path in group:
@@ -74,60 +128,371 @@ def _of_name(reader: "Reader", node: ast.Call, path: str) -> Value | None:
     return reader.doubt(node, f"calls `{path.removeprefix('builtins.')}`, which is not known")
 
 
+def _of_expressions(reader: "Reader", node: ast.Call) -> Value:
+    """Report a call of a library that builds expressions: sympy evaluates the texts that it is given."""
+    func = reader.value(node.func)
+    makes_names = isinstance(func, Ref) and func.path in python_names().sets["takes text"]
+    if "sympy" in reader.imported and not makes_names:
+        given = [*node.args, *(keyword.value for keyword in node.keywords)]
+        odd = next((one for one in given if not _is_symbolic(reader, one)), None)
+        if odd is not None:
+            reader.doubt(odd, f"sympy may run `{reader.texts.source(odd)}`")
+    return EXPRESSION
+
+
+def _is_symbolic(reader: "Reader", node: ast.expr) -> bool:
+    """Return True if an expression is certainly no text that could be evaluated as code."""
+    if isinstance(node, ast.Constant):
+        text = str(node.value)
+        return not isinstance(node.value, str) or ("__" not in text and bool(_SYMBOLS.fullmatch(text)))
+    bound = reader.texts.bound(node) if isinstance(node, ast.Name) else None
+    whole = bound if isinstance(bound, ast.Tuple | ast.List) else node
+    if isinstance(whole, ast.Tuple | ast.List | ast.Dict | ast.BinOp | ast.UnaryOp):
+        parts = [part for part in ast.iter_child_nodes(whole) if isinstance(part, ast.expr)]
+        return all(_is_symbolic(reader, part) for part in parts)
+    value = reader.value(node)
+    makes = reader.value(node.func) if isinstance(node, ast.Call) else None
+    is_number = isinstance(makes, Ref) and makes.path in python_names().sets["numbers"]
+    return is_number or value == EXPRESSION or (isinstance(value, Ref) and builds_expressions(value.path))
+
+
+def passed_on(reader: "Reader", node: ast.Attribute, owner: Value | None) -> Value | None:
+    """Return the value of an attribute that is read; report the effects of a method that is passed on."""
+    name, names = node.attr, python_names()
+    if owner is None or owner in (UNKNOWN, SEVERAL):
+        return (
+            reader.doubt(node, f"`{reader.texts.source(node)}` has several meanings")
+            if owner == SEVERAL
+            else owner
+        )
+    if owner == INSTANCE or isinstance(owner, Local):
+        return FUNCTION if name in reader.walk.methods else CONTENT
+    kinds = _ambiguous(reader, name, owner) or [row.kind for row in names.methods.get(name, ())]
+    for kind in kinds:
+        reader.find.add(kind, f"what `{reader.texts.source(node)}` is given", place_of(node))
+    is_harmless = names.is_harmless_method(name) or name in reader.walk.methods
+    is_harmless = is_harmless or name in reader.walk.stored
+    is_path = owner == PATH or (isinstance(owner, Ref) and owner.path.startswith("pathlib."))
+    if kinds or is_harmless:
+        is_class = isinstance(owner, Ref) and not (kinds and name in names.methods)
+        return FUNCTION if is_class else of_method(owner, name) if owner in (PATH, EXPRESSION) else CONTENT
+    # A column has no columns, and neither has a path.
+    is_column = owner != COLUMN and not is_path and names.may_be_column(name)
+    return COLUMN if is_column else reader.doubt(node, f"`{reader.texts.source(node)}` is not known")
+
+
+def _ambiguous(reader: "Reader", name: str, owner: Value) -> list[EffectKind]:
+    """Return the effects of a method that does something to some objects and is harmless to others."""
+    imported, sets = reader.imported, python_names().sets
+    could_be_path = owner == PATH or (
+        "pathlib" in imported and owner not in (TEXT, UNKNOWN, Ref("builtins.str"))
+    )
+    could_be_archive = owner == ARCHIVE or (owner != TEXT and bool(imported & sets["archivers"]))
+    kinds: list[tuple[bool, EffectKind]] = [
+        (name in sets["archive only"] and could_be_archive, "writes"),
+        (name in sets["moving"] and could_be_path, "writes"),
+        (name in sets["moving"] and could_be_path and not name.startswith("copy"), "deletes"),
+        (name == "write" and owner != FILE and "xml" in imported, "writes"),
+        (name == "show" and "PIL" in imported, "subprocess"),
+        (name == "parse" and "xml" in imported, "reads"),
+    ]
+    return [kind for applies, kind in kinds if applies]
+
+
+def _method(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Value | None) -> Value | None:
+    """Report the effects of a method call; return its value."""
+    name, names = func.attr, python_names()
+    _check_method_callables(reader, node, name)
+    if owner is None or owner == SEVERAL:
+        reader.doubt(node, f"calls `{reader.texts.source(func)}`, which has several meanings")
+        return owner
+    is_own = (owner == INSTANCE or isinstance(owner, Local)) and name in reader.walk.methods
+    if is_own or name in ("__init__", "__post_init__"):
+        return CONTENT
+    # Without its object a method has it as its first argument.
+    is_class, does = isinstance(owner, Ref), _ambiguous(reader, name, owner) or name in names.methods
+    if is_class and (does or name == "open"):
+        return reader.doubt(node, f"calls `{reader.texts.source(func)}` without its object")
+    special = _BY_METHOD.get(name)
+    result = special(reader, node, func, owner) if special else None
+    if result is None and name in names.methods:
+        _report_rows(reader, node, names.methods[name], func.value)
+        result = of_method(owner, name)
+    if owner == EXPRESSION:
+        _of_expressions(reader, node)
+    if owner == UNKNOWN or result is not None:
+        return UNKNOWN if owner == UNKNOWN else result
+    is_column = name in reader.walk.methods and names.may_be_column(name)
+    if names.is_harmless_method(name) or is_column:
+        return CONTENT if name in reader.walk.methods else of_method(owner, name)
+    return reader.doubt(node, f"calls `{reader.texts.source(func)}`, which is not known")
+
+
+def _check_method_callables(reader: "Reader", node: ast.Call, name: str) -> None:
+    names = python_names()
+    applies = name in names.sets["applying"]
+    _check_callables(reader, node, names.method_calls.get(name, ()), applies=applies)
+    for keyword in node.keywords if applies else ():
+        if isinstance(keyword.value, ast.Tuple) and len(keyword.value.elts) == 2:
+            # A column of `agg(total=("price", "sum"))`.
+            _check_callable(reader, keyword.value.elts[1], applies=True)
+
+
+def _globbed(reader: "Reader", node: ast.Call, _: ast.Attribute, owner: Value) -> Value | None:
+    report(reader, node, "reads", [node])
+    return of_method(owner, "glob")
+
+
+def _moved(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Value) -> Value | None:
+    """`replace`, `rename`, `copy`, `move`: a path does it to its file, a text or table gives another one."""
+    targets = [*node.args, *(one.value for one in node.keywords if one.arg in ("target", "target_dir", None))]
+    kinds = _ambiguous(reader, func.attr, owner)
+    harmless = isinstance(targets[0], ast.Dict | ast.List | ast.Lambda) if targets else True
+    harmless = harmless or (isinstance(targets[0], ast.Constant) and not isinstance(targets[0].value, str))
+    if not kinds or (not has_more(node) and (harmless or len(targets) != 1)):
+        return of_method(owner, func.attr) if func.attr in ("replace", "rename", "copy") else None
+    report(reader, node, "deletes" if "deletes" in kinds else "reads", [func.value])
+    report(reader, node, "writes", targets)
+    return PATH if owner == PATH else CONTENT
+
+
+def _written(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Value) -> Value | None:
+    """`write`, `parse`, `extract`, `show`: of an XML tree, an archive, a picture that starts a program."""
+    kinds = _ambiguous(reader, func.attr, owner) if owner != UNKNOWN else ()
+    where = argument_of(node, 1 if func.attr == "extract" else 0, "path")
+    for kind in kinds:
+        report(reader, node, kind, [where] if where and kind != "subprocess" else [])
+    return CONTENT if kinds else None
+
+
+def _opened(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Value) -> Value | None:
+    if owner == PATH or ("pathlib" in reader.imported and owner not in (ARCHIVE, UNKNOWN)):
+        return _opens(reader, node, func.value, mode_at=0)
+    return CONTENT if owner == ARCHIVE else None
+
+
+def _evaluated(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Value) -> Value | None:
+    """`query`, `eval`, `execute`, `sql`: code in a text, of a table or of a database."""
+    argument = argument_of(node, 0, "expr")
+    is_sql = argument is not None and all(
+        _READING_SQL.match(one.text) or _WRITING_SQL.search(one.text) for one in reader.texts.of(argument)
+    )
+    if is_sql or func.attr not in ("query", "eval"):
+        if owner != UNKNOWN:
+            _report_sql(reader, node)
+        return owner
+    _check_code(reader, node, 0, "expr")
+    return CONTENT
+
+
+def _check_code(reader: "Reader", node: ast.Call, at: int, keyword: str) -> None:
+    """Doubt a call that evaluates a text as code, unless that only computes."""
+    argument = argument_of(node, at, keyword)
+    texts = reader.texts.of(argument) if argument is not None else [_COMPUTED]
+    if has_more(node) or any(not one.exact or not _is_plain_code(one.text) for one in texts):
+        reader.doubt(node, f"`{reader.texts.source(node.func)}` runs a text")
+
+
+def _is_plain_code(text: str) -> bool:
+    code, names = _QUOTED.sub(" 0 ", text), python_names()
+    for name in _CALLED.findall(code) if "__" not in text and _PLAIN_CODE.fullmatch(code) else ["?"]:
+        method = name.rpartition(".")[2]
+        is_method = "." in name and names.is_harmless_method(method) and method not in names.method_calls
+        if not (is_method or name in _WORDS or name in names.sets["formula functions"]):
+            return False
+    return True
+
+
+def _report_sql(reader: "Reader", node: ast.Call) -> None:
+    """Report what the statement in the first argument does."""
+    for one in reader.texts.of(node.args[0]) if node.args else [_COMPUTED]:
+        # What is computed may end a statement and begin another.
+        if not one.exact:
+            reader.doubt(node, f"the statement `{one.text}` is computed")
+        if "://" in one.text:
+            reader.find.add("network", "what the statement names", place_of(node))
+        for file in _FILES_OF_SQL.findall(one.text) if reader.imported & {"duckdb", "polars"} else ():
+            reader.find.add("reads", file, place_of(node))
+        if _WRITING_SQL.search(one.text) or not _READING_SQL.match(one.text):
+            reader.find.add("writes", " ".join(one.text.split()[:3]), place_of(node))
+
+
+def _formatted(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Value) -> Value | None:
+    """`format`: a field can reach through what it is given, to all that a module has."""
+    texts = [*reader.texts.of(func.value), *(one for part in node.args for one in reader.texts.of(part))]
+    if any(one.exact and _FIELD.search(one.text) for one in texts) or (owner == TEXT and not texts[0].exact):
+        reader.doubt(node, f"`{reader.texts.source(func)}` may reach through what it is given")
+    return None
+
+
+_BY_METHOD: dict[str, Callable[["Reader", ast.Call, ast.Attribute, Value], Value | None]] = {
+    **dict.fromkeys(("replace", "rename", "copy", "copy_into", "move", "move_into"), _moved),
+    **dict.fromkeys(("write", "show", "extract", "extractall", "parse"), _written),
+    **dict.fromkeys(("query", "eval", "execute", "executemany", "executescript", "sql"), _evaluated),
+    **dict.fromkeys(("glob", "rglob"), _globbed),
+    **dict.fromkeys(("format", "format_map"), _formatted),
+    "open": _opened,
+}
+
+
+def report(reader: "Reader", node: ast.AST, kind: EffectKind, touched: Sequence[ast.expr]) -> None:
+    """Report an effect on what these arguments name."""
+    texts = [text for argument in touched for text in reader.texts.of(argument)]
+    for one in texts or [ResolvedText("", exact=False)]:
+        is_remote = kind == "network" or one.is_address
+        reader.find.add(
+            "network" if is_remote else kind, host_of(one.text) if is_remote else one.text, place_of(node)
+        )
+        reader.secret(one.text, node)
+        if kind == "reads" and not one.exact and reader.decodes:
+            reader.doubt(node, "the name of what is read may be decoded")
+
+
+def host_of(text: str) -> str:
+    """The host of an address; the text itself when it is none."""
+    try:
+        return urlsplit(text).netloc.rpartition("@")[2] or text if "://" in text else text
+    except ValueError:
+        return text
+
+
+def _report_rows(
+    reader: "Reader", node: ast.Call, rows: Sequence[EffectRow], receiver: ast.expr | None = None
+) -> None:
+    for row in rows:
+        if row.argument == NOTHING:
+            reader.find.add(row.kind, row.what, place_of(node))
+        elif row.argument == RECEIVER:
+            report(reader, node, row.kind, [receiver] if receiver is not None else [])
+        else:
+            _report_argument(reader, node, row)
+
+
+def _file_of(node: ast.Call, at: int, keyword: str) -> ast.expr | None:
+    """Return the argument that names a file, which has another keyword here and there."""
+    others = python_names().sets["names of files"]
+    named = (one.value for one in node.keywords if one.arg in others)
+    return argument_of(node, at, keyword) or next(named, None)
+
+
+def _report_argument(reader: "Reader", node: ast.Call, row: EffectRow) -> None:
+    argument = _file_of(node, row.argument, row.keyword)
+    # A call without any argument gives the text back.
+    is_none = isinstance(argument, ast.Constant) and argument.value is None
+    if row.optional and (is_none or argument is None) and not has_more(node):
+        return
+    if argument is None or reader.value(argument) != FILE:  # A file was reported when it was opened.
+        report(reader, node, row.kind, [argument] if argument is not None else [])
+
+
+def _check_callables(reader: "Reader", node: ast.Call, slots: Slots, *, applies: bool = False) -> None:
+    """Doubt a call that calls what it is given, if that is not known; `applies` may name methods by text."""
+    for _, argument in _given(reader, node, slots):
+        _check_callable(reader, argument, applies=applies)
+
+
+def _given(reader: "Reader", node: ast.Call, slots: Slots) -> list[tuple[int | str, ast.expr]]:
+    """Return the arguments in these slots; doubt a call that may have others."""
+    if slots and has_more(node):
+        reader.doubt(node, f"what `{reader.texts.source(node.func)}` is given cannot be seen")
+    places = [(slot, (slot, "") if isinstance(slot, int) else (_KEYWORD_ONLY, slot)) for slot in slots]
+    return [(slot, found) for slot, place in places if (found := argument_of(node, *place)) is not None]
+
+
+def _check_callable(reader: "Reader", argument: ast.expr, *, applies: bool) -> None:
+    if not _is_known_callable(reader, argument, applies=applies):
+        reader.doubt(argument, f"passes on `{reader.texts.source(argument)}`, which is not known")
+
+
+def _is_known_callable(reader: "Reader", argument: ast.expr, *, applies: bool) -> bool:
+    if applies and isinstance(argument, ast.Name):
+        bound = reader.texts.bound(argument)
+        argument = bound if isinstance(bound, ast.Dict | ast.List | ast.Constant) else argument
+    value = reader.value(argument)
+    match argument:
+        case ast.Constant(value=str(name)) if applies:
+            return python_names().is_harmless_method(name)
+        case ast.Dict() | ast.Call(func=ast.Name(id="dict")) if not applies:
+            # The values of a mapping are data for `map`, and functions for `agg`.
+            return True
+        case ast.Dict(values=parts) | ast.List(elts=parts) | ast.Tuple(elts=parts):
+            return all(_is_known_callable(reader, part, applies=applies) for part in parts)
+        case ast.Attribute(attr=name) if not isinstance(value, Ref) and python_names().is_harmless_method(
+            name
+        ):
+            return True
+    is_data = isinstance(argument, ast.Constant | ast.Compare | ast.UnaryOp | ast.JoinedStr)
+    return is_data or value == UNKNOWN or reader.callable(value)
+
+
+def _check_addresses(reader: "Reader", node: ast.Call, slots: Slots) -> None:
+    """Report a text that a function would take for an address, or for the name of a file."""
+    for slot, argument in _given(reader, node, slots):
+        if slot in ("filename", "stylesheet"):
+            report(reader, node, "reads", [argument])
+        is_made = isinstance(argument, ast.Dict | ast.List) or (
+            reader.texts.source(argument).endswith(".to_html(…)")
+            # A table or a connection, as these functions mostly get; what is displayed is mostly a text.
+            or (isinstance(argument, ast.Name) and "url" not in slots)
+        )
+        could_be_text = reader.value(argument) == TEXT or not is_made
+        for one in reader.texts.of(argument):
+            if one.exact and ("://" in one.text or one.text.startswith("http")):
+                reader.find.add("network", host_of(one.text), place_of(node))
+            elif not one.exact and could_be_text and "http".startswith(one.text.partition("{")[0][:4]):
+                reader.doubt(node, f"`{one.text}` may be an address")
+
+
 def _with_rows(reader: "Reader", node: ast.Call, path: str) -> Value:
-    report_rows(reader, node, python_names().functions[path])
-    return RESULTS.get(path, CONTENT)
+    _report_rows(reader, node, python_names().functions[path])
+    return of_function(path)
 
 
 def _open(reader: "Reader", node: ast.Call, path: str) -> Value:
-    is_archive = path in python_names().archives
-    file = opened(reader, node, argument_of(node, 0, "name" if is_archive else "file"), mode_at=1)
-    return Thing("archive") if is_archive else file
+    is_archive = path in python_names().sets["archives"]
+    file = _opens(reader, node, argument_of(node, 0, "name" if is_archive else "file"), mode_at=1)
+    return ARCHIVE if is_archive else file
+
+
+def _opens(reader: "Reader", node: ast.Call, file: ast.expr | None, mode_at: int) -> Value:
+    """Report what opening a file in a mode does."""
+    given = argument_of(node, mode_at, "mode")
+    modes = reader.texts.of(given) if given is not None else [ResolvedText("r", exact=not has_more(node))]
+    touched = [file] if file is not None else []
+    for mode in modes:
+        if not mode.exact:
+            reader.doubt(node, "opens a file in a mode that is computed")
+        if set(mode.text) & set("wax+"):
+            report(reader, node, "writes", touched)
+        if not set(mode.text) & set("wax") or "+" in mode.text:
+            report(reader, node, "reads", touched)
+    return FILE
 
 
 def _unpickle(reader: "Reader", node: ast.Call, path: str) -> Value:
-    reader.doubt(node, f"`{path}` may run code from the file")
+    reader.doubt(node, f"`{path}` runs what the file says")
     report(reader, node, "reads", node.args[:1])
     return CONTENT
 
 
-def _variable(reader: "Reader", node: ast.Call, path: str) -> Value:  # noqa: ARG001  (one of a table)
-    variable(reader, node)
+def _variable(reader: "Reader", node: ast.Call, _: str) -> Value:
+    """Report if the environment variable that is asked for holds a secret."""
+    argument = argument_of(node, 0, "key")
+    for one in reader.texts.of(argument) if argument is not None else [_COMPUTED]:
+        reader.variable(one.text, exact=one.exact, node=node)
     return CONTENT
 
 
 def _read_anywhere(reader: "Reader", node: ast.Call, path: str) -> Value:
-    argument = argument_of(node, 0, python_names().readers[path])
-    if argument is None and not has_more(node):
-        argument = next(
-            (one.value for one in node.keywords if one.arg in ("path", "io", "fname", "style")), None
-        )
+    argument = _file_of(node, 0, python_names().readers[path])
     value = reader.value(argument) if argument is not None else None
-    if value == FILE:
-        return CONTENT
-    resolved = reader.texts.of(argument) if argument is not None else [ResolvedText("{…}", exact=False)]
-    if path.endswith("style.use"):
-        if not all(one.exact and _STYLE.fullmatch(one.text) for one in resolved):
-            # `package.style` imports the package.
-            reader.doubt(node, "names a style that may be a module")
-        return CONTENT
-    report(reader, node, "reads", [argument] if argument is not None else [], "{…}")
-    for one in resolved:
-        if one.may_be_address and value not in (PATH, UNKNOWN):
-            reader.doubt(node, f"`{one.text}` may be an address")
-    return CONTENT
-
-
-def _getattr(reader: "Reader", node: ast.Call) -> Value:
-    name = reader.texts.one(node.args[1]) if len(node.args) > 1 else ResolvedText("", exact=False)
-    owner = reader.value(node.args[0]) if node.args else None
-    if (
-        not name.exact
-        or isinstance(owner, Ref)
-        or not (python_names().is_harmless_method(name.text) or python_names().may_be_column(name.text))
-    ):
-        return reader.doubt(node, "calls `getattr`")
-    return CONTENT
+    texts = reader.texts.of(argument) if argument is not None else [_COMPUTED]
+    if value != FILE:
+        report(reader, node, "reads", [argument] if argument is not None else [])
+        for one in texts:
+            if one.may_be_address and value not in (PATH, UNKNOWN):
+                reader.doubt(node, f"`{one.text}` may be an address")
+    return of_function(path)
 
 
 def _type(reader: "Reader", node: ast.Call) -> Value:
@@ -138,153 +503,66 @@ def _type(reader: "Reader", node: ast.Call) -> Value:
 
 def _database(reader: "Reader", node: ast.Call) -> Value:
     argument = argument_of(node, 0, "database")
-    resolved = reader.texts.of(argument) if argument is not None else []
-    if not resolved or any(one.text != ":memory:" for one in resolved):
+    texts = reader.texts.of(argument) if argument is not None else [_COMPUTED] if has_more(node) else []
+    if any(one.text != ":memory:" for one in texts):
         touched = [argument] if argument is not None else []
         report(reader, node, "reads", touched)
         uri = argument_of(node, 7, "uri")
         is_uri = isinstance(uri, ast.Constant) and uri.value is True
-        if not (is_uri and resolved and all(one.exact and _READ_ONLY.match(one.text) for one in resolved)):
+        if not (is_uri and all(one.exact and _READ_ONLY.match(one.text) for one in texts)):
             # A file that is not there is made.
             report(reader, node, "writes", touched)
     return Thing("database")
 
 
 def _read_sql(reader: "Reader", node: ast.Call) -> Value:
-    methods.report_sql(reader, node)
-    return CONTENT
+    _report_sql(reader, node)
+    return EXPRESSION if "duckdb" in reader.imported else CONTENT
 
 
 def _load_arrays(reader: "Reader", node: ast.Call) -> Value:
-    pickled = argument_of(node, 2, "allow_pickle")
-    if has_more(node) or (
-        pickled is not None and not (isinstance(pickled, ast.Constant) and not pickled.value)
-    ):
-        reader.doubt(node, "`numpy.load` may run code from the file")
+    pickled, mapped = argument_of(node, 2, "allow_pickle"), argument_of(node, 1, "mmap_mode")
+    if has_more(node) or (pickled and not (isinstance(pickled, ast.Constant) and not pickled.value)):
+        reader.doubt(node, "`numpy.load` runs what the file says")
     report(reader, node, "reads", node.args[:1])
+    if mapped is not None and any(one.text not in ("r", "c") for one in reader.texts.of(mapped)):
+        report(reader, node, "writes", node.args[:1])
     return CONTENT
 
 
-def _backend(reader: "Reader", node: ast.Call) -> Value:
-    resolved = reader.texts.of(node.args[0]) if node.args else [ResolvedText("", exact=False)]
-    if any(not one.exact or ":" in one.text for one in resolved):
-        return reader.doubt(node, "names a backend to import")
-    return CONTENT
-
-
-def _set_option(reader: "Reader", node: ast.Call) -> Value:
-    resolved = [reader.texts.one(argument) for argument in node.args[::2]] or [ResolvedText("", exact=False)]
-    if has_more(node) or any(not one.exact or "backend" in one.text for one in resolved):
-        return reader.doubt(node, "sets an option that may name a module to import")
-    return CONTENT
-
-
-def _shown(reader: "Reader", node: ast.Call) -> Value:
-    """Report an argument of a display object: one that looks like a URL is fetched."""
-    argument = node.args[0] if node.args else None
-    made = (
-        isinstance(argument, ast.Call)
-        and isinstance(argument.func, ast.Attribute)
-        and argument.func.attr == "to_html"
-    )
-    resolved = reader.texts.of(argument) if argument is not None else []
-    fetched = any(
-        "http".startswith(one.text.partition("{")[0][:4]) and (not one.exact or one.text) for one in resolved
-    )
-    if (fetched and not made) or {one.arg for one in node.keywords} & {"url", "filename", None}:
-        return reader.doubt(node, "shows what may be an address")
-    return CONTENT
-
-
-def _path(reader: "Reader", node: ast.Call) -> Value:  # noqa: ARG001  (one of a table)
-    return PATH
-
-
-def _harmless(reader: "Reader", node: ast.Call) -> Value:  # noqa: ARG001  (one of a table)
+def _named_option(reader: "Reader", node: ast.Call) -> Value:
+    """Doubt the name of a style, a backend or an option that may be a module to import."""
+    named = _OPTION if "option" in reader.texts.source(node.func) else _STYLE
+    texts = [reader.texts.one(argument) for argument in node.args[::2]] or [_COMPUTED]
+    if has_more(node) or not all(one.exact and named.fullmatch(one.text) for one in texts):
+        return reader.doubt(node, "names an option that may have a module imported")
     return CONTENT
 
 
 _SPECIAL: dict[str, Callable[["Reader", ast.Call], Value]] = {
-    "builtins.getattr": _getattr,
     "builtins.type": _type,
-    "sqlite3.connect": _database,
-    "pandas.read_sql": _read_sql,
-    "pandas.read_sql_query": _read_sql,
     "numpy.load": _load_arrays,
-    "matplotlib.use": _backend,
-    "matplotlib.pyplot.switch_backend": _backend,
-    "pandas.set_option": _set_option,
-    "pandas.option_context": _set_option,
-    "IPython.display.HTML": _shown,
-    "IPython.display.Markdown": _shown,
-    "pathlib.Path.cwd": _path,
-    "pathlib.Path.home": _path,
-    "pickle.dump": _harmless,
-    "pickle.dumps": _harmless,
+    **dict.fromkeys(("sqlite3.connect", "sqlite3.Connection", "duckdb.connect"), _database),
+    **dict.fromkeys(("pandas.read_sql", "pandas.read_sql_query", "duckdb.query", "duckdb.sql"), _read_sql),
+    **dict.fromkeys((f"matplotlib.{one}" for one in _NAMING), _named_option),
+    **dict.fromkeys(("pandas.set_option", "pandas.option_context"), _named_option),
 }
 
 
-_BY_SHELL = frozenset(
-    str.split("""
-        os.system os.popen subprocess.getoutput subprocess.getstatusoutput asyncio.create_subprocess_shell
-    """)
-)
-_BY_WORDS = frozenset({"asyncio.create_subprocess_exec"})
-
-
-def started(reader: "Reader", node: ast.Call, path: str) -> Value:
+def _started(reader: "Reader", node: ast.Call, path: str) -> Value:
     """Report the command that a call starts, and what that does."""
-    by_shell = path in _BY_SHELL or _is_set(node, "shell")
-    argument = argument_of(node, 0, "args") or argument_of(node, 0, "cmd") or argument_of(node, 0, "command")
-    if path in _BY_WORDS and node.args:
-        argument = ast.copy_location(ast.List(elts=node.args, ctx=ast.Load()), node)
-    at = (node.lineno, node.col_offset)
-    if argument is None or has_more(node) or argument_of(node, 99, "executable") is not None:
-        reader.find.add("subprocess", reader.texts.source(node), at)
+    named = (argument_of(node, 0, keyword) for keyword in ("args", "cmd", "command"))
+    command = next((one for one in named if one is not None), None)
+    parts: list[ast.expr] = node.args if path.endswith("_exec") else [command] if command else []
+    is_list = len(parts) == 1 and isinstance(parts[0], ast.List | ast.Tuple)
+    texts = [reader.texts.one(part) for part in (parts[0].elts if is_list else parts)]  # type: ignore[attr-defined]
+    # A list may have grown since it was written.
+    bound = reader.texts.bound(command) if isinstance(command, ast.Name) else None
+    is_whole = len(texts) == 1 and not is_list
+    script = texts[0].text if is_whole else shlex.join(one.text for one in texts)
+    reader.find.add("subprocess", script or reader.texts.source(node), place_of(node))
+    computed = has_more(node) or argument_of(node, _KEYWORD_ONLY, "executable") is not None
+    if computed or not texts or isinstance(bound, ast.List) or not all(one.exact for one in texts):
         reader.doubt(node, "the command is computed")
-        return CONTENT
-    words, certain = _literal(reader, argument)
-    if not certain:
-        reader.doubt(node, "the command may have grown since it was written")
-    if not by_shell and isinstance(words, ast.List | ast.Tuple):
-        resolved = [reader.texts.one(word) for word in words.elts]
-        reader.find.add("subprocess", _joined(resolved), at)
-        report_command([_word(one) for one in resolved], reader.find, at)
-        return CONTENT
-    one = reader.texts.one(argument)
-    reader.find.add("subprocess", one.text, at)
-    if not one.exact:
-        reader.doubt(node, f"the command `{one.text}` is computed")
-    elif by_shell:
-        report_script(one.text, reader.find, at[0])
-    else:
-        report_command([Word(one.text)], reader.find, at)
+    report_script(script, reader.find, place_of(node)[0])
     return CONTENT
-
-
-def _literal(reader: "Reader", argument: ast.expr) -> tuple[ast.expr, bool]:
-    """Return the list that a name stands for, else the expression; and True if it is certain at run time."""
-    if not isinstance(argument, ast.Name):
-        return argument, True
-    found = reader.walk.scope_of[argument].find(argument.id)
-    if found is None or len(found[1]) != 1 or found[1][0].how != "value":
-        return argument, True
-    value = found[1][0].node
-    if not isinstance(value, ast.List | ast.Tuple):
-        return argument, True
-    return value, isinstance(value, ast.Tuple) or reader.texts.uses[argument.id] == 1
-
-
-def _is_set(node: ast.Call, name: str) -> bool:
-    return any(
-        keyword.arg == name and not (isinstance(keyword.value, ast.Constant) and not keyword.value.value)
-        for keyword in node.keywords
-    )
-
-
-def _word(resolved: ResolvedText) -> Word:
-    return Word(resolved.text, plain=resolved.exact)
-
-
-def _joined(resolved: list[ResolvedText]) -> str:
-    return " ".join(shlex.quote(one.text) if one.exact else one.text for one in resolved)

@@ -20,8 +20,9 @@ def effects_of(language: str, code: str, known: Mapping[str, str] | None = None,
     """Return the effects of `code`, with "cannot tell" for each part that is not known. Raises nothing.
 
     `known` are names that the kernel has already, each with the full name of the module, function or
-    class it is or is an instance of (`{"pd": "pandas", "df": "pandas.DataFrame"}`), or `TOOL` for a tool of
-    the session and `SERVERS` for its MCP servers; all others are unknown.
+    class it is or is an instance of (`{"pd": "pandas", "df": "pandas.DataFrame"}`), `TOOL` for a tool of the
+    session, `SERVERS` for its MCP servers, and `UNKNOWN` for what hides a builtin; all others are unknown. A
+    key that is no name stands for a module of which the kernel may have objects.
     A module in the directory `cwd` takes the place of one of the same name that would be known.
     """
     if len(code) > MOST_CHARACTERS:
@@ -40,23 +41,25 @@ def effects_of(language: str, code: str, known: Mapping[str, str] | None = None,
 _COMMAND = re.compile(
     r"(?P<indent>[ \t]*)(?:(?P<name>[A-Za-z_]\w*)[ \t]*=[ \t]*)?(?P<sign>!!?|%)(?P<rest>(?!=).*)"
 )
-_PROMPT = re.compile(r"\s*(?:>>>|In ?\[|\[?\d*\]?:)")
+# IPython takes prompts away from all lines once it has found one, also within a text.
+_PROMPT = re.compile(r"\A\s*\[?\d*\]?:|^\s*(?:>>>|\.{3}|In ?\[)", re.MULTILINE)
 # IPython puts the value of an expression there.
 _EXPANDED = re.compile(r"[{$]")
 _HARMLESS_MAGIC = re.compile(
-    r"matplotlib(?:\s+\w+)?|config\s+InlineBackend\.figure_formats?\s*=\s*['\"]\w+['\"]|load_ext\s+autoreload"
-    r"|autoreload(?:\s+\d)?|pwd|whos?|precision\s+\d+|pprint|xmode\s+\w+"
+    r"matplotlib(?:\s+\w+)?|config\s+InlineBackend\.figure_formats?\s*=\s*['\"]\w+['\"]|pwd|whos?"
+    r"|precision\s+\d+|pprint|xmode\s+\w+"
 )
 _INSTALLING = re.compile(r"(?:pip|conda|mamba|uv)\b.*")
 _TIMING = re.compile(r"(?:time|timeit(?:\s+-[nrpt]\s*\d+|\s+-[qo])*)(?:\s+(?P<code>.*)|$)")
 _SHELL_CELL = re.compile(r"%%(?:!|(?:bash|sh|zsh|script|sx|system)\b)")
 _SHELL_MAGIC = re.compile(r"\s*(?:sx|system)\s+")
-_OPTIONS = re.compile(r"(?:\s+-?\w+)*\s*")
+# Other words are code that is run before the cell.
+_OPTIONS = re.compile(r"(?:\s+-[nrpt]\s*\d+|\s+-[qo]|\s+--no-(?:stdout|stderr|display))*\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line in IPython's syntax: its place, and the Python that replaces it."""
+    """A line of IPython's own: where it is, and the Python that stands in its place."""
 
     at: int
     indent: str
@@ -72,47 +75,36 @@ def cell_effects(code: str, known: Mapping[str, str], cwd: str) -> Effects:
     if first.startswith("%%"):
         blank = code[: len(code) - len(first)].count("\n")
         _cell_magic(first, blank, find, known, cwd)
-    elif _PROMPT.match(code) or first[:1] in " \t":
-        # IPython would take a prompt, or an indentation, away from all lines.
-        find.doubt("it begins with an indented line", (1, 0))
+    elif first[:1] in (" ", "\t"):
+        # IPython would take the indentation away from all lines.
+        find.doubt("it does not begin like a cell", (1, 0))
     else:
         _report_python(code, find, known, cwd)
     return find.effects()
 
 
 def _report_python(code: str, find: Finder, known: Mapping[str, str], cwd: str) -> None:
-    tree = parsed(code)
-    lines = code.split("\n")
-    if not isinstance(tree, ast.Module):
-        own = _own_lines(lines)
-        if not own:
-            find.doubt("it is not Python", (tree, 0))
-            return
-        lines = _without(lines, own)
+    if prompt := _PROMPT.search(code):
+        find.doubt("it has the prompt of a shell", (code.count("\n", 0, prompt.end()) + 1, 0))
+    tree, lines = parsed(code), code.split("\n")
+    own = _own_lines(lines) if not isinstance(tree, ast.Module) else []
+    if own:
         for line in own:
             _report_line(line, find)
-        if not _stand_alone(code.split("\n"), own):
+        if not _stand_alone(lines, own):
             find.doubt("a command of IPython stands within other code", (own[0].at + 1, 0))
-        tree = parsed("\n".join(lines))
-        if not isinstance(tree, ast.Module):
-            find.doubt("it is not Python", (tree, 0))
-            return
-    _report_tree(tree, lines, find, known, cwd)
-
-
-def _report_tree(
-    tree: ast.Module, lines: list[str], find: Finder, known: Mapping[str, str], cwd: str
-) -> None:
+        tree = parsed("\n".join(_without(lines, own)))
+    if not isinstance(tree, ast.Module):
+        find.doubt("it is not Python", (tree, 0))
+        return
     try:
-        walk = Walk(tree)
+        find.merge(Reader(Walk(tree), known, cwd).read())
     except TooDeep:
         find.doubt("it is nested too deep to read", (1, 0))
-        return
-    find.merge(Reader(walk, lines, known, cwd).read())
 
 
 def parsed(code: str) -> ast.Module | int:
-    """Return the syntax tree of `code`; the line of the mistake if it is no Python."""
+    """The tree of `code`; the line where it is no Python when there is none."""
     try:
         with warnings.catch_warnings():
             # A doubtful escape in a text of the model's is no business of the person's terminal.
@@ -125,7 +117,7 @@ def parsed(code: str) -> ast.Module | int:
 
 
 def python_in(code: str) -> ast.Module | None:
-    """Return the syntax tree of a cell without lines in IPython's syntax; None if the rest is no Python."""
+    """The tree of a cell without what only IPython understands; None when the rest is no Python."""
     tree = parsed(code)
     if not isinstance(tree, ast.Module):
         lines = code.split("\n")
@@ -134,7 +126,7 @@ def python_in(code: str) -> ast.Module | None:
 
 
 def passing_names(code: str) -> set[str]:
-    """Return names that a cell only imports or loops with: they are no results of it."""
+    """Names that a cell only imports or loops with: they say nothing of what it has made."""
     nodes = list(ast.walk(python_in(code) or ast.Module([], [])))
     passing = {node.asname or node.name for node in nodes if isinstance(node, ast.alias)}
     targets = [node.target for node in nodes if isinstance(node, ast.For | ast.AsyncFor)]
@@ -148,7 +140,7 @@ def passing_names(code: str) -> set[str]:
 
 
 def shell_in(code: str) -> list[str]:
-    """Return the scripts in a cell that IPython would pass to a shell, even if they may be in a string."""
+    """The scripts in a cell that IPython would give to a shell, also where they may be part of a string."""
     first = code.lstrip("\n")
     head, _, body = first.partition("\n")
     if _SHELL_CELL.match(head):
@@ -161,13 +153,13 @@ def shell_in(code: str) -> list[str]:
 
 
 def commands_in(code: str) -> list[str]:
-    """Return the same as `shell_in`, and installers that are IPython magics, such as `%pip`."""
+    """As `shell_in`, with the installers that have a command of IPython's, such as `%pip`."""
     magic = (line.rest for line in _own_lines(code.split("\n")) if line.sign == "%")
     return [*shell_in(code), *filter(_INSTALLING.fullmatch, magic)]
 
 
 def _own_lines(lines: list[str]) -> list[_Line]:
-    """Return the lines in IPython's syntax, with their continuation lines."""
+    """The lines that only IPython understands, and those that continue them."""
     found: list[_Line] = []
     at = 0
     while at < len(lines):
@@ -182,9 +174,9 @@ def _own_lines(lines: list[str]) -> list[_Line]:
             rest = f"{rest[:-1]} {lines[at].strip()}"
             found.append(_Line(at, "", "", "", ""))
         python = f"{command['name']} = None" if command["name"] else "pass"
-        timing = _TIMING.fullmatch(rest) if command["sign"] == "%" and not command["name"] else None
+        timing = _TIMING.fullmatch(rest) if command["sign"] == "%" else None
         if timing and timing["code"]:
-            python = timing["code"]
+            python = f"{command['name']} = ({timing['code']})" if command["name"] else timing["code"]
         found.append(_Line(start, command["indent"], command["sign"], rest, python))
         at += 1
     return sorted(found, key=lambda line: line.at)

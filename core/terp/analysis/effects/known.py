@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
-from terp.analysis.effects.values import FUNCTION
 from terp.events import CodeFinished, CodeProposed, CodeTyped, KernelChanged
 from terp.events.effects import EffectKind, Effects
 from terp.events.log import EventLog
@@ -22,36 +21,10 @@ RECEIVER = -1
 NOTHING = -2
 """No argument says what is touched: `what` does."""
 
-_OWNED_SETS = ("unpicklers", "processes", "openers", "archives")
 _PLACES = {"receiver": RECEIVER, "-": NOTHING}
-# An attribute that is not listed counts as a column of a table, unless its name suggests an effect or leads
-# to running code: modules, frames.
-_VERBS = tuple(
-    str.split("""
-        to_ read write save load dump exec run open eval query remove delete unlink rm call system spawn
-        popen connect import upload download fetch backend tb_ f_globals f_locals f_builtins f_back f_code
-        gi_ cr_ ag_ co_ func_
-    """)
-)
-_LEADS = frozenset(
-    str.split("""
-        os sys posix nt io builtins subprocess shutil importlib ctypes pickle socket pty runpy tempfile
-        glob pathlib parser modules canvas manager posixpath ntpath genericpath codecs
-    """)
-)
-# By the name of a type alone, so only types that nothing but a class of one's own could be mistaken for.
-_BUILT_IN = ("int", "float", "complex", "bool", "str", "bytes", "list", "dict", "tuple", "set", "range")
-_TYPES = {
-    **{name: f"builtins.{name}" for name in _BUILT_IN},
-    "DataFrame": "pandas.DataFrame",
-    "Series": "pandas.Series",
-    "ndarray": "numpy.ndarray",
-    "Axes": "matplotlib.axes.Axes",
-    "Figure": "matplotlib.figure.Figure",
-    "PosixPath": "pathlib.PosixPath",
-    "float64": "numpy.float64",
-    "int64": "numpy.int64",
-}
+# Sets of functions whose modules need no block of their own, and of those that rules of their own analyse.
+_OWNED = ("unpicklers", "processes", "openers", "archives")
+_FUNCTIONS = (*_OWNED, "environment", "refused", "special")
 _GIVEN = {
     "out": "pandas.DataFrame",
     "stdin_data": "builtins.str",
@@ -63,6 +36,10 @@ TOOL = "terp.tools"
 """The full name of whatever is a tool of the session: nobody has read what it does."""
 SHIPPED = "terp.shipped"
 """Before the name of a tool that terp brings: `known/effects.txt` says what each does."""
+UNKNOWN = ""
+"""What stands for the full name of something that hides a builtin."""
+OWN_FUNCTION = "function"
+"""What stands for the full name of a function of the session that only computes."""
 SERVERS = "terp.tools.mcp"
 """The full name of what calls the MCP servers of the session."""
 
@@ -88,7 +65,8 @@ class PythonNames:
 
     `harmless` and `harmless_methods` only compute. `functions` and `methods` have effects. `calls` and
     `method_calls` call their arguments. `readers` read a file or the address of one, by the keyword of it.
-    The sets below name functions that are analysed by rules of their own.
+    `results` are kinds of objects that functions return; `addresses` are arguments that may be addresses.
+    `sets` are names for rules of their own, by the head of their block.
     """
 
     harmless: frozenset[str]
@@ -99,56 +77,38 @@ class PythonNames:
     calls: Mapping[str, Slots]
     method_calls: Mapping[str, Slots]
     readers: Mapping[str, str]
-    unpicklers: frozenset[str]
-    processes: frozenset[str]
-    openers: frozenset[str]
-    archives: frozenset[str]
-    environments: frozenset[str]
-    environment: frozenset[str]
-    refused: frozenset[str]
-    special: frozenset[str]
-    path_only: frozenset[str]
-    archive_only: frozenset[str]
+    results: Mapping[str, str]
+    addresses: Mapping[str, Slots]
+    sets: Mapping[str, frozenset[str]]
 
     def has(self, path: str) -> bool:
         """Return True if something of this full name is known."""
-        return (
-            path in self.harmless or path in self.modules or path in self.functions or self._is_special(path)
-        )
+        tables = (self.harmless, self.modules, self.functions, self.readers)
+        return any(path in table for table in tables) or any(path in self.sets[name] for name in _FUNCTIONS)
 
     def is_harmless_method(self, name: str) -> bool:
         """Return True if calling this method only computes, for receivers of every known type."""
-        return name in self.harmless_methods or name in self.archive_only
+        return name in self.harmless_methods
 
     def may_be_column(self, name: str) -> bool:
         """Return True if an attribute that is read, and is not listed, may count as plain content."""
-        return not name.startswith(("_", *_VERBS)) and name not in _LEADS
-
-    def _is_special(self, path: str) -> bool:
-        return (
-            path in self.readers
-            or path in self.unpicklers
-            or path in self.processes
-            or path in self.openers
-            or path in self.archives
-            or path in self.environment
-            or path in self.refused
-            or path in self.special
-        )
+        return not name.startswith(("_", *self.sets["verbs"])) and name not in self.sets["leads"]
 
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """Rules for the arguments of a command line tool.
+    """The effect of a command line tool: its operands are of `kind`, the last of several of `last`.
 
-    `values` are the letters of options that take the next word; `skip` operands come before the files, such
-    as a pattern. `options`, unless None, are the only options known to be harmless, as letters and long
-    names. Operands name `files`.
+    `values` are the letters and names of options that take a value; `skip` operands come before the files,
+    such as a pattern. `options`, unless None, are the only other options; a tool without them does no harm
+    whatever its words are. Operands name `files`.
     """
 
-    values: str = ""
+    kind: EffectKind = "reads"
+    last: EffectKind = "reads"
+    values: frozenset[str] = frozenset()
     skip: int = 0
-    options: str | None = None
+    options: frozenset[str] | None = None
     files: bool = True
 
 
@@ -157,21 +117,25 @@ class ShellTools:
     """Known command line tools by name.
 
     `installers` map to the words that install and those that only look something up; `transparent` tools run
-    the command after so many operands. The sets below are analysed by rules of their own.
+    the command after so many operands; `evaluating` ones take names and numbers, and options by letters:
+    those with a text, with a number, and with code. `sets` are for rules of their own.
     """
 
-    reads: Mapping[str, ToolSpec]
-    writes: Mapping[str, ToolSpec]
-    deletes: Mapping[str, ToolSpec]
+    programs: Mapping[str, ToolSpec]
     installers: Mapping[str, tuple[str, str]]
     transparent: Mapping[str, int]
-    network: frozenset[str]
-    wrappers: frozenset[str]
-    git_reads: frozenset[str]
-    git_network: frozenset[str]
-    git_writes: frozenset[str]
-    git_hooks: frozenset[str]
-    git_lists: frozenset[str]
+    evaluating: Mapping[str, tuple[str, str, str]]
+    sets: Mapping[str, frozenset[str]]
+
+    @property
+    def wrappers(self) -> frozenset[str]:
+        """The tools that run whatever they are given."""
+        return self.sets["wrappers"]
+
+    def rules(self, name: str) -> bool:
+        """Return True if a variable of this name decides what the shell or programs do."""
+        rulers = self.sets["ruling"]
+        return name in rulers or any(f"{name[:end]}*" in rulers for end in range(1, len(name) + 1))
 
 
 @cache
@@ -179,75 +143,62 @@ def python_names() -> PythonNames:
     """Return the known names of Python; the first call reads the files."""
     modules = dict(_blocks("harmless.txt"))
     harmless = frozenset(f"{module}.{name}" for module, names in modules.items() for name in names)
-    functions: dict[str, tuple[EffectRow, ...]] = {}
-    methods: dict[str, tuple[EffectRow, ...]] = {}
-    calls: dict[str, Slots] = {}
-    method_calls: dict[str, Slots] = {}
-    readers: dict[str, str] = {}
-    sets: dict[str, frozenset[str]] = {}
-    for head, names in _blocks("effects.txt"):
-        word, _, fields = head.partition(":")
-        match word:
-            case "function" | "method":
-                rows = tuple(map(_row, filter(None, fields.split(","))))
-                (functions if word == "function" else methods).update(dict.fromkeys(names, rows))
-            case "calls" | "method calls":
-                slots = tuple(int(slot) if slot.isdecimal() else slot for slot in fields.split())
-                (calls if word == "calls" else method_calls).update(dict.fromkeys(names, slots))
-            case "reader":
-                readers.update(dict.fromkeys(names, fields.strip()))
-            case _:
-                sets[_field(word)] = frozenset(names)
-    owned = {
-        *functions,
-        *readers,
-        *sets["unpicklers"],
-        *sets["processes"],
-        *sets["openers"],
-        *sets["archives"],
+    tables: dict[str, dict[str, Any]] = {
+        word: {} for word in ("function", "method", "calls", "method calls", "address", "reader", "result")
     }
+    sets: dict[str, frozenset[str]] = {}
+    for head, names in (*_blocks("effects.txt"), *_blocks("words.txt")):
+        word, sign, fields = head.partition(":")
+        if not sign:
+            sets[word] = frozenset(names)
+        elif word in ("function", "method"):
+            tables[word].update(dict.fromkeys(names, tuple(map(_row, filter(None, fields.split(","))))))
+        elif word in ("calls", "method calls", "address"):
+            slots = tuple(int(slot) if slot.isdecimal() else slot for slot in fields.split())
+            tables[word].update(dict.fromkeys(names, slots))
+        else:
+            tables[word].update(dict.fromkeys(names, fields.strip()))
+    owned = {*tables["function"], *tables["reader"], *(one for name in _OWNED for one in sets[name])}
     owners = {name.rpartition(".")[0] for name in owned} - harmless
     return PythonNames(
         harmless=harmless,
         harmless_methods=frozenset(name for _, names in _blocks("methods.txt") for name in names),
         modules=_with_packages({*modules, *owners} - {"os.environ"}),
-        functions=functions,
-        methods=methods,
-        calls=calls,
-        method_calls=method_calls,
-        readers=readers,
-        **sets,
+        functions=tables["function"],
+        methods=tables["method"],
+        calls=tables["calls"],
+        method_calls=tables["method calls"],
+        readers=tables["reader"],
+        results=tables["result"],
+        addresses=tables["address"],
+        sets=sets,
     )
 
 
 @cache
 def shell_tools() -> ShellTools:
     """Return the known command line tools; the first call reads the file."""
-    tools: dict[str, dict[str, ToolSpec]] = {"reads": {}, "writes": {}, "deletes": {}}
+    programs: dict[str, ToolSpec] = {}
     installers: dict[str, tuple[str, str]] = {}
     transparent: dict[str, int] = {}
+    evaluating: dict[str, tuple[str, str, str]] = {}
     sets: dict[str, frozenset[str]] = {}
     for head, names in _blocks("shell.txt"):
-        word, _, fields = head.partition(":")
-        match word:
-            case "reads" | "writes" | "deletes":
-                tools[word].update(dict.fromkeys(names, _tool(fields)))
-            case "installer":
-                installing, _, looking = fields.partition("|")
-                words = installing.strip(), looking.strip()
-                installers.update((name.replace("+", " "), words) for name in names)
-            case "wrapper":
-                transparent.update(dict.fromkeys(names, int(fields)))
-            case _:
-                sets[_field(word)] = frozenset(names)
-    return ShellTools(
-        reads=tools["reads"],
-        writes=tools["writes"],
-        deletes=tools["deletes"],
-        installers=installers,
-        transparent=transparent,
-        **sets,
-    )
+        word, sign, fields = head.partition(":")
+        if not sign:
+            sets[word] = frozenset(names)
+        elif word == "installer":
+            installing, _, looking = fields.partition("|")
+            words = installing.strip(), looking.strip()
+            installers.update((name.replace("+", " "), words) for name in names)
+        elif word == "wrapper":
+            transparent.update(dict.fromkeys(names, int(fields)))
+        elif word == "evaluating":
+            texts, counts, code = fields.replace("-", "").split(",")
+            evaluating.update(dict.fromkeys(names, (texts.strip(), counts.strip(), code.strip())))
+        else:
+            programs.update(dict.fromkeys(names, _tool(word, fields)))
+    return ShellTools(programs, installers, transparent, evaluating, sets)
 
 
 def _blocks(file: str) -> Iterator[tuple[str, list[str]]]:
@@ -263,10 +214,6 @@ def _blocks(file: str) -> Iterator[tuple[str, list[str]]]:
     yield head, names
 
 
-def _field(word: str) -> str:
-    return word.replace(" ", "_")
-
-
 def _row(text: str) -> EffectRow:
     given, _, what = text.partition(" = ")
     kind, place, *more = given.split()
@@ -275,22 +222,27 @@ def _row(text: str) -> EffectRow:
     return EffectRow(cast("EffectKind", kind), argument, keyword, what.strip(), "optional" in more)
 
 
-def _tool(text: str) -> ToolSpec:
-    fields = [field.split() for field in text.split(",") if field.strip()]
-    named = {words[0]: " ".join(words[1:]) for words in fields}
+def _tool(kinds: str, text: str) -> ToolSpec:
+    kind, _, last = kinds.partition("+")
+    named = {words[0]: words[1:] for field in text.split(",") if (words := field.split())}
+
+    def options(name: str) -> frozenset[str]:
+        letters, *names = named[name] or [""]
+        return frozenset({*letters, *names})
+
     return ToolSpec(
-        named.get("values", ""), int(named.get("skip", 0)), named.get("options"), files="no" not in named
+        cast("EffectKind", kind),
+        cast("EffectKind", last or kind),
+        options("values") if "values" in named else frozenset(),
+        int(named.get("skip", ["0"])[0]),
+        options("options") if "options" in named else None,
+        files="no" not in named,
     )
 
 
 def _with_packages(modules: set[str]) -> frozenset[str]:
     """Return the modules and the packages around them."""
-    found = set(modules)
-    for name in modules:
-        package = name
-        while package := package.rpartition(".")[0]:
-            found.add(package)
-    return frozenset(found)
+    return frozenset(name.rsplit(".", cut)[0] for name in modules for cut in range(name.count(".") + 1))
 
 
 class SessionNames:
@@ -304,49 +256,62 @@ class SessionNames:
         self._language = language
         self._read = log.last
         self._names = dict(_GIVEN) if language == "python" else {}
+        self._lasting: dict[str, str] = {}
         self._proposed: dict[str, CodeProposed] = {}
 
     def known(self) -> Mapping[str, str]:
-        """Names with the full name of the module they are, or of the type they are an instance of."""
+        """Names with the full name of the module they are, or of the type they are an instance of.
+
+        A key that is no name stands for a module that something was imported from.
+        """
         for record in self._log.since(self._read):
             self._read = record.number
             match record.event:
                 case CodeProposed(call_id=call_id, language=self._language):
                     self._proposed[call_id] = record.event
-                case CodeTyped() | KernelChanged(language=self._language, ends_variables=True):
+                case KernelChanged(language=self._language, ends_variables=True):
+                    self._names.clear()
+                    self._lasting.clear()
+                case CodeTyped():
                     self._names.clear()
                 case CodeFinished(call_id=call_id):
                     self._ran(self._proposed.pop(call_id, None), record.event)
                 case _:
                     pass
-        return self._names
+        return {**self._names, **self._lasting}
 
     def _ran(self, proposed: CodeProposed | None, finished: CodeFinished) -> None:
         if proposed is None:
             # Code of another language, or of the person's own.
             return
+        # Whatever code it was: a builtin that is hidden is not known, and what was imported may be in use.
+        self._lasting.update(
+            {one.name: UNKNOWN for one in finished.changes if python_names().has(f"builtins.{one.name}")}
+        )
+        self._lasting.update((f"from {module}", module) for module in _sources(proposed.code))
         imported = _imported(proposed.code) if _is_understood(proposed.effects) else None
         if imported is None:
             self._names.clear()
             return
         if proposed.effects.kinds - {"reads"}:
             # What it calls by name may be something else now.
-            self._names = {name: path for name, path in self._names.items() if path != FUNCTION.kind}
+            self._names = {name: path for name, path in self._names.items() if path != OWN_FUNCTION}
         first, later = imported
         if finished.status == "ok":
             self._names.update({**first, **later})
             if not proposed.effects.found:
                 # The effects of other functions were reported with their cell, and would not be with a call.
-                self._names.update(dict.fromkeys(_functions(proposed.code), FUNCTION.kind))
+                self._names.update(dict.fromkeys(_functions(proposed.code), OWN_FUNCTION))
         elif finished.changes:
             # It failed, but not before it had bound something: it got past the imports at its head.
             self._names.update(first)
         for change in finished.changes:
-            if change.type == "function" and self._names.get(change.name) == FUNCTION.kind:
+            if change.type == "function" and self._names.get(change.name) == OWN_FUNCTION:
                 continue
             self._names.pop(change.name, None)
-            if change.type in _TYPES:
-                self._names[change.name] = _TYPES[change.type]
+            # By the name of a type alone, so only types that no class of one's own could be mistaken for.
+            known = (path for path in python_names().sets["types"] if path.endswith(f".{change.type}"))
+            self._names.update((change.name, path) for path in known)
 
 
 def _is_understood(effects: Effects) -> bool:
@@ -385,3 +350,12 @@ def _modules(body: Sequence[ast.stmt]) -> dict[str, str]:
     aliases = (alias for node in body if isinstance(node, ast.Import) for alias in node.names)
     named = ((alias.asname, alias.name, alias.name.partition(".")[0]) for alias in aliases)
     return {own or package: name if own else package for own, name, package in named}
+
+
+def _sources(code: str) -> set[str]:
+    """Return the modules that code imports something from."""
+    try:
+        nodes = ast.walk(ast.parse(code))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
+    return {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}

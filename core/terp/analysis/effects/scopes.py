@@ -21,7 +21,7 @@ class TooDeep(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Binding:
-    """One binding of a name: an assignment, a definition, an import, a parameter.
+    """One of the things that give a name its value.
 
     `node` is the expression whose value, element or entered context it is, or the definition; `path` is
     the full name of what an import binds. A "part" is a parameter, or something out of the `node` unpacked.
@@ -52,7 +52,7 @@ class Scope:
         self.elsewhere.get(name, self).names.setdefault(name, []).append(binding)
 
     def find(self, name: str) -> "tuple[Scope, list[Binding]] | None":
-        """Return the scope that binds `name` as seen from here; None if only the kernel can have it."""
+        """The scope that binds `name` as seen from here; None when only the kernel can have it."""
         scope: Scope | None = self.elsewhere.get(name, self)
         start = scope
         while scope is not None:
@@ -78,13 +78,13 @@ class Scope:
 
 
 class Walk:
-    """A syntax tree with its scopes, read once.
+    """A tree of Python, read once.
 
-    `order` has every node after its parts, with its scope; `called`, `based` and `itemised` are the nodes
-    that a call calls, that an attribute belongs to, and of which an item is taken or looked for; `early` are
-    the names read before the cell has bound them; `stored` and `methods` the names of attributes it makes,
-    and `assigned` what each of those targets is set to;
-    `imported` the modules it imports; `gives` the names that have a value of theirs once a node is done.
+    `order` has every node after its parts, with its scope; `called` are the nodes that a call calls, `based`
+    those that an attribute or item belongs to, or that something is compared with; `early` are the names read
+    before the cell has bound them; `stored` and `methods` the names of attributes it makes, and `assigned`
+    what each of those targets is set to; `imported` the modules it imports; `gives` the names that have a
+    value of theirs once a node is done.
     """
 
     def __init__(self, tree: ast.Module) -> None:
@@ -94,7 +94,6 @@ class Walk:
         self.imported: set[str] = set()
         self.called: set[ast.AST] = set()
         self.based: set[ast.AST] = set()
-        self.itemised: set[ast.AST] = set()
         self.early: set[ast.AST] = set()
         self.stored: set[str] = set()
         self.methods: set[str] = set()
@@ -140,8 +139,10 @@ class Walk:
         else:
             if kind.__name__ in _BINDING:
                 self._bind(node, scope)
-            elif kind in _ASKED:
-                self._ask(node)
+            elif isinstance(node, ast.Subscript):
+                self.based.add(node.value)
+            elif isinstance(node, ast.Compare):
+                self.based.update(node.comparators)
             stack += [(part, scope, depth) for part in reversed(_children(node))]
 
     def _name(self, node: ast.Name, scope: Scope) -> None:
@@ -161,7 +162,7 @@ class Walk:
         self.gives.setdefault(node, []).append((name, binding))
 
     def _scoped(self, node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
-        """Return the parts of a node with a separate scope."""
+        """The parts of a node that has a scope of its own."""
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
                 return self._function(node, scope)
@@ -170,14 +171,6 @@ class Walk:
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 return self._comprehension(node, scope)
         raise TypeError(node)
-
-    def _ask(self, node: ast.AST) -> None:
-        """Record the node whose item is read, or in which an item is looked for."""
-        match node:
-            case ast.Subscript(value=value):
-                self.itemised.add(value)
-            case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[where]):
-                self.itemised.add(where)
 
     def _bind(self, node: ast.AST, scope: Scope) -> None:
         match node:
@@ -199,7 +192,7 @@ class Walk:
                 self._declare(node, scope)
 
     def _declare(self, node: ast.AST, scope: Scope) -> None:
-        """Add bindings of imports, handlers and patterns, and names declared `global` or `nonlocal`."""
+        """Bind what imports, handlers and patterns bind, and take down where declared names belong."""
         match node:
             case ast.Import(names=names):
                 self.imported.update(alias.name.partition(".")[0] for alias in names)
@@ -293,7 +286,7 @@ class Walk:
 
 
 def _children(node: ast.AST) -> list[ast.AST]:
-    """Return the parts of a node in order of evaluation."""
+    """The parts of a node in the order in which they are evaluated."""
     children: list[ast.AST] = []
     for name in _EVALUATED.get(type(node), node._fields):
         if name in _SIGNS:
@@ -323,11 +316,10 @@ _SCOPED = frozenset(
         *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
     }
 )
-_ASKED = frozenset({ast.Subscript, ast.Compare})
 
 
 def place_of(node: ast.AST) -> Place:
-    """Return the place of a node."""
+    """Where a node stands."""
     return getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
 
 
@@ -341,7 +333,7 @@ def _starred(nodes: list[ast.expr]) -> bool:
 
 
 def bound_name(node: ast.AST) -> str:
-    """Return the name that a handler, a pattern or a type parameter binds; "" for none."""
+    """The name that a handler, a pattern or a type parameter binds; "" for none."""
     name = node.rest if isinstance(node, ast.MatchMapping) else getattr(node, "name", None)
     return name if isinstance(name, str) else ""
 

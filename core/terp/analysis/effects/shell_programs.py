@@ -1,15 +1,18 @@
-"""The tools whose effects depend on their options."""
+"""Effects of programs by the words they are given: rows of a table, and the few whose words are code."""
 
 import re
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from urllib.parse import urlsplit
 
 from terp.analysis.effects.known import ToolSpec, shell_tools
 from terp.analysis.effects.shell_words import Word
 from terp.events.effects import EffectKind, Finder, Place
+
+Option = tuple[str, Word | None]
+"""A letter or a long name, and the value given with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,77 +26,83 @@ class AnalysedCommand:
     """Reports another command, which this one runs."""
     depth: int = 0
 
+    @property
+    def name(self) -> str:
+        """The program, without its folder."""
+        return self.words[0].text.rpartition("/")[2]
+
+    def add(self, kind: EffectKind, target: str) -> None:
+        """Report an effect of the command."""
+        self.find.add(kind, target, self.at)
+
     def doubt(self, what: str) -> None:
-        """Report an unknown fact about the command."""
+        """Report something about the command that is not known."""
         self.find.doubt(what, self.at)
+
+    def doubt_computed(self) -> None:
+        """Doubt words that the shell replaces: they may become options, or several words."""
+        odd = next((word.text for word in self.words[1:] if word.is_open and word.text != "<(…)"), None)
+        if odd is not None:
+            self.doubt(f"`{self.name}` may take `{odd}` for an option")
 
 
 def worded(words: Sequence[Word]) -> str:
-    """Return a command as text."""
+    """A command as one would type it."""
     return " ".join(
         shlex.quote(word.text) if word.plain and not word.pattern else word.text for word in words
     )
 
 
-def operands(words: Sequence[Word], values: str = "") -> tuple[list[Word], list[str]]:
-    """Return operands and options; `values` are the letters of options with a value."""
+def parsed(words: Sequence[Word], spec: ToolSpec) -> tuple[list[Word], list[Option]]:
+    """Return the operands and the options of a command, as getopt finds them."""
     named: list[Word] = []
-    options: list[str] = []
-    waiting = False
-    for at, word in enumerate(words):
+    options: list[Option] = []
+    left = list(words)
+    while left:
+        word = left.pop(0)
         text = word.text
-        if waiting:
-            waiting = False
-        elif text == "--" and word.plain:
-            return [*named, *words[at + 1 :]], options
+        if text == "--":
+            return [*named, *left], options
+        if text.startswith("--"):
+            name, sign, value = text[2:].partition("=")
+            after = left.pop(0) if not sign and name in spec.values and left else None
+            options.append((name, replace(word, text=value) if sign else after))
         elif text.startswith("-") and text != "-":
-            options.append(text)
-            waiting = not text.startswith("--") and text[-1] in values and not set(text[1:-1]) & set(values)
+            for at, letter in enumerate(text[1:], 2):
+                if letter in spec.values:
+                    value = text[at:]
+                    after = replace(word, text=value) if value else left.pop(0) if left else None
+                    options.append((letter, after))
+                    break
+                options.append((letter, None))
         else:
             named.append(word)
     return named, options
 
 
-def report_files(found: AnalysedCommand, kind: EffectKind, tool: ToolSpec) -> None:
-    """Report that a tool reads, writes or deletes its operands."""
-    named, options = operands(found.words[1:], tool.values)
-    if tool.options is not None:
-        only_known_options(found, options, tool.options)
-    if not tool.files:
+def checked(found: AnalysedCommand, spec: ToolSpec) -> tuple[list[Word], list[Option]]:
+    """Return operands and options; doubt words that are not known, unless the tool cannot do harm."""
+    named, options = parsed(found.words[1:], spec)
+    if spec.options is not None:
+        odd = next((name for name, _ in options if name not in spec.options | spec.values), None)
+        if odd is not None:
+            found.doubt(f"`{found.name} {'-' if len(odd) == 1 else '--'}{odd}` is not known")
+        found.doubt_computed()
+    return named, options
+
+
+def report_files(found: AnalysedCommand, spec: ToolSpec) -> None:
+    """Report the effects of a tool on its operands."""
+    named, options = checked(found, spec)
+    if not spec.files:
         return
     # A pattern may be given by an option instead.
-    skip = (
-        0 if any(option.startswith(("-e", "-f", "--regexp", "--file")) for option in options) else tool.skip
-    )
-    for word in named[skip:]:
-        found.find.add(kind, word.text, found.at)
-    if kind != "reads" and not named[skip:]:
-        found.find.add(kind, "", found.at)
-
-
-def only_known_options(found: AnalysedCommand, options: Sequence[str], known: str) -> None:
-    """Doubt an option that is not known, and words that the shell may make one of."""
-    letters, *names = known.split()
-    name = found.words[0].text
-    for option in options:
-        long = option.startswith("--")
-        known_letters = option[1:].rstrip("0123456789,.")
-        if (option[2:].partition("=")[0] not in names) if long else not _all_known(known_letters, letters):
-            found.doubt(f"`{name} {option}` is not known")
-            return
-    for word in found.words[1:]:
-        if word.text[:1] in "$*?[{`" and (not word.plain or word.pattern) and word.text[:1]:
-            found.doubt(f"`{name}` may take `{word.text}` for an option")
-            return
-
-
-def _all_known(given: str, letters: str) -> bool:
-    # What follows a letter with a value belongs to it: `-k2n`, `-t,`.
-    return (
-        bool(given)
-        and given[0] in letters
-        and all(letter in letters or not letter.isalpha() for letter in given)
-    )
+    by_option = any(name in ("e", "f", "regexp", "file") for name, _ in options)
+    files = named if by_option else named[spec.skip :]
+    for at, word in enumerate(files, 1):
+        found.add(spec.last if len(files) > 1 and at == len(files) else spec.kind, word.text)
+    if spec.kind != "reads" and not files:
+        found.add(spec.kind, "")
 
 
 def network_target(words: Sequence[Word]) -> str:
@@ -115,340 +124,107 @@ _SED = re.compile(
     r"(?:(?:\d+|\$|/[^/]*/)?(?:,\s*(?:\d+|\$|\+\d+|/[^/]*/))?!?\s*"
     r"(?:[pdq=GhHxN]|s(?P<by>[/|#,:@])(?:(?!(?P=by))[^\\]|\\.)*(?P=by)(?:(?!(?P=by))[^\\]|\\.)*(?P=by)[gpiI\d]*)\s*;?\s*)*"
 )
-_AWK_DEED = re.compile(r"\bENVIRON\b|\bsystem\b|\bgetline\b|\||>|@|\bclose\b|\bfflush\b|-f\b")
-_FIND_TESTS = frozenset(
-    str.split("""
-        name iname path ipath type size mtime mmin newer empty maxdepth mindepth regex perm user not a o and
-        or print print0 prune ls readable writable executable follow depth mount xdev true false printf
-        links atime ctime L H P
-    """)
-)
-_CURL = frozenset("sSfLiIvkGXHdAeumbJ")
-_CURL_LONG = frozenset(
-    str.split("""
-        silent show-error fail location include head verbose insecure get request header data data-raw
-        data-urlencode user-agent max-time connect-timeout compressed retry json form url
-    """)
-)
+_AWK_DEED = re.compile(r"\b(?:ENVIRON|ARG[VC]|system|getline|close|fflush)\b|\||>|@|-f\b")
+_LONGEST_SCRIPT = 500
 
 
-def _find(found: AnalysedCommand) -> None:
-    words = found.words[1:]
-    tests = next((at for at, word in enumerate(words) if word.text.startswith(("-", "(", "!"))), len(words))
-    places = [word.text for word in words[:tests]] or ["."]
-    options = [word.text.lstrip("-") for word in words[tests:] if word.text.startswith("-")]
-    patterns = [after.text for word, after in pairwise(words) if word.text in ("-name", "-iname")]
-    targets = [
-        f"{place.rstrip('/') or '/'}/**/{pattern}" for place in places for pattern in patterns
-    ] or places
-    kind: EffectKind = "deletes" if "delete" in options else "reads"
-    for target in targets:
-        found.find.add(kind, target, found.at)
-    if any(not word.plain and word.text[:1] in "$`{" for word in words):
-        found.doubt("`find` may take a computed word for an option")
-    for option in options:
-        if option in ("exec", "execdir", "ok", "okdir"):
-            found.doubt(f"runs through `find -{option}`")
-        elif option not in _FIND_TESTS and option != "delete" and not option.isdigit():
-            found.doubt(f"`find -{option}` is not known")
-    _find_runs(found)
-
-
-def _find_runs(found: AnalysedCommand) -> None:
-    given = list(found.words[1:])
-    for at, word in enumerate(given):
-        if word.text in ("-exec", "-execdir", "-ok", "-okdir"):
-            run = given[at + 1 :]
-            stop = next((end for end, one in enumerate(run) if one.text in (";", "+")), len(run))
-            if run[:stop]:
-                found.report_command(run[:stop], found.find, found.at)
-
-
-def _sed(found: AnalysedCommand) -> None:
-    words = found.words[1:]
-    in_place = any(word.text.startswith(("-i", "--in-place")) for word in words)
-    named, options = operands(words, "e")
-    scripts = [after for word, after in pairwise(words) if word.text in ("-e", "--expression")]
-    files = named
-    if not scripts:
-        scripts, files = named[:1], named[1:]
-    unread = [
-        word.text
-        for word in scripts
-        if not word.plain or len(word.text) > 500 or not _SED.fullmatch(word.text)
-    ]
-    if unread:
-        found.doubt(f"the script `{unread[0]}` of `sed` is not read")
-    plain = [option for option in options if not option.startswith(("-i", "--in-place"))]
-    only_known_options(found, plain, "nErsuze expression quiet silent regexp-extended")
+def _sed(found: AnalysedCommand, spec: ToolSpec) -> None:
+    named, options = checked(found, spec)
+    scripts = [value for name, value in options if name in ("e", "expression") and value]
+    scripts, files = (scripts, named) if scripts else (named[:1], named[1:])
+    for word in scripts:
+        if not word.plain or len(word.text) > _LONGEST_SCRIPT or not _SED.fullmatch(word.text):
+            found.doubt(f"the script `{word.text}` of `sed` is not read")
+    in_place = any(name in ("i", "in-place") for name, _ in options)
     for word in files:
-        found.find.add("reads", word.text, found.at)
+        found.add("reads", word.text)
         if in_place:
-            found.find.add("writes", word.text, found.at)
+            found.add("writes", word.text)
 
 
-def _awk(found: AnalysedCommand) -> None:
-    named, options = operands(found.words[1:], "Fv")
-    program = named[0] if named else None
-    if (
-        program is None
-        or not program.plain
-        or _AWK_DEED.search(program.text)
-        or any(not option.startswith(("-F", "-v")) for option in options)
-    ):
+def _awk(found: AnalysedCommand, spec: ToolSpec) -> None:
+    named, _ = checked(found, spec)
+    if not named or not named[0].plain or _AWK_DEED.search(named[0].text):
         found.doubt("the program of `awk` is not read")
     for word in named[1:]:
         if not re.fullmatch(r"\w+=.*", word.text):
-            found.find.add("reads", word.text, found.at)
+            found.add("reads", word.text)
 
 
-def _copy(found: AnalysedCommand) -> None:
-    name = found.words[0].text.rpartition("/")[2]
-    named, options = operands(found.words[1:], "tS")
-    *sources, target = [word.text for word in named] or [""]
-    for source in sources:
-        found.find.add("deletes" if name == "mv" else "reads", source, found.at)
-    found.find.add("writes", target, found.at)
-    if any(option.startswith(("-t", "--target")) for option in options):
-        found.doubt(f"`{name} -t` is not read")
-
-
-def _git(found: AnalysedCommand) -> None:
-    words = list(found.words[1:])
-    while words and words[0].text in ("--no-pager", "-C", "-P"):
-        words = words[2:] if words[0].text == "-C" else words[1:]
-    verb = words[0].text if words and words[0].plain else ""
-    named, options = operands(words[1:], "nmbGS")
-    line = worded([found.words[0], *words])
-    if verb in shell_tools().git_reads or (
-        verb in shell_tools().git_lists and not named and all(_only_lists(option) for option in options)
-    ):
-        _git_reads(found, verb, options)
-        return
-    _git_runs(found, verb)
-    if verb in ("clean", "rm"):
-        for target in [word.text for word in named] or [line]:
-            found.find.add("deletes", target, found.at)
-    elif verb in shell_tools().git_network:
-        found.find.add("network", line, found.at)
-        if verb in ("pull", "clone", "fetch", "submodule", "lfs"):
-            found.find.add("writes", line, found.at)
-    elif verb in shell_tools().git_writes:
-        found.find.add("writes", line, found.at)
-    else:
-        found.find.add("subprocess", line, found.at)
-        found.doubt(f"runs `git {verb}`" if verb else "runs `git`")
-
-
-def _git_runs(found: AnalysedCommand, verb: str) -> None:
-    """Doubt what git runs on its own."""
-    if verb in shell_tools().git_hooks:
-        found.doubt(f"`git {verb}` runs the hooks of the repository")
-    elif verb == "config":
-        found.doubt("`git config` decides what git runs")
-    elif (
-        verb
-        in shell_tools().git_reads
-        | shell_tools().git_lists
-        | shell_tools().git_network
-        | shell_tools().git_writes
-        | {"clean", "rm"}
-    ):
-        # A monitor of files, filters, text converters, signature checkers, how to reach a server: whoever
-        # wrote `.git/config` has named them.
-        found.doubt(f"`git {verb}` may run programs that the repository's configuration names")
-
-
-def _git_reads(found: AnalysedCommand, verb: str, options: list[str]) -> None:
-    if verb in ("version", "--version"):
-        return
-    found.find.add("reads", "the repository", found.at)
-    _git_runs(found, verb)
-    deeds = ("--output", "--ext-diff", "--textconv", "-O", "--open-files-in-pager", "--exec", "--upload-pack")
-    if any(option.startswith(deeds) for option in options):
-        found.doubt(f"an option of `git {verb}` is not known")
-    if any(not word.plain and word.text[:1] in "$`{" for word in found.words[1:]):
-        found.doubt(f"`git {verb}` may take a computed word for an option")
-
-
-def _only_lists(option: str) -> bool:
-    return option in ("-a", "-v", "-vv", "-r", "-l", "--list", "--all", "--show-current", "--verbose")
-
-
-def _curl(found: AnalysedCommand) -> None:
-    words = list(found.words[1:])
-    found.find.add("network", network_target(found.words), found.at)
-    at = 0
-    while at < len(words):
-        text = words[at].text
-        at += 1
-        if text in ("-o", "--output"):
-            found.find.add("writes", words[at].text if at < len(words) else "", found.at)
-            at += 1
-        elif text in ("-O", "--remote-name", "-OJ", "-LO", "-sO", "-sSO", "-OL", "-sLO", "-fsSLO"):
-            found.find.add("writes", ".", found.at)
-        elif text.startswith("--"):
-            if text[2:].partition("=")[0] not in _CURL_LONG:
-                found.doubt(f"`curl {text}` is not known")
-        elif text.startswith("-") and len(text) > 1:
-            at += _curl_letters(found, text, words[at : at + 1])
-        elif not words[at - 1].plain and text[:1] in "$`{":
-            found.doubt("`curl` may take a computed word for an option")
-
-
-def _curl_letters(found: AnalysedCommand, text: str, after: list[Word]) -> int:
-    """Read options in one word; return the number of words after it that are their values."""
-    if text[-1] == "o" and set(text[1:-1]) <= _CURL:
-        found.find.add("writes", after[0].text if after else "", found.at)
-        return 1
-    if not set(text[1:]) <= _CURL and text[1] not in "XHdAeum":
-        found.doubt(f"`curl {text}` is not known")
-    if "d" in text and after and after[0].text.startswith("@"):
-        found.find.add("reads", after[0].text[1:], found.at)
-    return int(text[-1] in "XHdAeumb" and len(text) == 2)
-
-
-def _wget(found: AnalysedCommand) -> None:
-    found.find.add("network", network_target(found.words), found.at)
-    _, options = operands(found.words[1:], "OP")
-    written = [after.text for word, after in pairwise(found.words) if re.fullmatch(r"-q?[OP]", word.text)]
-    for target in written or ["."]:
-        if target not in ("-", "/dev/null"):
-            found.find.add("writes", target, found.at)
-    if any(
-        not re.fullmatch(r"-q?[OPnvqc]|-nv|-q|--quiet|--no-verbose|--show-progress", option)
-        for option in options
-    ):
-        found.doubt("an option of `wget` is not known")
-
-
-def _tar(found: AnalysedCommand) -> None:
+def _find(found: AnalysedCommand, _: ToolSpec) -> None:
     words = found.words[1:]
-    letters = words[0].text.lstrip("-") if words else ""
-    if not re.fullmatch(r"[ctxzjJvfpak]+", letters) or any(_is_odd(word) for word in words[1:]):
+    tests = next((at for at, word in enumerate(words) if word.text.startswith(("-", "(", "!"))), len(words))
+    named = {word.text[1:] for word in words[tests:] if word.text.startswith("-")}
+    patterns = [after.text for word, after in pairwise(words) if word.text in ("-name", "-iname")]
+    for place in [word.text for word in words[:tests]] or ["."]:
+        for target in [f"{place.rstrip('/')}/**/{pattern}" for pattern in patterns] or [place]:
+            found.add("deletes" if "delete" in named else "reads", target)
+    for odd in sorted(named - shell_tools().sets["find tests"]):
+        found.doubt(f"`find -{odd}` is not known")
+    found.doubt_computed()
+    for at, word in enumerate(words):
+        if word.text in ("-exec", "-execdir", "-ok", "-okdir") and words[at + 1 :]:
+            found.report_command(words[at + 1 :], found.find, found.at)
+
+
+def _git(found: AnalysedCommand, _: ToolSpec) -> None:
+    """Whatever git does, the settings of the repository may name programs that it runs."""
+    sets, line = shell_tools().sets, worded(found.words)
+    kinds: tuple[EffectKind, ...] = ("reads", "writes", "network", "deletes")
+    verbs = {verb for kind in kinds for verb in sets[f"git {kind}"]}
+    verb = next((word.text for word in found.words[1:] if word.text in verbs), "")
+    if not verb:
+        found.add("subprocess", line)
+    for kind in kinds:
+        if verb in sets[f"git {kind}"]:
+            found.add(kind, "the repository" if kind == "reads" else line)
+    found.doubt(f"`{f'git {verb}'.rstrip()}` runs what the settings of the repository name")
+
+
+def _download(found: AnalysedCommand, spec: ToolSpec) -> None:
+    _, options = checked(found, spec)
+    found.add("network", network_target(found.words))
+    given = {name: value for name, value in options if name in ("o", "output", "O", "P", "remote-name")}
+    written = [value.text for value in given.values() if value]
+    for target in written or (["."] if given or found.name == "wget" else []):
+        if target not in ("-", "/dev/null"):
+            found.add("writes", target)
+
+
+def _tar(found: AnalysedCommand, _: ToolSpec) -> None:
+    letters, *named = [word.text for word in found.words[1:]] or [""]
+    letters = letters.removeprefix("-")
+    archive = named[0] if named else ""
+    # With a colon it is a file of another machine.
+    odd = any(one.startswith("-") and one != "-" for one in named) or ":" in archive
+    if odd or not re.fullmatch(r"(?=.*[ctx])[ctxzjJvpak]*f[ctxzjJvpak]*", letters):
         found.doubt("the options of `tar` are not read")
-        found.find.add("writes", "", found.at)
-        return
-    named, _ = operands(words[1:], "C")
-    archive = named[0].text if "f" in letters and named else ""
-    if "t" in letters:
-        found.find.add("reads", archive, found.at)
-    elif "x" in letters:
-        folders = [after.text for word, after in pairwise(words) if word.text == "-C"]
-        found.find.add("reads", archive, found.at)
-        found.find.add("writes", folders[0] if folders else ".", found.at)
-    else:
-        for word in named[1:]:
-            found.find.add("reads", word.text, found.at)
-        found.find.add("writes", archive, found.at)
+    found.doubt_computed()
+    if "c" not in letters:
+        found.add("reads", archive)
+    if "t" not in letters:
+        found.add("writes", archive if "c" in letters else ".")
 
 
-def _is_odd(word: Word) -> bool:
-    return word.text.startswith("-") and word.text != "-C"
-
-
-def _unzip(found: AnalysedCommand) -> None:
-    named, options = operands(found.words[1:], "dx")
-    archive = named[0].text if named else ""
-    found.find.add("reads", archive, found.at)
-    if not any(re.fullmatch(r"-[lvtZ]+", option) for option in options):
-        folders = [after.text for word, after in pairwise(found.words) if word.text == "-d"]
-        found.find.add("writes", folders[0] if folders else ".", found.at)
-
-
-def _link(found: AnalysedCommand) -> None:
-    named, _ = operands(found.words[1:])
-    found.find.add("writes", named[-1].text if named else "", found.at)
-
-
-def _dd(found: AnalysedCommand) -> None:
-    for word in found.words[1:]:
-        if word.text.startswith("if="):
-            found.find.add("reads", word.text[3:], found.at)
-        elif word.text.startswith("of="):
-            found.find.add("writes", word.text[3:], found.at)
-
-
-def _python(found: AnalysedCommand) -> None:
-    """Report `python -m pip install` as `pip install`; other code is not analysed."""
-    words = [word.text for word in found.words[1:]]
-    if words[:2] == ["-m", "pip"]:
-        found.report_command(found.words[2:], found.find, found.at)
-    elif words not in (["--version"], ["-V"]):
-        found.find.add("subprocess", worded(found.words), found.at)
-        found.doubt(f"runs `{found.words[0].text}`")
-
-
-def _remote(found: AnalysedCommand) -> None:
-    named, _ = operands(found.words[1:], "pilFo")
-    found.find.add("network", named[0].text if named else worded(found.words), found.at)
-    found.doubt(f"`{found.words[0].text}` runs commands elsewhere")
-
-
-def _remote_copy(found: AnalysedCommand) -> None:
-    named, _ = operands(found.words[1:], "Pie")
-    for word in named:
-        if ":" in word.text:
-            found.find.add("network", word.text.partition(":")[0], found.at)
-    if named and ":" not in named[-1].text:
-        found.find.add("writes", named[-1].text, found.at)
-    found.doubt(f"the options of `{found.words[0].text}` are not read")
-
-
-def _printf(found: AnalysedCommand) -> None:
-    if len(found.words) > 1 and found.words[1].text.startswith("-"):
-        found.doubt("an option of `printf` is not known")
-
-
-def _filter(found: AnalysedCommand) -> None:
-    """Report `uniq` and `xxd`: the second operand is written."""
-    name = found.words[0].text.rpartition("/")[2]
-    tool = ToolSpec("fsw" if name == "uniq" else "lscg")
-    named, options = operands(found.words[1:], tool.values)
-    only_known_options(found, options, "cduizfsw count repeated unique ignore-case lgpb")
-    for at, word in enumerate(named):
-        found.find.add("writes" if at == 1 else "reads", word.text, found.at)
-
-
-def _jq(found: AnalysedCommand) -> None:
-    report_files(
-        found, "reads", ToolSpec("", 1, "rcenMCsSj raw-output compact-output slurp null-input tab sort-keys")
-    )
+def _jq(found: AnalysedCommand, spec: ToolSpec) -> None:
+    report_files(found, spec)
     if any(re.search(r"\benv\b|\$ENV\b", word.text) for word in found.words[1:]):
-        found.find.add("secrets", "all environment variables", found.at)
+        found.add("secrets", "all environment variables")
 
 
-def _date(found: AnalysedCommand) -> None:
-    _, options = operands(found.words[1:], "d")
-    if any(option.startswith(("-s", "--set")) for option in options):
-        found.doubt("`date` sets the clock")
-    report_files(found, "reads", ToolSpec("d", files=False))
+def _date(found: AnalysedCommand, spec: ToolSpec) -> None:
+    named, _ = checked(found, spec)
+    if any(not word.text.startswith("+") for word in named):
+        found.doubt("`date` may set the clock")
 
 
-PROGRAMS: dict[str, Callable[[AnalysedCommand], None]] = {
-    "find": _find,
-    "sed": _sed,
-    "awk": _awk,
-    "gawk": _awk,
-    "mawk": _awk,
-    "cp": _copy,
-    "mv": _copy,
-    "git": _git,
-    "curl": _curl,
-    "wget": _wget,
-    "tar": _tar,
-    "unzip": _unzip,
-    "ln": _link,
-    "dd": _dd,
-    "python": _python,
-    "python3": _python,
-    "ssh": _remote,
-    "scp": _remote_copy,
-    "rsync": _remote_copy,
-    "sftp": _remote_copy,
-    "printf": _printf,
+PROGRAMS: dict[str, Callable[[AnalysedCommand, ToolSpec], None]] = {
+    **dict.fromkeys(("awk", "gawk", "mawk"), _awk),
+    **dict.fromkeys(("curl", "wget"), _download),
     "date": _date,
-    "uniq": _filter,
-    "xxd": _filter,
+    "find": _find,
+    "git": _git,
     "jq": _jq,
+    "sed": _sed,
+    "tar": _tar,
 }

@@ -28,6 +28,11 @@ class Word:
     pattern: bool = False
     splits: bool = False
 
+    @property
+    def is_open(self) -> bool:
+        """True if the shell puts something else in its place."""
+        return not self.plain or self.pattern
+
 
 @dataclass(frozen=True, slots=True)
 class Redirection:
@@ -63,6 +68,7 @@ _BACKTICKS = re.compile(r"`((?:[^`\\]|\\.)*)`", re.DOTALL)
 _PARAMETER = re.compile(r"\$(?:\w+|[?#@*$!-])")
 # Behind a colon may stand a number; a name there would be read as one.
 _BRACED = re.compile(r"\$\{#?\w+(?:\[[@*\d]+\])?(?::[\d\s:-]*|(?::[+=?-]|[#%/^,+=?-])[^`$(){}'\"\\]*)?\}")
+_ASSIGNING = re.compile(r"\$\{(\w+):?=")
 _ARITHMETIC = re.compile(r"\$\(\([\w\s+*/%<>=!&|^~?:,$-]*(?:\([\w\s+*/%$-]*\)[\w\s+*/%$-]*)*\)\)")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _REDIRECTION = re.compile(r"(\d*)(<<<|<<-|<<|<>|<&|<(?!\()|>>|>&|>\||>(?!\())|(&>>|&>)")
@@ -257,7 +263,7 @@ class Script:
             text, is_plain = self._character(character)
             pieces.append(text)
             plain = plain and is_plain
-            splits = splits or (character in "$`" and not is_plain)
+            splits = splits or (character in "$`{}" and not is_plain)
         if self._at == start:
             raise self._unread(f"`{self._text[start : start + 1] or 'the end'}`")
         text = "".join(pieces)
@@ -329,6 +335,9 @@ class Script:
             return arithmetic.group(), False
         if found := _BRACED.match(text, at) or _PARAMETER.match(text, at):
             self._at = found.end()
+            self.commands += [
+                Command((Word(f"{name}="),), (), self._place()) for name in _ASSIGNING.findall(found.group())
+            ]
             return found.group(), False
         if text.startswith("$((", at):
             raise self._unread("this arithmetic")

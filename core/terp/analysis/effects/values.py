@@ -1,27 +1,26 @@
-"""Values of expressions: their types, which decide the effects of methods, and their possible texts."""
+"""Values of expressions, as far as they decide what methods do, and the texts that they may be."""
 
 import ast
 import re
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
-from terp.analysis.effects.scopes import Binding, Scope, Walk
+from terp.analysis.effects.known import python_names
+from terp.analysis.effects.scopes import Walk
 
 Kind = Literal[
     "content",  # numbers, containers, tables, pictures: only what harmless functions make
     "text",
     "path",
     "paths",  # something to iterate over that has paths
+    "expression",  # of a library that builds expressions: made by its functions, and never called back
     "column",  # what an attribute gives that is not listed
     "file",
     "database",
     "archive",
     "instance",  # of a class of the cell
     "function",  # made by a harmless function of known functions
-    "environment",
     "several",  # one of several that differ: nothing is known of its methods
     "unknown",  # reported already where it was made
 ]
@@ -29,7 +28,7 @@ Kind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """A module, or a name in one, by its full name."""
+    """A module, or something in one, by its full name."""
 
     path: str
 
@@ -43,7 +42,7 @@ class Local:
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """An object: an instance of a known type."""
+    """An object."""
 
     kind: Kind
 
@@ -54,14 +53,21 @@ CONTENT = Thing("content")
 TEXT = Thing("text")
 PATH = Thing("path")
 PATHS = Thing("paths")
+EXPRESSION = Thing("expression")
 COLUMN = Thing("column")
+FILE = Thing("file")
+ARCHIVE = Thing("archive")
+INSTANCE = Thing("instance")
 SEVERAL = Thing("several")
 UNKNOWN = Thing("unknown")
 FUNCTION = Thing("function")
+_BY_KIND: dict[str, Thing] = {
+    one.kind: one for one in (TEXT, PATH, PATHS, EXPRESSION, FILE, FUNCTION, Thing("database"))
+}
 
 
 def joined(one: Value | None, other: Value | None) -> Value | None:
-    """Return the common knowledge of two values, of which an expression has one; None if none yet."""
+    """Return what is known of a value that is one of two; None if nothing is known yet."""
     if one is None or other is None or one == other:
         return other if one is None else one
     both = (one, other)
@@ -74,107 +80,41 @@ def joined(one: Value | None, other: Value | None) -> Value | None:
 
 def element_of(value: Value | None) -> Value | None:
     """Return the value of an element of something."""
-    match value:
-        case None | Thing(kind="unknown" | "text"):
-            return value
-        case Thing(kind="paths"):
-            return PATH
-    return CONTENT
+    if value is None or value in (UNKNOWN, TEXT, EXPRESSION):
+        return value
+    return PATH if value == PATHS else CONTENT
 
 
-RESULTS: dict[str, Value] = {
-    **dict.fromkeys(
-        ("pathlib.Path", "pathlib.PosixPath", "pathlib.PurePath", "pathlib.Path.cwd", "pathlib.Path.home"),
-        PATH,
-    ),
-    **dict.fromkeys(
-        (
-            "builtins.str",
-            "builtins.input",
-            "builtins.repr",
-            "builtins.format",
-            "json.dumps",
-            "os.getcwd",
-            "os.path.join",
-            "os.path.basename",
-            "os.path.dirname",
-            "os.path.abspath",
-            "os.path.expanduser",
-            "textwrap.dedent",
-            "re.sub",
-        ),
-        TEXT,
-    ),
-    **dict.fromkeys(("io.StringIO", "io.BytesIO", "pandas.ExcelWriter"), Thing("file")),
-    **dict.fromkeys(
-        (
-            "functools.partial",
-            "numpy.vectorize",
-            "numpy.poly1d",
-            "operator.itemgetter",
-            "scipy.interpolate.interp1d",
-            "scipy.interpolate.CubicSpline",
-            "scipy.stats.gaussian_kde",
-            "numpy.frompyfunc",
-        ),
-        FUNCTION,
-    ),
-}
-KEEPS_ELEMENTS = frozenset(
-    {"builtins.sorted", "builtins.list", "builtins.tuple", "builtins.set", "builtins.reversed"}
-)
+def of_function(path: str) -> Value:
+    """Return the value of a call of a known function."""
+    made = python_names().results.get(path, "")
+    return _BY_KIND.get(made) or (EXPRESSION if builds_expressions(path) else CONTENT)
 
-_PATH_TO_PATH = frozenset(
-    str.split("""
-        parent with_name with_suffix with_stem joinpath absolute resolve expanduser relative_to rename
-        replace
-    """)
-)
-_PATH_TO_PATHS = frozenset(str.split("iterdir glob rglob parents"))
-_TO_TEXT = frozenset(
-    str.split("""
-        upper lower strip lstrip rstrip title capitalize casefold swapcase format format_map join zfill
-        ljust rjust center removeprefix removesuffix expandtabs translate read_text strftime isoformat
-        getvalue to_string to_html to_json to_latex to_markdown as_posix hexdigest get_text decode readline
-    """)
-)
+
+def builds_expressions(path: str) -> bool:
+    """Return True if something belongs to a library that builds expressions."""
+    return path.partition(".")[0] in python_names().sets["expressions"]
 
 
 def of_method(receiver: Value, name: str) -> Value:
     """Return the value of a method or attribute of this name."""
-    if receiver == PATH:
-        if name in _PATH_TO_PATH:
-            return PATH
-        if name in _PATH_TO_PATHS:
-            return PATHS
-        if name in ("name", "stem", "suffix"):
-            return TEXT
-    if receiver == TEXT and name == "replace":
-        return TEXT
-    return TEXT if name in _TO_TEXT else CONTENT
+    sets = python_names().sets
+    if receiver == PATH and name in sets["path to path"]:
+        return PATH
+    if receiver == PATH and name in sets["path to paths"]:
+        return PATHS
+    if receiver == EXPRESSION:
+        return EXPRESSION
+    is_text = name in sets["to text"] or (receiver == TEXT and name == "replace")
+    return TEXT if is_text or (receiver == PATH and name in ("name", "stem", "suffix")) else CONTENT
 
 
 # The depth to which names are followed, and the most texts of one expression.
 _DEEPEST, _MOST = 8, 20
 _LONGEST_SOURCE = 40
-_DECODING = frozenset(
-    str.split("""
-        b16decode b32decode b64decode urlsafe_b64decode b85decode a85decode a2b_base64 a2b_hex unhexlify
-        fromhex decode decompress translate chr
-    """)
-)
 # A scheme has none of these, so what follows cannot make an address of it.
 _LOCAL_START = re.compile(r"[A-Za-z0-9+.-]*[^A-Za-z0-9+.:{-]")
-_JOINING = frozenset(
-    str.split("""
-        os.path.join pathlib.Path pathlib.PurePath builtins.str os.fspath os.path.expanduser os.path.abspath
-        os.path.realpath os.path.normpath glob.glob glob.iglob
-    """)
-)
-_HERE = {"pathlib.Path.cwd": ".", "pathlib.Path": ".", "os.getcwd": ".", "pathlib.Path.home": "~"}
 _BETWEEN = {"joinpath": "/", "glob": "/", "rglob": "/**/"}
-_SAME = frozenset(str.split("resolve absolute expanduser strip as_posix"))
-_ITERATED = frozenset(str.split("sorted list tuple set reversed tqdm"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,65 +139,79 @@ class ResolvedText:
 class Texts:
     """Looks up texts in a cell."""
 
-    def __init__(self, walk: Walk, lines: Sequence[str], value: Callable[[ast.AST], Value | None]) -> None:
-        """`value` returns the value of an expression."""
+    def __init__(self, walk: Walk, value: Callable[[ast.AST], Value | None]) -> None:
+        """`value` says what an expression is."""
         self._walk = walk
         self._value = value
-        self._lines = lines
-        self._decoded: dict[ast.expr, bool] = {}
 
     def of(self, node: ast.expr, depth: int = 0) -> list[ResolvedText]:
-        """Return all texts that `node` may stand for; at least one."""
+        """All texts that `node` may stand for; at least one."""
+        parts: list[ast.expr] = []
         match node:
-            case ast.Name(id=name) if depth < _DEEPEST:
-                return self._of_name(name, node, depth) or [self._computed(node)]
-            case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts) if parts:
-                return [one for part in parts[:_MOST] for one in self.of(part, depth + 1)][:_MOST]
+            case ast.Name() if bound := self.bound(node):
+                parts = [bound]
+            case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
+                parts = elements
             case ast.IfExp(body=one, orelse=other):
-                return [*self.of(one, depth + 1), *self.of(other, depth + 1)][:_MOST]
-            case ast.Starred() | ast.Lambda():
-                return [self._computed(node)]
-        return [self.one(node, depth)]
+                parts = [one, other]
+        if not parts or depth > _DEEPEST:
+            return [self.one(node, depth)]
+        return [text for part in parts[:_MOST] for text in self.of(part, depth + 1)][:_MOST]
+
+    def bound(self, name: ast.Name) -> ast.expr | None:
+        """Return what a name is bound to, or an element of, if one line does that."""
+        found = self._walk.scope_of[name].find(name.id)
+        if found is None or len(found[1]) != 1 or not isinstance(node := found[1][0].node, ast.expr):
+            return None
+        how = found[1][0].how
+        return node if how == "value" else self._iterated(node) if how == "element" else None
+
+    def _iterated(self, node: ast.expr | None, depth: int = 0) -> ast.expr | None:
+        """Return the list or the pattern that a loop is over, if that can be seen."""
+        match node:
+            case ast.List() | ast.Tuple() | ast.Set():
+                return node
+            case ast.Name() if depth < _DEEPEST:
+                return self._iterated(self.bound(node), depth + 1)
+            case ast.Call(func=ast.Name(id="sorted" | "list" | "tqdm"), args=[first, *_]):
+                return self._iterated(first, depth + 1)
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if "glob" in name:
+                return node
+        return None
 
     def one(self, node: ast.expr, depth: int = 0) -> ResolvedText:
-        """Return the text of an expression, in one piece."""
-        resolved = None
+        """The text of an expression, in one piece."""
+        found: ResolvedText | None = None
         match node:
             case _ if depth > _DEEPEST:
-                resolved = None
+                pass
             case ast.Constant(value=str(text)):
-                resolved = ResolvedText(text)
+                found = ResolvedText(text)
             case ast.Constant(value=bytes(raw)):
-                resolved = ResolvedText(raw.decode("utf-8", "replace"))
+                found = ResolvedText(raw.decode("utf-8", "replace"))
             case ast.JoinedStr(values=parts):
-                resolved = _together("", [self.one(part, depth + 1) for part in parts])
+                found = _together("", [self.one(part, depth + 1) for part in parts])
             case ast.FormattedValue(value=value):
                 inner = self.one(value, depth + 1)
-                resolved = inner if inner.exact else self._computed(value)
+                found = inner if inner.exact else self._computed(value)
             case ast.BinOp(left=left, op=ast.Add() | ast.Div() as sign, right=right):
                 between = "/" if isinstance(sign, ast.Div) else ""
-                resolved = _together(between, [self.one(left, depth + 1), self.one(right, depth + 1)])
-            case ast.Name():
-                found = self.of(node, depth)
-                resolved = found[0] if len(found) == 1 else None
-            case ast.Call():
-                resolved = self._of_call(node, depth)
-        return resolved or self._computed(node)
+                found = _together(between, [self.one(left, depth + 1), self.one(right, depth + 1)])
+            case ast.Name() if bound := self.bound(node):
+                texts = self.of(bound, depth + 1)
+                found = texts[0] if len(texts) == 1 else None
+            case ast.Call(args=arguments, keywords=[]) if not has_more(node):
+                found = self._of_call(node.func, arguments, depth + 1)
+        return found or self._computed(node)
 
     def source(self, node: ast.AST) -> str:
-        """Return the code of an expression, on one line, shortened."""
+        """The code of an expression, not too long; of a call without its arguments."""
         match node:
-            case ast.Name(id=name):
-                return name
-            case ast.Attribute(value=value, attr=attr) if isinstance(value, ast.Name | ast.Attribute):
+            case ast.Attribute(value=value, attr=attr):
                 return self._cut(f"{self.source(value)}.{attr}")
             case ast.Call(func=func):
                 return self._cut(f"{self.source(func)}(…)")
-        if not isinstance(node, ast.expr) or node.end_lineno is None:
-            return "…"
-        line = self._lines[node.lineno - 1] if node.lineno <= len(self._lines) else ""
-        end = node.end_col_offset if node.end_lineno == node.lineno else None
-        return self._cut(line.encode()[node.col_offset : end].decode("utf-8", "replace").strip() or "…")
+        return self._cut(ast.unparse(node))
 
     @staticmethod
     def _cut(source: str) -> str:
@@ -266,139 +220,29 @@ class Texts:
     def _computed(self, node: ast.expr) -> ResolvedText:
         return ResolvedText(f"{{{self.source(node)}}}", exact=False)
 
-    def _of_name(self, name: str, node: ast.Name, depth: int) -> list[ResolvedText]:
-        found = self._walk.scope_of[node].find(name)
-        if found is None or len(found[1]) != 1:
-            return []
-        scope, (binding,) = found
-        match binding:
-            case Binding(how="value", node=ast.expr() as value):
-                return self.of(value, depth + 1)
-            case Binding(how="element", node=ast.expr() as iterated):
-                return self._elements(iterated, depth + 1)
-            case Binding(how="part"):
-                return self._of_parameter(name, scope, depth + 1)
-        return []
-
-    def _elements(self, node: ast.expr, depth: int) -> list[ResolvedText]:
-        if depth > _DEEPEST:
-            return []
-        match node:
-            case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
-                return self.of(node, depth) if parts else []
-            case ast.Call(func=ast.Name(id=name), args=[first, *_]) if name in _ITERATED:
-                return self._elements(first, depth + 1)
-            case ast.Call(
-                func=ast.Name(id="glob" | "iglob") | ast.Attribute(attr="glob" | "iglob" | "rglob")
-            ):
-                resolved = self.one(node, depth)
-                return [ResolvedText(resolved.text, resolved.exact, is_pattern=True)]
-            case ast.Name(id=name):
-                found = self._walk.scope_of[node].find(name)
-                if found and len(found[1]) == 1 and isinstance(value := found[1][0].node, ast.expr):
-                    return self._elements(value, depth + 1)
-        return []
-
-    def _of_call(self, node: ast.Call, depth: int) -> ResolvedText | None:
-        arguments = node.args
-        if has_more(node) or node.keywords:
-            return None
-        value = self._value(node.func)
+    def _of_call(self, func: ast.expr, arguments: list[ast.expr], depth: int) -> ResolvedText | None:
+        value, sets = self._value(func), python_names().sets
+        parts = [self.one(part, depth) for part in arguments]
         if isinstance(value, Ref):
-            return self._of_function(value.path, arguments, depth)
-        if not isinstance(node.func, ast.Attribute) or value not in (PATH, TEXT):
+            is_pattern = value.path.startswith("glob.")
+            if parts and value.path in sets["joining"]:
+                whole = _together("/", parts)
+                return ResolvedText(whole.text, whole.exact, is_pattern)
+            here = "~" if value.path.endswith(".home") else "."
+            return ResolvedText(here) if not parts and value.path in sets["here"] else None
+        if not isinstance(func, ast.Attribute) or value not in (PATH, TEXT):
             return None
-        owner, name = self.one(node.func.value, depth + 1), node.func.attr
-        if name in _SAME and not arguments:
+        owner = self.one(func.value, depth)
+        if func.attr in sets["same text"] and not parts:
             return owner
-        if value == PATH and name in _BETWEEN:
-            return _together(_BETWEEN[name], [owner, *(self.one(part, depth + 1) for part in arguments)])
+        if value == PATH and func.attr in _BETWEEN:
+            whole = _together(_BETWEEN[func.attr], [owner, *parts])
+            return ResolvedText(whole.text, whole.exact, "glob" in func.attr)
         return None
-
-    def _of_function(self, path: str, arguments: list[ast.expr], depth: int) -> ResolvedText | None:
-        if path in _HERE and not arguments:
-            return ResolvedText(_HERE[path])
-        if path in _JOINING and arguments:
-            return _together("/", [self.one(part, depth + 1) for part in arguments])
-        return None
-
-    def _of_parameter(self, name: str, scope: Scope, depth: int) -> list[ResolvedText]:
-        """Return the texts that calls in the cell pass for a parameter of a function used by name only."""
-        function = scope.owner
-        if not isinstance(function, ast.FunctionDef) or depth > _DEEPEST or scope.parent is None:
-            return []
-        calls = self._calls.get(function.name) or []
-        names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
-        if len(scope.parent.names.get(function.name, ())) != 1 or name not in names or len(calls) > _MOST:
-            return []
-        at = names.index(name)
-        defaults = function.args.defaults
-        default = defaults[at - len(names)] if len(names) - at <= len(defaults) else None
-        resolved: list[ResolvedText] = []
-        for call in calls:
-            passed = argument_of(call, at, name)
-            if passed is None and (default is None or has_more(call)):
-                return []
-            given = passed if passed is not None else default
-            resolved += self.of(given, depth + 1) if given is not None else []
-        return list(dict.fromkeys(resolved))[:_MOST]
-
-    def is_decoded(self, node: ast.expr, depth: int = 0) -> bool:
-        """Return True if a text is decoded from numbers or reversed: nobody could read it in the code."""
-        if depth > _DEEPEST:
-            return False
-        if node not in self._decoded:
-            # A name may be bound to what it is part of; and each expression is walked only once.
-            self._decoded[node] = False
-            self._decoded[node] = any(self._decodes(part, depth) for part in ast.walk(node))
-        return self._decoded[node]
-
-    def _decodes(self, part: ast.AST, depth: int) -> bool:
-        match part:
-            case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
-                return name in _DECODING
-            case ast.Slice(step=ast.UnaryOp(op=ast.USub())):
-                return True
-            case ast.Name(id=name, ctx=ast.Load()):
-                found = self._walk.scope_of[part].find(name)
-                bound = found[1] if found else []
-                return any(
-                    one.how == "value"
-                    and isinstance(one.node, ast.expr)
-                    and self.is_decoded(one.node, depth + 1)
-                    for one in bound[:_MOST]
-                )
-        return False
-
-    @cached_property
-    def _calls(self) -> dict[str, list[ast.Call] | None]:
-        """Return the calls of each name; None if it is also used in another way."""
-        found: dict[str, list[ast.Call] | None] = {}
-        for node, _ in self._walk.order:
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                calls = found.setdefault(node.func.id, [])
-                if calls is not None:
-                    calls.append(node)
-            elif (
-                isinstance(node, ast.Name)
-                and node not in self._walk.called
-                and isinstance(node.ctx, ast.Load)
-            ):
-                found[node.id] = None
-        return found
-
-    @cached_property
-    def uses(self) -> Counter[str]:
-        """The number of reads of each name."""
-        return Counter(
-            node.id
-            for node in self._walk.scope_of
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-        )
 
 
 def argument_of(call: ast.Call, at: int, keyword: str = "") -> ast.expr | None:
-    """Return the argument at a position or of a name; None if it is not visible."""
+    """The argument at a position or of a name; None when it is not there to be seen."""
     for given in call.keywords:
         if keyword and given.arg == keyword:
             return given.value

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import os
 import sys
+from importlib.machinery import PathFinder
 from itertools import islice
 from typing import Any
 
@@ -123,3 +125,37 @@ class Directory:
         app: Any = IPKernelApp.instance()
         app.ignore_cwd = False
         app.init_path()
+        sys.meta_path[:] = [LocalFinder if one is PathFinder else one for one in sys.meta_path]
+
+
+# Frames between an import and the code that asks for it.
+PASSING = ("importlib", "terp_home.cells", "terp_home.figures")
+# Code that imports by a name that it was given: that of a cell, of a pickled object, of a configured tool.
+NAMED_BY_OTHERS = {"__main__", "pickle", "runpy", "IPython.core.extensions", "terp_home", "terp_home.tools"}
+
+
+class LocalFinder(PathFinder):
+    """Finds modules of the working directory only for cells and for modules that lie in it.
+
+    An installed package that tries to import an optional one (as pandas does with pyarrow) would otherwise
+    run a file of that name from whatever folder a cell runs in.
+    """
+
+    @classmethod
+    def find_spec(cls, fullname: str, path: Any = None, target: Any = None) -> Any:
+        """Return the spec of a module; a reload finds what was found before."""
+        if path is None and target is None and "" in sys.path and not is_local(sys._getframe(1)):
+            path = [one for one in sys.path if one]
+        return super().find_spec(fullname, path, target)
+
+
+def is_local(frame: Any) -> bool:
+    """Return True if the code that imports at `frame` may import modules of the working directory."""
+    while frame and str(frame.f_globals.get("__name__")).startswith(PASSING):
+        frame = frame.f_back
+    if frame is None or frame.f_globals.get("__name__") in NAMED_BY_OTHERS:
+        return frame is not None
+    here, file = os.path.join(os.getcwd(), ""), os.path.abspath(frame.f_code.co_filename)  # noqa: PTH100, PTH109, PTH118
+    # A virtual environment, or a whole Python, may lie in the directory.
+    installed = "-packages" + os.sep in file or file.startswith(os.path.dirname(os.__file__))  # noqa: PTH120
+    return file.startswith(here) and not installed

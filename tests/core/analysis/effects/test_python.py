@@ -44,6 +44,28 @@ def test_a_module_of_the_working_directory_is_not_the_known_one(tmp_path: Path) 
     )
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("tabulate.py", "tabulate.pyc", "tabulate.so", "tabulate.abi3.so", "tabulate.pyd"),
+        *("tabulate.cpython-311-x86_64-linux-gnu.so", "tabulate/__init__.py", "tabulate/__init__.abi3.so"),
+    ],
+)
+def test_a_module_of_the_working_directory_is_doubted_whatever_its_ending(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("")
+    code = "from tabulate import tabulate\ntabulate([[1]])"
+    assert "cannot tell" in effects_of("python", code, cwd=str(tmp_path)).kinds
+
+
+def test_a_folder_or_file_without_code_hides_no_module(tmp_path: Path) -> None:
+    (tmp_path / "json").mkdir()
+    (tmp_path / "json" / "a.json").write_text("{}")
+    (tmp_path / "pandas.ipynb").write_text("{}")
+    code = "import json\nimport pandas as pd"
+    assert effects_of("python", code, cwd=str(tmp_path)) == Effects()
+
+
 def test_what_a_class_does_is_told_whoever_calls_it() -> None:
     code = "import os\nclass A:\n    def __del__(self):\n        os.remove('x')"
     assert effects_of("python", code).targets("deletes") == ("x",)

@@ -29,7 +29,8 @@ class Kernel:
     def learned(self) -> dict[str, str]:
         """What is known beside what terp itself binds."""
         given = Kernel().known
-        return {name: path for name, path in self.known.items() if name not in given}
+        known = self.known.items()
+        return {name: path for name, path in known if name.isidentifier() and name not in given}
 
 
 def new(name: str, kind: str) -> VariableChange:
@@ -156,3 +157,19 @@ def test_functions_are_forgotten_after_code_that_does_more_than_read() -> None:
     kernel.ran("def total(x):\n    return sum(x)", new("total", "function"))
     kernel.ran("import os\nsum = os.remove", new("sum", "builtin_function_or_method"))
     assert "cannot tell" in effects_of("python", "total('/')", kernel.known).kinds
+
+
+def test_objects_of_later_cells_can_be_paths_once_something_was_imported_from_pathlib() -> None:
+    kernel = Kernel()
+    kernel.ran("from pathlib import Path\nfiles = [Path('victim.txt')]", new("files", "list"))
+    for method in ("rename", "replace"):
+        kinds = effects_of("python", f"files[0].{method}('moved')", kernel.known).kinds
+        assert kinds == {"deletes", "writes"}
+
+
+def test_a_builtin_that_was_hidden_is_not_known_until_the_kernel_is_new() -> None:
+    kernel = Kernel()
+    kernel.ran("import os\nprint = os.system", new("print", "builtin_function_or_method"))
+    assert "cannot tell" in effects_of("python", "print('touch canary')", kernel.known).kinds
+    kernel.log.append(KernelChanged("python", "died"))
+    assert effects_of("python", "print('x')", kernel.known).found == ()
