@@ -23,6 +23,7 @@ print(open("HOME_/{}").read())
 """
 PROJECT, MODES, NAMES = "protected project files", "permissions and times outside", "names of hidden files"
 TERMINALS, SOCKETS = "other terminals", "Unix sockets while the network is open"
+PROCESSORS = "processors of other programs"
 
 CALL = """
 import ctypes, os
@@ -127,6 +128,22 @@ WRITES = [
 POWERS = [
     Escape("kill a process", "import os; os.kill(VICTIM_, 9); import time; time.sleep(0.1)"),
     Escape("kill a process in a shell", shell("kill -9 VICTIM_; sleep 0.1")),
+    Escape("limit a process", "import resource; resource.prlimit(VICTIM_, resource.RLIMIT_CORE, (0, 0)); print(LEAK_)"),
+    Escape("let a process wait for others", "import os; os.setpriority(os.PRIO_PROCESS, VICTIM_, 19); print(LEAK_)"),
+    Escape("let all processes of a user wait", """
+import os
+try:
+    os.setpriority(os.PRIO_USER, 0, 19)
+finally:
+    print(LEAK_ if os.getpriority(os.PRIO_PROCESS, VICTIM_) == 19 else "")
+""", sure=False),
+    Escape("let a process run when idle", "import os; os.sched_setscheduler(VICTIM_, os.SCHED_IDLE, os.sched_param(0)); print(LEAK_)"),
+    Escape("let a process read when idle", """
+import ctypes, os
+number = {"x86_64": 251, "aarch64": 30}[os.uname().machine]
+print(LEAK_ if ctypes.CDLL(None).syscall(number, 1, VICTIM_, 3 << 13) == 0 else "")
+"""),
+    Escape("choose the processors of a process", "import os; os.sched_setaffinity(VICTIM_, os.sched_getaffinity(0)); print(LEAK_)", gap=PROCESSORS),
     Escape("trace a process", """
 import ctypes, os
 # In a process that ends: what it traced goes on.

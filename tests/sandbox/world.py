@@ -22,6 +22,14 @@ PROTECTED = (
     ".git/hooks/pre-commit", ".git/config", ".vscode/tasks.json", ".terp/profile.yaml", ".venv/pyvenv.cfg",
 )  # fmt: skip
 
+_VICTIM = """
+from terp.kernels.sandbox.entering.restrictions import become_unprivileged
+become_unprivileged()
+print("ready", flush=True)
+import time
+time.sleep(600)
+"""
+
 
 class World:
     """It is below /var/tmp: a sandbox may have a /tmp of its own."""
@@ -54,9 +62,12 @@ class World:
             one.setblocking(False)
         self.master, self._slave = pty.openpty()
         os.set_blocking(self.master, False)
+        # Without rights of root: these protect a process from code that has none.
         self.victim = subprocess.Popen(
-            [sys.executable, "-c", "import time; time.sleep(600)"], env={"A_KEY": CANARY}
+            [sys.executable, "-c", _VICTIM], env={"A_KEY": CANARY}, stdout=subprocess.PIPE
         )
+        assert self.victim.stdout is not None
+        self.victim.stdout.readline()
         self.before = self._files()
 
     @property
@@ -127,7 +138,7 @@ class World:
     def close(self) -> None:
         """Leave nothing."""
         self.victim.kill()
-        self.victim.wait()
+        self.victim.communicate()
         for one in (self.tcp, self.udp, self.unix, self.abstract, self.datagrams):
             one.close()
         for descriptor in (self.master, self._slave):

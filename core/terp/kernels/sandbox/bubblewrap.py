@@ -48,7 +48,7 @@ class Bubblewrap:
         # Its parent is pid 1 of the namespace; 1 turns off ipykernel's poll of the parent.
         environment["JPY_PARENT_PID"] = "1"
         rules = {**_SCOPES_ONLY, "network": policy.network}
-        inner = entering(command.argv, command.directory, policy, rules, network=True)
+        inner = entering(command.argv, command.directory, policy, rules, network=True, namespaces=True)
         network = () if policy.network else ("--unshare-net",)
         argv = (
             self.path,

@@ -51,7 +51,9 @@ class Landlock:
             "devices": [*(f"/dev/{name}" for name in _DEVICES), *graphics()],
             "network": policy.network,
         }
-        argv = entering(command.argv, command.directory, policy, rules, network=policy.network)
+        argv = entering(
+            command.argv, command.directory, policy, rules, network=policy.network, namespaces=False
+        )
         return replace(command, argv=argv, environment=environment)
 
     def process_of(self, pid: int) -> int:

@@ -202,6 +202,11 @@ _REFUSED = {
 }  # fmt: skip
 _CLONE, _CLONE3, _IOCTL = (56, 220), (435, 435), (16, 29)
 _SOCKET, _CONNECT, _SOCKETPAIR = (41, 198), (42, 203), (53, 199)
+# Calls on a process that their first argument names: a limit of processor time ends it.
+_ON_PROCESSES = {"prlimit64": (302, 261), "sched_setparam": (142, 118), "sched_setattr": (314, 274)}
+_SET_SCHEDULER, _SCHED_OTHER = (144, 119), 0
+# Those that the second argument names, and the first argument with which it names a user.
+_ON_GROUPS = {"setpriority": ((141, 140), 2), "ioprio_set": ((251, 30), 3)}
 # Mask that matches SOCK_DGRAM and SOCK_RAW: on AF_UNIX the kernel treats RAW as DGRAM.
 _TYPE_BITS, _DATAGRAM = 0b1110, 0b0010
 
@@ -212,8 +217,10 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_void_p))
 
 
-def filter_calls(*, network: bool) -> None:
+def filter_calls(*, network: bool, namespaces: bool) -> None:
     """Install the filter in this process; without `network` it also refuses sockets other than Unix ones.
+
+    Without `namespaces` of its own it also refuses to change limits and priorities of other processes.
 
     Raises:
         OSError: installing failed, or the filter does not support this architecture.
@@ -221,13 +228,14 @@ def filter_calls(*, network: bool) -> None:
     machine = os.uname().machine
     if machine not in _AUDIT:
         raise OSError(errno.ENOSYS, f"no filter of system calls is written for {machine}")
-    packed = b"".join(struct.pack("HBBI", *one) for one in _program(machine, network=network))
+    instructions = _program(machine, network=network, namespaces=namespaces)
+    packed = b"".join(struct.pack("HBBI", *one) for one in instructions)
     code = ctypes.create_string_buffer(packed)
     program = _Program(len(packed) // 8, ctypes.cast(code, ctypes.c_void_p))
     syscall(_SECCOMP[machine], ctypes.c_uint(_MODE_FILTER), ctypes.c_uint(0), ctypes.byref(program))
 
 
-def _program(machine: str, *, network: bool) -> "Iterator[Instruction]":
+def _program(machine: str, *, network: bool, namespaces: bool) -> "Iterator[Instruction]":
     column = list(_AUDIT).index(machine)
     yield _LOAD, 0, 0, _ARCHITECTURE
     yield _EQUAL, 1, 0, _AUDIT[machine]
@@ -253,7 +261,26 @@ def _program(machine: str, *, network: bool) -> "Iterator[Instruction]":
     yield from _argument(_CLONE[column], 0, (_ANY_BIT, 0, 1, _NEW_USER_NAMESPACE), _fail(errno.EPERM))
     for request in (_TIOCSTI, _TIOCLINUX):
         yield from _argument(_IOCTL[column], 1, (_EQUAL, 0, 1, request), _fail(errno.EPERM))
+    if not namespaces:
+        yield from _only_this_process(column)
     yield _RETURN, 0, 0, _ALLOW
+
+
+def _only_this_process(column: int) -> "Iterator[Instruction]":
+    """Refuse calls that change other processes, except `sched_setaffinity`.
+
+    A process can name itself as 0; this one, which becomes the kernel, also by its number. OpenMP sets the
+    processors of its threads (`OMP_PROC_BIND`), whose numbers a filter cannot tell from those of processes.
+    """
+    own = ((_EQUAL, 2, 0, 0), (_EQUAL, 1, 0, os.getpid()), _fail(errno.EPERM))
+    for numbers in _ON_PROCESSES.values():
+        yield from _argument(numbers[column], 0, *own)
+    # ZeroMQ gives its threads, by their numbers, the ordinary policy, and aborts if it cannot.
+    ordinary = ((_EQUAL, 1 + len(own), 0, _SCHED_OTHER), (_LOAD, 0, 0, _ARGUMENT))
+    yield from _argument(_SET_SCHEDULER[column], 1, *ordinary, *own)
+    for numbers, user in _ON_GROUPS.values():
+        yield from _argument(numbers[column], 0, (_EQUAL, 0, 1, user), _fail(errno.EPERM))
+        yield from _argument(numbers[column], 1, *own)
 
 
 def _datagrams_between_files(number: int) -> "Iterator[Instruction]":
