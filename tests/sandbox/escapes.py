@@ -23,7 +23,7 @@ print(open("HOME_/{}").read())
 """
 PROJECT, MODES, NAMES = "protected project files", "permissions and times outside", "names of hidden files"
 TERMINALS, SOCKETS = "other terminals", "Unix sockets while the network is open"
-PROCESSORS = "processors of other programs"
+PROCESSORS, SHARED = "processors of other programs", "shared memory in /dev/shm"
 
 CALL = """
 import ctypes, os
@@ -144,6 +144,22 @@ number = {"x86_64": 251, "aarch64": 30}[os.uname().machine]
 print(LEAK_ if ctypes.CDLL(None).syscall(number, 1, VICTIM_, 3 << 13) == 0 else "")
 """),
     Escape("choose the processors of a process", "import os; os.sched_setaffinity(VICTIM_, os.sched_getaffinity(0)); print(LEAK_)", gap=PROCESSORS),
+    Escape("read shared memory", "print(open('SHM_').read())", gap=SHARED),
+    Escape("read a segment of shared memory", """
+import ctypes
+libc = ctypes.CDLL(None)
+libc.shmat.restype = ctypes.c_void_p
+at = libc.shmat(SEGMENT_, None, 0o10000)
+print("" if at == ctypes.c_void_p(-1).value else ctypes.string_at(at))
+"""),
+    Escape("read a queue of messages", """
+import ctypes
+got = ctypes.create_string_buffer(100)
+libc = ctypes.CDLL(None)
+queue = libc.mq_open(b"QUEUE_", 0o4000)
+libc.mq_receive(queue, got, 100, None)
+print(got.value)
+"""),
     Escape("trace a process", """
 import ctypes, os
 # In a process that ends: what it traced goes on.

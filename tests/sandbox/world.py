@@ -1,5 +1,6 @@
 """What code must not touch: a home with secrets, files outside, sockets, a process, another terminal."""
 
+import ctypes
 import hashlib
 import os
 import pty
@@ -60,6 +61,7 @@ class World:
             listening.listen()
         for one in (self.tcp, self.udp, self.unix, self.abstract, self.datagrams):
             one.setblocking(False)
+        self.shared = SharedMemory(self.top.name)
         self.master, self._slave = pty.openpty()
         os.set_blocking(self.master, False)
         # Without rights of root: these protect a process from code that has none.
@@ -90,6 +92,9 @@ class World:
             "PORT_": str(self.tcp.getsockname()[1]),
             "UDP_": str(self.udp.getsockname()[1]),
             "VICTIM_": str(self.victim.pid),
+            "SHM_": str(self.shared.file),
+            "SEGMENT_": str(self.shared.segment),
+            "QUEUE_": self.shared.queue,
             "PTS_": os.ttyname(self._slave),
             # In two pieces, so that an error that quotes the code has it not.
             "LEAK_": f"'{CANARY[:6]}' + '{CANARY[6:]}'",
@@ -143,7 +148,32 @@ class World:
             one.close()
         for descriptor in (self.master, self._slave):
             os.close(descriptor)
+        self.shared.close()
         shutil.rmtree(self.top)
+
+
+class SharedMemory:
+    """What another program shares: a file in /dev/shm, a segment of System V, a queue of messages."""
+
+    def __init__(self, name: str) -> None:
+        self.file, self.queue = Path("/dev/shm", name), f"/{name}"
+        self.file.write_text(CANARY)
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        self._libc.shmat.restype = ctypes.c_void_p
+        self.segment: int = self._libc.shmget(0, 4096, 0o1600)
+        at = self._libc.shmat(self.segment, None, 0)
+        ctypes.memmove(at, CANARY.encode(), len(CANARY) + 1)
+        self._libc.shmdt(ctypes.c_void_p(at))
+        attributes = (ctypes.c_long * 8)(0, 10, 100)
+        self._queue: int = self._libc.mq_open(self.queue.encode(), 0o102, 0o600, attributes)
+        for _ in range(10):
+            self._libc.mq_send(self._queue, CANARY.encode(), len(CANARY), 0)
+
+    def close(self) -> None:
+        self.file.unlink()
+        self._libc.shmctl(self.segment, 0, None)
+        os.close(self._queue)
+        self._libc.mq_unlink(self.queue.encode())
 
 
 def _write(path: Path, text: str) -> None:

@@ -10,11 +10,14 @@ from terp.kernels.sandbox.entering.restrictions import version
 from terp.kernels.sandbox.policy import Policy
 from terp.kernels.sandbox.tier import ProcessCommand, entering, graphics, needed_by_launcher, with_own_places
 
-# Landlock grants whole trees, so a protected file in a writable tree stays writable.
+# Landlock grants whole trees, so a protected file in a writable tree stays writable. The same holds for
+# /dev/shm: locks of multiprocessing are files at its top, with names chosen at random, and without them
+# neither its pools nor joblib's work.
 CANNOT = (
     "keep .git/hooks, .git/config, .vscode, .terp and .venv of the project as they are",
     "keep permissions and times of your files outside as they are",
     "hide names, sizes and times of hidden files",
+    "keep code from shared memory in /dev/shm of your other programs",
     "keep code from your other terminals and, with network, from sockets of your other programs",
 )
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")

@@ -202,6 +202,12 @@ _REFUSED = {
 }  # fmt: skip
 _CLONE, _CLONE3, _IOCTL = (56, 220), (435, 435), (16, 29)
 _SOCKET, _CONNECT, _SOCKETPAIR = (41, 198), (42, 203), (53, 199)
+# System V and POSIX IPC: named by numbers, or not subject to Landlock, and shared by all programs of a user.
+_SHARED = {
+    "shmget": (29, 194), "shmat": (30, 196), "shmctl": (31, 195), "semget": (64, 190), "semop": (65, 193),
+    "semctl": (66, 191), "semtimedop": (220, 192), "msgget": (68, 186), "msgsnd": (69, 189),
+    "msgrcv": (70, 188), "msgctl": (71, 187), "mq_open": (240, 180), "mq_unlink": (241, 181),
+}  # fmt: skip
 # Calls on a process that their first argument names: a limit of processor time ends it.
 _ON_PROCESSES = {"prlimit64": (302, 261), "sched_setparam": (142, 118), "sched_setattr": (314, 274)}
 _SET_SCHEDULER, _SCHED_OTHER = (144, 119), 0
@@ -220,7 +226,8 @@ class _Program(ctypes.Structure):
 def filter_calls(*, network: bool, namespaces: bool) -> None:
     """Install the filter in this process; without `network` it also refuses sockets other than Unix ones.
 
-    Without `namespaces` of its own it also refuses to change limits and priorities of other processes.
+    Without `namespaces` of its own it also refuses to change limits and priorities of other processes, and
+    shared memory, semaphores and messages by number.
 
     Raises:
         OSError: installing failed, or the filter does not support this architecture.
@@ -262,6 +269,9 @@ def _program(machine: str, *, network: bool, namespaces: bool) -> "Iterator[Inst
     for request in (_TIOCSTI, _TIOCLINUX):
         yield from _argument(_IOCTL[column], 1, (_EQUAL, 0, 1, request), _fail(errno.EPERM))
     if not namespaces:
+        for numbers in _SHARED.values():
+            yield _EQUAL, 0, 1, numbers[column]
+            yield _fail(errno.EPERM)
         yield from _only_this_process(column)
     yield _RETURN, 0, 0, _ALLOW
 
