@@ -95,6 +95,50 @@ async def test_repositories_below_keep_their_configuration(
         assert "Read-only file system" in await printed_by(kernels.get("python"), code)
 
 
+NAMED = "[core]\n hooksPath = .githooks\n[include]\n path = ../gitconfig.inc\n"
+PLANTED = """
+for path in (".githooks/pre-commit", "gitconfig.inc"):
+    try:
+        open(path, "w").write("planted")
+    except OSError as error:
+        print(error)
+"""
+
+
+@pytest.fixture
+def named(trapped: tuple[World, LocalKernels]) -> World:
+    """A world whose project has hooks and an included file where git's configuration says."""
+    world, _ = trapped
+    (world.proj / ".git" / "config").write_text(NAMED)
+    (world.proj / ".githooks").mkdir()
+    (world.proj / ".githooks" / "pre-commit").write_text("as it was")
+    (world.proj / "gitconfig.inc").write_text("")
+    return world
+
+
+@pytest.mark.parametrize("tier", ["bubblewrap"], indirect=True, scope="package")
+async def test_what_the_configuration_of_git_names_is_kept(
+    trapped: tuple[World, LocalKernels], named: World
+) -> None:
+    told = await printed_by(trapped[1].get("python"), PLANTED)
+    assert told.count("Read-only file system") == 2
+    assert (named.proj / ".githooks/pre-commit").read_text() == "as it was"
+
+
+@pytest.mark.parametrize("tier", ["Landlock"], indirect=True, scope="package")
+async def test_what_the_configuration_of_git_names_is_told(
+    trapped: tuple[World, LocalKernels], named: World
+) -> None:
+    _, kernels = trapped
+    python = kernels.get("python")
+    await python.start()
+    denials = denials_of(kernels.confinement, python)
+    await printed_by(python, PLANTED)
+    assert denials.message().startswith(
+        f"Changed: {named.proj}/.githooks, {named.proj}/gitconfig.inc, which other programs obey."
+    )
+
+
 @pytest.mark.parametrize("tier", ["bubblewrap"], indirect=True, scope="package")
 async def test_a_repository_of_this_session_can_be_removed_again(
     trapped: tuple[World, LocalKernels],

@@ -77,14 +77,14 @@ OBEYED = ("hooks", "config", "commondir")
 """Files in a git folder whose content git runs or follows: `commondir` leads to hooks elsewhere."""
 
 # A home directory contains a hundred thousand folders; projects lie near its top.
-_MOST_FOLDERS, _DEEPEST, _MOST_ENTRIES = 150, 3, 5_000
+MOST_FOLDERS, _DEEPEST, _MOST_ENTRIES = 150, 3, 5_000
 _PASSED_OVER = frozenset({"node_modules", "__pycache__", "site-packages"})
 
 
 def repositories_in(folder: Path) -> list[Path]:
     """Return the git folders of `folder`, of its submodules, and of folders not far below it."""
     found: list[Path] = []
-    for inside in islice(_folders(folder), _MOST_FOLDERS):
+    for inside in islice(folders_in(folder), MOST_FOLDERS):
         if (git := inside / ".git").is_dir() and not git.is_symlink():
             found += [git, *_submodules(git)]
     return found
@@ -92,13 +92,13 @@ def repositories_in(folder: Path) -> list[Path]:
 
 def _submodules(git: Path) -> Iterator[Path]:
     """Yield the repositories of submodules; their names may contain slashes."""
-    for inside in islice(_folders(git / "modules"), _MOST_FOLDERS):
+    for inside in islice(folders_in(git / "modules"), MOST_FOLDERS):
         if (inside / "HEAD").is_file():
             yield inside
 
 
-def _folders(top: Path) -> Iterator[Path]:
-    """Yield the folder and its subfolders, breadth first, without links and hidden ones."""
+def folders_in(top: Path) -> Iterator[Path]:
+    """Yield the folder and three levels of subfolders, breadth first, without links and hidden ones."""
     waiting = deque([(top, 0)])
     while waiting:
         folder, depth = waiting.popleft()
