@@ -168,6 +168,8 @@ if not (tracer := os.fork()):
 print(LEAK_ if os.waitstatus_to_exitcode(os.waitpid(tracer, 0)[1]) == 7 else "")
 """),
     Escape("write to a terminal", "import os; os.write(os.open('PTS_', os.O_WRONLY | os.O_NOCTTY), b'hello\\n')", gap=TERMINALS),
+    Escape("write into a pipe", "import os; os.write(os.open('TOP_/pipe', os.O_WRONLY | os.O_NONBLOCK), b'x')"),
+    Escape("write into a pipe by a link", "import os; os.link('TOP_/pipe', 'pipe'); os.write(os.open('pipe', os.O_RDWR | os.O_NONBLOCK), b'x')"),
     Escape("connect to a socket", "import socket; socket.socket(socket.AF_UNIX).connect('TOP_/sock')", gap=SOCKETS),
     Escape("connect to a socket without a path", "import socket; socket.socket(socket.AF_UNIX).connect('\\0TOP_')"),
     Escape("have a namespace of users", CALL.format(272, 97, "0x10000000"), sure=False),

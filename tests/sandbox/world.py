@@ -61,6 +61,8 @@ class World:
             listening.listen()
         for one in (self.tcp, self.udp, self.unix, self.abstract, self.datagrams):
             one.setblocking(False)
+        os.mkfifo(self.top / "pipe")
+        self.pipe = os.open(self.top / "pipe", os.O_RDWR | os.O_NONBLOCK)
         self.shared = SharedMemory(self.top.name)
         self.master, self._slave = pty.openpty()
         os.set_blocking(self.master, False)
@@ -123,11 +125,12 @@ class World:
                 yield "reached"
             except BlockingIOError:
                 continue
-        try:
-            os.read(self.master, 100)
-            yield "written to a terminal"
-        except BlockingIOError:
-            pass
+        for descriptor in (self.master, self.pipe):
+            try:
+                os.read(descriptor, 100)
+                yield "written to a terminal or a pipe"
+            except BlockingIOError:
+                continue
 
     def _files(self) -> dict[str, tuple[int, int, str]]:
         protected = [self.proj / path for path in PROTECTED]
@@ -146,7 +149,7 @@ class World:
         self.victim.communicate()
         for one in (self.tcp, self.udp, self.unix, self.abstract, self.datagrams):
             one.close()
-        for descriptor in (self.master, self._slave):
+        for descriptor in (self.master, self._slave, self.pipe):
             os.close(descriptor)
         self.shared.close()
         shutil.rmtree(self.top)

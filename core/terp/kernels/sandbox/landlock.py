@@ -47,7 +47,7 @@ class Landlock:
         read, listed = _without("/", closed)
         writable, listed_too = _all_without(policy.writable, (*closed, *_protected(policy)))
         rules = {
-            "files": True,
+            "files": "all",
             "read": [*read, *needed, *_kept_below(policy)],
             "write": [own, environment["TMPDIR"], "/dev/shm", *writable],  # noqa: S108  (shared memory of multiprocessing)
             "listed": [*listed_first, *listed, *listed_too],

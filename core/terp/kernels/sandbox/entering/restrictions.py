@@ -17,9 +17,13 @@ if TYPE_CHECKING:
     from typing import Any, TypedDict
 
     class LandlockRules(TypedDict):
-        """Folders that can be read, written and listed; without `files` only the scopes apply."""
+        """Folders that can be read, written and listed.
 
-        files: bool
+        With `files` "all" they decide on each access to a file; with "pipes" only those to write in decide,
+        and only on opening a file for writing; with "" only the scopes apply.
+        """
+
+        files: str
         read: list[str]
         write: list[str]
         listed: list[str]
@@ -134,25 +138,33 @@ def restrict(rules: "LandlockRules") -> None:
         OSError: a system call failed.
     """
     known = version()
-    files = _file_rights(known) if rules["files"] else 0
+    files = _file_rights(known, rules["files"])
+    everything = rules["files"] == "all"
     # The scopes were added with version 6, the ports with 4.
-    net = _BIND_TCP | _CONNECT_TCP if known >= 4 and rules["files"] and not rules["network"] else 0
+    net = _BIND_TCP | _CONNECT_TCP if known >= 4 and everything and not rules["network"] else 0
     scopes = _SCOPES if known >= 6 else 0
     if not (files or scopes):
         return
     size = 8 if known < 4 else 16 if known < 6 else 24
     attributes = struct.pack("QQQ", files, net, scopes)[:size]
     ruleset = syscall(_CREATE, ctypes.c_char_p(attributes), ctypes.c_size_t(size), ctypes.c_uint32(0))
-    if rules["files"]:
+    if everything:
         _allow(ruleset, rules["read"], _READ & files)
         _allow(ruleset, rules["listed"], READ_DIR & files)
-        _allow(ruleset, rules["write"], files & ~_IOCTL_DEV)
         _allow(ruleset, rules["devices"], files & _OF_FILES | READ_DIR)
+    elif files:
+        # Without this right no file can be moved from one folder to another.
+        _allow(ruleset, ["/"], _REFER)
+    if files:
+        _allow(ruleset, rules["write"], files & ~_IOCTL_DEV)
     syscall(_RESTRICT, ctypes.c_int(ruleset), ctypes.c_uint32(0))
     os.close(ruleset)
 
 
-def _file_rights(known: int) -> int:
+def _file_rights(known: int, which: str) -> int:
+    if which != "all":
+        # Before version 2 a ruleset without REFER lets no file be moved between folders.
+        return WRITE_FILE | _REFER if which == "pipes" and known >= 2 else 0
     rights = (1 << 13) - 1
     for since, right in ((2, _REFER), (3, _TRUNCATE), (5, _IOCTL_DEV)):
         rights |= right if known >= since else 0
