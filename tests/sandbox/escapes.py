@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from tests.sandbox.world import SECRETS
+
 
 @dataclass(frozen=True)
 class Escape:
@@ -46,12 +48,9 @@ def shell(command: str) -> str:
 
 READS = [
     Escape(f"read {path}", READ_FILE.format(path))
-    for path in (
-        ".ssh/id_rsa", ".aws/credentials", ".gnupg/key", ".netrc", ".config/gh/hosts.yml", ".kube/config",
-        ".docker/config.json", ".mozilla/firefox/x/cookies", ".bash_history", ".config/terp/config.yaml",
-        ".local/share/jupyter/runtime/kernel.json", ".local/state/terp/sessions/old/events.jsonl",
-    )
-]  # fmt: skip
+    for path in SECRETS
+    if not path.endswith(".pub")
+]
 
 AROUND = [
     Escape("read in a shell", shell("cat HOME_/.ssh/id_rsa")),

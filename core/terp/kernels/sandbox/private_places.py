@@ -23,6 +23,11 @@ _SECRETS = """
     .ngrok2 .config/ngrok .fly .config/stripe .config/heroku .config/netlify .vault_pass .electrum .bitcoin
     .ethereum .config/Bitwarden .config/keepassxc .config/Signal .config/Slack .config/discord
     .local/share/TelegramDesktop
+    .ipython/profile_default/history.sqlite .zsh_sessions .histfile .streamlit/secrets.toml .dbt/profiles.yml
+    .snowsql/config .config/pip/pip.conf .pip/pip.conf .jupyter/jupyter_server_config.json
+    .jupyter/jupyter_server_config.py .jupyter/jupyter_notebook_config.json .config/configstore
+    .config/gspread .cloudflared .vnc/passwd .purple .cursor .aider.conf.yml .config/Code/User/globalStorage
+    .config/Cursor/User/globalStorage .config/google-chrome-beta .librewolf
     .mozilla .thunderbird .config/google-chrome .config/chromium .config/BraveSoftware
     .config/microsoft-edge .config/vivaldi .config/opera snap/firefox snap/chromium
     .var/app/org.mozilla.firefox .var/app/com.google.Chrome
