@@ -27,6 +27,23 @@ PROJECT, MODES, NAMES = "protected project files", "permissions and times outsid
 TERMINALS, SOCKETS = "other terminals", "Unix sockets while the network is open"
 PROCESSORS, SHARED = "processors of other programs", "shared memory in /dev/shm"
 
+# It leaves a program `s` with the rights of its owner in the project.
+SET_UID = """
+import ctypes, os
+os.umask(0)
+if os.path.exists("s"):
+    os.remove("s")
+try:
+    {}
+finally:
+    print(LEAK_ if os.path.exists("s") and os.stat("s").st_mode & 0o{}000 else "")
+"""
+
+
+def set_uid(code: str, bit: int = 4) -> str:
+    return SET_UID.format(code, bit)
+
+
 CALL = """
 import ctypes, os
 number = {{"x86_64": {}, "aarch64": {}}}[os.uname().machine]
@@ -46,11 +63,7 @@ def shell(command: str) -> str:
     return f"import subprocess; p = subprocess.run({command!r}, shell=True, capture_output=True, text=True); print(p.stdout, p.stderr)"
 
 
-READS = [
-    Escape(f"read {path}", READ_FILE.format(path))
-    for path in SECRETS
-    if not path.endswith(".pub")
-]
+READS = [Escape(f"read {path}", READ_FILE.format(path)) for path in SECRETS if not path.endswith(".pub")]
 
 AROUND = [
     Escape("read in a shell", shell("cat HOME_/.ssh/id_rsa")),
@@ -172,6 +185,20 @@ print(LEAK_ if os.waitstatus_to_exitcode(os.waitpid(tracer, 0)[1]) == 7 else "")
     Escape("connect to a socket", "import socket; socket.socket(socket.AF_UNIX).connect('TOP_/sock')", gap=SOCKETS),
     Escape("connect to a socket without a path", "import socket; socket.socket(socket.AF_UNIX).connect('\\0TOP_')"),
     Escape("have a namespace of users", CALL.format(272, 97, "0x10000000"), sure=False),
+    Escape("give a file the rights of its owner", set_uid("open('s', 'w'); os.chmod('s', 0o4755)")),
+    Escape("give an open file the rights of its owner", set_uid("os.fchmod(os.open('s', os.O_CREAT), 0o4755)")),
+    Escape("give a file in a shell the rights of its owner", set_uid("open('s', 'w'); os.system('chmod u+s s')")),
+    Escape("give it the rights by the new call", set_uid("open('s', 'w'); ctypes.CDLL(None).syscall(452, -100, b's', 0o4755, 0)"), sure=False),
+    Escape("open a file with the rights of its owner", set_uid("os.open('s', os.O_CREAT, 0o4755)")),
+    Escape("open it with rights in a structure", set_uid(
+        "ctypes.CDLL(None).syscall(437, -100, b's', (ctypes.c_uint64 * 3)(os.O_CREAT, 0o4755, 0), 24)"
+    )),
+    Escape("create a file with the rights of its owner", set_uid("ctypes.CDLL(None).creat(b's', 0o4755)")),
+    Escape("make a node with the rights of its owner", set_uid("os.mknod('s', 0o104755)")),
+    Escape("unpack a file with the rights of its owner", set_uid(
+        "open('t', 'w'); os.system('tar cf t.tar --mode=u+s --transform=s/t/s/ t; tar xpf t.tar; rm t t.tar')"
+    )),
+    Escape("give a file the rights of root's group", set_uid("os.getuid() or (open('s', 'w'), os.chmod('s', 0o2755))", 2), sure=False),
     Escape("mount", CALL.format(165, 40, "b'OUT_', b'OUT_', None, 4096, None"), sure=False),
     Escape("mount again with rights", shell("mount -o remount,rw,bind / && echo yellow-bird-3b1f7c"), sure=False),
     Escape("enter another namespace", CALL.format(308, 268, "-1, 0")),

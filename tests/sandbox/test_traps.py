@@ -69,15 +69,29 @@ async def test_what_was_allowed_cannot_become_a_way_elsewhere(trapped: tuple[Wor
 
 
 @EACH_TIER
-async def test_another_configuration_for_git_is_told(trapped: tuple[World, LocalKernels]) -> None:
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".git/commondir",
+        ".git/config.worktree",
+        ".git/info/attributes",
+        ".husky",
+        ".claude/settings.json",
+        ".claude/settings.local.json",
+        ".mcp.json",
+    ],
+)
+async def test_new_configuration_of_other_programs_is_told(
+    trapped: tuple[World, LocalKernels], name: str
+) -> None:
     world, kernels = trapped
     python = kernels.get("python")
     await python.start()
     denials = denials_of(kernels.confinement, python)
-    await printed_by(python, "open('.git/commondir', 'w').write('../evil')")
+    made = "os.makedirs(os.path.dirname(path) or '.', exist_ok=True); open(path, 'w').write('../evil')"
+    await printed_by(python, f"import os; path = {name!r}; {made}")
     assert denials.message() == (
-        f"Changed: {world.proj}/.git/commondir, which other programs obey. "
-        "Look at it before you use them here."
+        f"Changed: {world.proj}/{name}, which other programs obey. Look at it before you use them here."
     )
 
 

@@ -27,6 +27,7 @@ WORKLOADS = (
     Workload("temporary folders", "import tempfile, os; d = tempfile.mkdtemp(); open(d + '/x', 'w'); print(os.listdir(d))", "['x']"),
     Workload("files of the person", "print(open('HOME_/notes.txt').read())", "not secret"),
     Workload("the home folder", "import os; print('notes.txt' in os.listdir('HOME_'))", "True"),
+    Workload("permissions here", "import os; open('m', 'w'); os.chmod('m', 0o1755); os.close(os.open('m', os.O_RDWR)); print(oct(os.stat('m').st_mode))", "0o101755"),
     Workload("pandas", "import pandas as pd; pd.DataFrame({'a': [1, 2]}).to_csv('t.csv'); print(pd.read_csv('t.csv').a.sum())", "3"),
     Workload("pandas in pickles", "import pandas as pd; pd.Series([1, 2]).to_pickle('s.pkl'); print(pd.read_pickle('s.pkl').sum())", "3"),
     Workload("numpy", "import numpy as np; print(int((np.arange(1000) @ np.ones(1000))))", "499500"),

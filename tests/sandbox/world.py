@@ -19,10 +19,11 @@ SECRETS = (
     ".local/share/jupyter/runtime/kernel.json", ".config/terp/config.yaml",
     ".local/state/terp/sessions/old/events.jsonl", ".ipython/profile_default/history.sqlite",
     ".zsh_sessions/one.history", ".histfile", ".streamlit/secrets.toml", ".dbt/profiles.yml",
-    ".snowsql/config", ".config/pip/pip.conf", ".jupyter/jupyter_server_config.json", ".config/configstore/tool.json",
-    ".config/gspread/credentials.json", ".cloudflared/cert.pem", ".vnc/passwd", ".purple/accounts.xml",
-    ".cursor/mcp.json", ".aider.conf.yml", ".config/Code/User/globalStorage/state.vscdb",
-    ".config/google-chrome-beta/Default/Cookies", ".librewolf/x/cookies.sqlite",
+    ".snowsql/config", ".config/pip/pip.conf", ".jupyter/jupyter_server_config.json",
+    ".config/configstore/tool.json", ".config/gspread/credentials.json",
+    ".cloudflared/cert.pem", ".vnc/passwd", ".purple/accounts.xml", ".cursor/mcp.json", ".aider.conf.yml",
+    ".config/Code/User/globalStorage/state.vscdb", ".config/google-chrome-beta/Default/Cookies",
+    ".librewolf/x/cookies.sqlite",
 )  # fmt: skip
 PROTECTED = (
     ".git/hooks/pre-commit", ".git/config", ".vscode/tasks.json", ".terp/profile.yaml", ".venv/pyvenv.cfg",

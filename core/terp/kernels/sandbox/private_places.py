@@ -40,7 +40,9 @@ _OF_THE_SYSTEM = ("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-"
 
 # Files that other programs execute or trust later: in a project, and in a home directory.
 _OBEYED_IN_PROJECTS = (
-    ".git/hooks", ".git/config", ".git/commondir", ".vscode", ".idea", ".terp", ".envrc",
+    ".git/hooks", ".git/config", ".git/config.worktree", ".git/commondir", ".git/info/attributes", ".husky",
+    ".vscode", ".idea", ".terp", ".envrc", ".claude/settings.json", ".claude/settings.local.json",
+    ".mcp.json",
 )  # fmt: skip
 _OBEYED_AT_HOME = """
     .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin
@@ -78,7 +80,7 @@ def home_of(environ: Mapping[str, str]) -> Path:
     return Path(named) if named.startswith("/") else Path("~").expanduser()
 
 
-OBEYED = ("hooks", "config", "commondir")
+OBEYED = ("hooks", "config", "config.worktree", "commondir", "info/attributes")
 """Files in a git folder whose content git runs or follows: `commondir` leads to hooks elsewhere."""
 
 # A home directory contains a hundred thousand folders; projects lie near its top.

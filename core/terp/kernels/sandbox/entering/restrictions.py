@@ -214,6 +214,17 @@ _REFUSED = {
 }  # fmt: skip
 _CLONE, _CLONE3, _IOCTL = (56, 220), (435, 435), (16, 29)
 _SOCKET, _CONNECT, _SOCKETPAIR = (41, 198), (42, 203), (53, 199)
+# Calls that set permissions, with the number of the argument that has these; None: not on this architecture.
+_SET_MODE = {
+    "chmod": ((90, None), 1), "fchmod": ((91, 52), 1), "fchmodat": ((268, 53), 2),
+    "fchmodat2": ((452, 452), 2), "creat": ((85, None), 1), "mknod": ((133, None), 1),
+    "mknodat": ((259, 33), 2),
+}  # fmt: skip
+# Their permissions count only with these flags, in the argument before; otherwise they are arbitrary.
+_OPEN = {"open": ((2, None), 2), "openat": ((257, 56), 3)}
+_CREATES = 0o100 | 0o20000000  # O_CREAT, and O_TMPFILE without O_DIRECTORY
+_OPENAT2 = (437, 437)
+_SET_UID, _SET_GID = 0o4000, 0o2000
 # System V and POSIX IPC: named by numbers, or not subject to Landlock, and shared by all programs of a user.
 _SHARED = {
     "shmget": (29, 194), "shmat": (30, 196), "shmctl": (31, 195), "semget": (64, 190), "semop": (65, 193),
@@ -266,9 +277,10 @@ def _program(machine: str, *, network: bool, namespaces: bool) -> "Iterator[Inst
     for numbers in _REFUSED.values():
         yield _EQUAL, 0, 1, numbers[column]
         yield _fail(errno.EPERM)
-    # Its flags are in memory, which a filter cannot read; callers fall back on `clone`.
-    yield _EQUAL, 0, 1, _CLONE3[column]
-    yield _fail(errno.ENOSYS)
+    # Their flags are in memory, which a filter cannot read; callers fall back on `clone` and `openat`.
+    for numbers in (_CLONE3, _OPENAT2):
+        yield _EQUAL, 0, 1, numbers[column]
+        yield _fail(errno.ENOSYS)
     if not network:
         # Connecting to a Unix socket is not subject to Landlock's rules for files.
         yield _EQUAL, 0, 1, _CONNECT[column]
@@ -280,12 +292,29 @@ def _program(machine: str, *, network: bool, namespaces: bool) -> "Iterator[Inst
     yield from _argument(_CLONE[column], 0, (_ANY_BIT, 0, 1, _NEW_USER_NAMESPACE), _fail(errno.EPERM))
     for request in (_TIOCSTI, _TIOCLINUX):
         yield from _argument(_IOCTL[column], 1, (_EQUAL, 0, 1, request), _fail(errno.EPERM))
+    yield from _no_rights_by_files(column)
     if not namespaces:
         for numbers in _SHARED.values():
             yield _EQUAL, 0, 1, numbers[column]
             yield _fail(errno.EPERM)
         yield from _only_this_process(column)
     yield _RETURN, 0, 0, _ALLOW
+
+
+def _no_rights_by_files(column: int) -> "Iterator[Instruction]":
+    """Refuse to make a program that others run with the rights of its owner; as root also of its group.
+
+    For other users folders keep this bit, which copies of folders with a shared group have.
+    """
+    bits = _SET_UID if os.geteuid() else _SET_UID | _SET_GID
+    refuse = ((_ANY_BIT, 0, 1, bits), _fail(errno.EPERM))
+    for numbers, which in _SET_MODE.values():
+        if (number := numbers[column]) is not None:
+            yield from _argument(number, which, *refuse)
+    for numbers, which in _OPEN.values():
+        if (number := numbers[column]) is not None:
+            mode = (_LOAD, 0, 0, _ARGUMENT + which * _ARGUMENT_BYTES)
+            yield from _argument(number, which - 1, (_ANY_BIT, 0, 3, _CREATES), mode, *refuse)
 
 
 def _only_this_process(column: int) -> "Iterator[Instruction]":
