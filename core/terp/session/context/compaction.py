@@ -11,11 +11,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from terp.errors import ContextFull, SessionError
 from terp.events import CompactionReason, HistoryCompacted
 from terp.events.log import EventLog
-from terp.events.messages import Assistant, Message, Result, User
+from terp.events.messages import Assistant, Message, Result, System, User
 from terp.session.context.history import History, PastTurn
 from terp.session.context.live_facts import LiveFacts
 from terp.session.context.request import ModelRequests, message_tokens, picture_tokens
 from terp.session.context.summary import REQUEST, Summary, summary_message
+from terp.text.note_mark import NoteMark
 from terp.text.plain import HeadTail
 
 CUT, SUMMARY = "outputs cut", "summed up"
@@ -139,8 +140,10 @@ class Compactor:
             return ""
 
     async def _notes_on(self, older: Sequence[Message], request: User) -> str:
+        mark = self._history.mark
+        known = [System(mark.explanation, mark.word)] if mark.word else []
         try:
-            return (await self._requests.answer([*older, request], ())).text
+            return (await self._requests.answer([*known, *older, request], ())).text
         except ContextFull:
             # Even the part to be left out is too long: the user's words and the facts are kept.
             return ""
@@ -153,7 +156,7 @@ async def compacted(history: History, room: float, write: Write) -> tuple[list[M
         ContextFull: nothing is left to shorten.
         ModelError: the model that was to write the summary failed.
     """
-    shorter = _with_short_results(history.messages)
+    shorter = _with_short_results(history.messages, history.mark)
     if size(shorter) <= room:
         return shorter, CUT
     first, older, last = _divided(shorter, room * _STAYS)
@@ -185,18 +188,18 @@ def size(messages: Sequence[Message]) -> float:
     return sum(message_tokens(message) + picture_tokens(message) for message in messages)
 
 
-def _with_short_results(messages: Sequence[Message]) -> list[Message]:
+def _with_short_results(messages: Sequence[Message], mark: NoteMark) -> list[Message]:
     results = [at for at, message in enumerate(messages) if isinstance(message, Result)]
     old = set(results[:-_RECENT_RESULTS])
-    return [_short(message) if at in old else message for at, message in enumerate(messages)]
+    return [_short(message, mark) if at in old else message for at, message in enumerate(messages)]
 
 
-def _short(message: Message) -> Message:
+def _short(message: Message, mark: NoteMark) -> Message:
     if not isinstance(message, Result):
         return message
     text = message.text
     if len(text) > _LONG_RESULT:
-        cut = HeadTail(_KEPT_OF_RESULT)
+        cut = HeadTail(_KEPT_OF_RESULT, mark)
         cut.add(text)
         text = cut.text()
     return dataclasses.replace(message, text=text, images=())
