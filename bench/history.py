@@ -13,7 +13,7 @@ from bench.measure import Row, medians, show
 from terp.events.messages import Assistant, Message, Result, User
 from terp.models.adapters.chat_format import chat_messages
 from terp.models.facts.model_facts import Window
-from terp.models.repair.fences import with_text_fallback
+from terp.models.repair.fences import TextFallback
 from terp.person import AutoRun, Nobody
 from terp.secrets.redactor import Redactor
 from terp.session.context.history import History
@@ -40,7 +40,7 @@ def conversation(messages: int) -> list[Message]:
 
 async def turn(messages: int) -> float:
     """Seconds of CPU time for a turn with a run and an answer."""
-    model = with_text_fallback(ScriptedModel(call("1 + 1"), "The answer is 42. " * 60), ["python"])
+    model = TextFallback(ScriptedModel(call("1 + 1"), "The answer is 42. " * 60), ["python"])
     with TemporaryDirectory() as folder:
         session = Session(model, EchoKernel(), AutoRun(Nobody()), folder=Path(folder))
         session.history = conversation(messages)
@@ -59,7 +59,7 @@ async def grown(few: int, many: int) -> tuple[float, float]:
     A turn is what it always is, and before each request the tokens are expected. Medians of 20 turns each.
     """
     replies = (reply for _ in count() for reply in (call("1 + 1"), "The answer is 42. " * 60))
-    model = with_text_fallback(ScriptedModel(*islice(replies, many)), ["python"])
+    model = TextFallback(ScriptedModel(*islice(replies, many)), ["python"])
     seconds: dict[int, float] = {}
     with TemporaryDirectory() as folder:
         keeper = Keeper(Path(folder), Header("grown", "/work", 1.7e9, "0"), Redactor)

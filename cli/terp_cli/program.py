@@ -5,12 +5,13 @@ import os
 from collections.abc import Callable, Mapping
 from importlib import import_module
 
-from terp.errors import TerpError
+from terp.errors import SettingsError, TerpError
 from terp.settings.installation import install_extra
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.line import streams
 from terp_cli.line.command_line import CommandLine
 from terp_cli.line.stopping import EXIT_CODES, READER_LEFT, StoppedBySignal
+from terp_cli.line.subcommands import lacking
 
 COMMANDS: Mapping[str, str] = {
     "": "terp_cli.program:converse",
@@ -49,6 +50,8 @@ def run(line: CommandLine) -> int:
 def _ended(call: Invocation) -> int:
     try:
         with call.stopping.armed(call.options.timeout), call.terminal():
+            if problem := lacking(call.line.command, call.line.argument, call.line.arguments):
+                raise SettingsError([problem])
             return command(call.line.command)(call)
     except StoppedBySignal as stopped:
         return call.stopped(stopped.code)

@@ -1,7 +1,7 @@
 """terp: an engine that lets a language model run code in a live kernel, with a person in charge.
 
-`terp.open(...)` is the short way in; `Session` takes its parts by constructor. What is named here is
-imported when it is first used, so `import terp` costs next to nothing.
+`terp.open(...)` opens a session in one call; the constructor of `Session` takes its parts. The names here
+are imported at their first use, so `import terp` is fast.
 """
 
 from importlib import import_module

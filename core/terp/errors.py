@@ -1,4 +1,4 @@
-"""Everything terp raises on purpose.
+"""The exceptions that terp raises on purpose.
 
     TerpError
     ├── SettingsError          a flag, variable or profile is wrong; `problems` has one line each
@@ -7,7 +7,7 @@
     ├── NobodyThere            a question was asked and no person can answer it
     ├── ModelError             a model call failed; `stop_reason` says how
     │   ├── NoModel            no model is configured and none was found
-    │   ├── AuthFailed         no key, wrong key, no right: 401, 403
+    │   ├── AuthFailed         no key, wrong key, no permission: 401, 403
     │   ├── RequestRejected    the provider refused the request: 400, 404, 422
     │   │   └── ToolsRejected  … because this model cannot call tools
     │   ├── BudgetSpent        it would cost more than the person has allowed
@@ -19,16 +19,16 @@
     ├── SessionError           a stored session cannot be found, opened or changed
     │   └── SessionInUse       another process has it open
     ├── TurnFailed             a turn ended without an answer (for callers of `terp.open`)
-    └── KernelError            a kernel cannot do what was asked
-        ├── KernelStartFailed  it did not come up; the message ends with the last lines of its log
+    └── KernelError            a kernel cannot do what was requested
+        ├── KernelStartFailed  it did not start; the message ends with the last lines of its log
         │   ├── KernelKilled        a signal ended it while it started
-        │   ├── GatewayRefused      the gateway of its machine lets nobody in without the right token
+        │   ├── GatewayRefused      the gateway of its machine refused access: the token is missing or wrong
         │   └── GatewayUnavailable  the gateway cannot be reached, or fails
-        ├── NoSandbox          its code must be confined, and nothing here can do that
+        ├── NoSandbox          its code must run in a sandbox, and none works here
         ├── KernelBusy         it cannot be asked while its code runs
         └── UnknownLanguage    nothing here can run that language
 
-A message is one readable sentence; `remedy` says what the person can do, or is empty.
+A message is one readable sentence; `remedy` is what the user can do, or empty.
 """
 
 from collections.abc import Sequence
@@ -98,7 +98,7 @@ class NobodyThere(TerpError):
 class ModelError(TerpError):
     """A call of the model failed.
 
-    `status` is the HTTP status or 0; `retry_after_s` what the provider asked to wait, or None;
+    `status` is the HTTP status or 0; `retry_after_s` is the wait that the provider requested, or None;
     `retryable` whether the same request may succeed later.
     """
 
@@ -119,7 +119,7 @@ class NoModel(ModelError):
 
 
 class AuthFailed(ModelError):
-    """There is no key, the key is wrong, or it does not give the right (401, 403)."""
+    """There is no key, the key is wrong, or it lacks the permission (401, 403)."""
 
     stop_reason: StopReason = "auth"
 
@@ -141,13 +141,13 @@ class ContextFull(ModelError):
 
 
 class BudgetSpent(ModelError):
-    """The call was not made: with it more would be spent than a limit allows."""
+    """The call was not made: it would exceed a cost limit."""
 
     stop_reason: StopReason = "max_budget"
 
 
 class PriceUnknown(ModelError):
-    """The call was not made: there is a limit, and what was spent until now is not known."""
+    """The call was not made: there is a cost limit, and the price of an earlier call is not known."""
 
 
 class RateLimited(ModelError):
@@ -179,11 +179,11 @@ class SessionInUse(SessionError):
 
 
 class KernelError(TerpError):
-    """A kernel cannot do what was asked of it."""
+    """A kernel cannot do what was requested."""
 
 
 class KernelStartFailed(KernelError):
-    """A kernel did not come up."""
+    """A kernel did not start."""
 
 
 class KernelKilled(KernelStartFailed):
@@ -191,25 +191,25 @@ class KernelKilled(KernelStartFailed):
 
 
 class GatewayRefused(KernelStartFailed):
-    """A gateway wants a token, or another one, or gives this one no right to what was asked."""
+    """A gateway refused access: the token is missing or wrong, or does not permit the request."""
 
     stop_reason: StopReason = "auth"
 
 
 class GatewayUnavailable(KernelStartFailed):
-    """A gateway cannot be reached, is none, or cannot do what was asked of it."""
+    """A gateway cannot be reached, the address is not a gateway's, or the request failed."""
 
     stop_reason: StopReason = "unavailable"
 
 
 class NoSandbox(KernelError):
-    """Code must be confined, and nothing on this machine can do that."""
+    """Code must run in a sandbox, and none works on this machine."""
 
     stop_reason: StopReason = "no_sandbox"
 
 
 class KernelBusy(KernelError):
-    """A kernel does not answer a question beside the code that it runs."""
+    """A kernel does not answer a request while it runs code."""
 
 
 class UnknownLanguage(KernelError):
@@ -217,7 +217,7 @@ class UnknownLanguage(KernelError):
 
 
 def with_remedy(error: str, remedy: str) -> str:
-    """Return an error and what to do about it: on one line where both fit."""
+    """Return an error and its remedy as text, on one line if they fit."""
     if not remedy:
         return error.rstrip()
     if "\n" in error:

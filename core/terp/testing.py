@@ -12,7 +12,7 @@ from typing import Any
 
 from terp.errors import NobodyThere, UnknownLanguage
 from terp.events import CodeProposed, Event
-from terp.events.kernel import Kernel, KernelListener, KnownLanguage, Variable, WrittenValue
+from terp.events.kernel import Kernel, KernelListener, KnownLanguage, NoNamespace, WrittenValue
 from terp.events.messages import Assistant, Message, ToolCall
 from terp.events.model import CallDelta, Chunk, Replied, TextChunk, Usage
 from terp.events.outputs import BackCall, InputRequest, Output, RunEnded, RunItem, RunStarted
@@ -32,8 +32,8 @@ def call(code: str, language: str = "python", *, id: str = "") -> ToolCall:  # n
 class ScriptedModel:
     """A model that gives its replies in order: text, calls, lists of both, chunks, or an exception to raise.
 
-    `requests` keeps the messages of every request, `tools` its tools with
-    what they demand. A script that is at its end says "done".
+    `requests` has the messages of every request, `tools` its tools with
+    further fields. After its last reply the model answers "done".
     """
 
     name = "scripted/model"
@@ -89,13 +89,13 @@ class ScriptedModel:
         return (text[at : at + self._chunk] for at in range(0, len(text), self._chunk))
 
 
-class EchoKernel:
+class EchoKernel(NoNamespace):
     """A kernel, and the only one of its `Kernels`, that prints the code it is given.
 
     `replies` maps code to the items a run of it yields instead of the echo; a function is called
     for them; after a question it waits for the answer, unless it dies next. `ran` keeps all code that
-    reached it; `values` are those of variables, whatever their keys and format. Code that is never to end:
-    `EchoKernel.ENDLESS`, which an interrupt ends.
+    reached it; `values` are those of variables, whatever their keys and format. The code
+    `EchoKernel.ENDLESS` runs until it is interrupted.
     """
 
     ENDLESS = "while True: pass"
@@ -214,26 +214,6 @@ class EchoKernel:
         """Count the start."""
         self.generation += 1
 
-    async def complete(self, code: str, cursor: int) -> Sequence[str]:
-        """Return an empty sequence."""
-        return ()
-
-    async def inspect(self, code: str, cursor: int) -> str:
-        """Return an empty sequence."""
-        return ""
-
-    async def variables(self) -> Sequence[Variable]:
-        """Return None."""
-        return ()
-
-    async def names(self) -> Mapping[str, str]:
-        """Return None."""
-        return {}
-
-    async def missing(self, modules: Sequence[str]) -> Sequence[str]:
-        """Return None."""
-        return ()
-
     async def value(self, name: str, keys: Sequence[Any], spec: str) -> WrittenValue:
         """Return the value of the name in `values`."""
         return self.values.get(name, WrittenValue(why="there is no variable of that name"))
@@ -250,8 +230,8 @@ class EchoKernel:
 class ScriptedPerson:
     """A person that gives decisions in order: `Run`, `Decline`, a line, True or False, or an exception.
 
-    "run" stands for consent to whatever is proposed. At its end it declines everything, and nobody
-    is there to type. `shown` keeps every proposal.
+    "run" stands for consent to whatever is proposed. After the last decision it declines everything, and
+    raises for input. `shown` has every proposal.
     """
 
     def __init__(self, *decisions: Run | Decline | str | bool | Exception) -> None:

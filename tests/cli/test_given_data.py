@@ -47,7 +47,7 @@ def test_a_pipe_that_begins_late_is_waited_for(terp: Terp) -> None:
     with Loopback(["hello"]) as server:
         assert waited_for(terp, server, "-q", "-y") == (
             "hello\n",
-            "terp: waiting for stdin (Ctrl-D ends it, -n leaves it alone)\n",
+            "terp: waiting for stdin (Ctrl-D ends it, -n does not read it)\n",
         )
     assert "4 bytes, text]" in said(server.requests[0])[-1][1]
 

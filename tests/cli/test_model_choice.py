@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -71,3 +72,25 @@ def test_who_sits_at_a_terminal_chooses_among_several_models(tmp_path: Path, wor
                 teletype.types("hi\r")
             teletype.until("hello")
     assert server.requests[0]["model"] == "b/c"
+
+
+@pytest.mark.parametrize("words", [["hi"], []], ids=["once", "staying"])
+def test_a_server_of_this_machine_is_offered_at_a_terminal(tmp_path: Path, words: list[str]) -> None:
+    terp = Terp(tmp_path)
+    with Loopback(["hello"], pages={"/api/tags": {"models": [{"model": "qwen3:8b"}]}}) as server:
+        terp.environ["OLLAMA_HOST"] = urlsplit(server.url).netloc
+        with Teletype([sys.executable, "-m", "terp_cli", *words], terp.cwd, terp.environ) as teletype:
+            teletype.until("ollama/qwen3:8b?")
+            teletype.types("y\r")
+            if not words:
+                teletype.until("/help")
+                teletype.types("hi\r")
+            teletype.until("hello")
+    assert server.requests[0]["model"] == "qwen3:8b"
+
+
+def test_a_server_of_this_machine_is_named_where_nobody_can_agree(tmp_path: Path) -> None:
+    with Loopback([], pages={"/api/tags": {"models": [{"model": "qwen3:8b"}]}}) as server:
+        result = Terp(tmp_path)("hi", OLLAMA_HOST=urlsplit(server.url).netloc)
+    assert result.code == 77
+    assert result.notes.endswith("with ollama/qwen3:8b. Use it with --model ollama/qwen3:8b.\n")

@@ -28,7 +28,7 @@ async def test_r_shows_the_rules_and_how_to_keep_them_before_they_count(desk: Ca
         "It runs now, and from now on in this session without asking:",
         "  shell: git status – this command, exactly so",
         "  shell: make all – this command, exactly so",
-        "To keep it, write into /home/me/.terp/config.yaml:",
+        "To keep the rule, add to /home/me/.terp/config.yaml:",
         "  allow:",
         "    - shell: git status",
         "    - shell: make all",
@@ -67,7 +67,7 @@ async def test_what_a_rule_asks_about_is_asked_though_everything_runs_unasked(
     await seat.asked(1)
     seat.keys.send_text("n\r")
     assert await asyncio.wait_for(asked, 20) == Decline("")
-    assert "You are asked all the same: rule shell: git ** (a.yaml:2)." in seat.terminal.shown()
+    assert "You are still asked: rule shell: git ** (a.yaml:2)." in seat.terminal.shown()
 
 
 async def test_a_question_about_folded_code_offers_the_key_that_shows_all_of_it(

@@ -94,7 +94,7 @@ def test_the_session_is_replayed(terp: Terp) -> None:
     # Code that was rewound runs again too, and run 8 reads what it has set.
     different = "--- run 8 then\n+++ run 8 now\n@@ -1 +1 @@\n-14\n+-2\n"
     summary = "9 of 11 runs printed the same as before, 1 something else, 1 left out.\n"
-    cut_off = "terp: run 11 of 11 is left out: it did not come to its end.\n"
+    cut_off = "terp: run 11 of 11 is left out: it did not run to its end.\n"
     assert result == Result(1, different + summary, cut_off)
 
 

@@ -35,7 +35,7 @@ def test_a_home_that_cannot_be_written_costs_the_memory_of_a_session_and_not_its
 
 def test_a_machine_that_cannot_be_written_anywhere_is_a_line(terp: Terp, disk: Disk) -> None:
     result = terp.asked(SCRIPT, "-y", "go", **disk.read_only(Path("/")))
-    why = f"{terp.home}/sessions cannot be made (Read-only file system), and neither can temporary files."
+    why = f"{terp.home}/sessions cannot be made (Read-only file system), and no temporary one either."
     remedy = "Make room, or set TMPDIR to a folder that can be written."
     assert (result.code, result.out, result.notes) == (1, "", f"terp: {why} {remedy}\n")
 

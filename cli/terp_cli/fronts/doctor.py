@@ -180,7 +180,9 @@ def _kernel(diagnosis: Diagnosis) -> Iterator[Finding]:
         return
     yield Finding("kernel", "ok", f"Python {found['python']}, {chosen.path} ({chosen.why})")
     if not found["ipykernel"]:
-        text = "ipykernel is not installed there: terp lends it its own, or asks before it installs one."
+        text = (
+            "ipykernel is not installed there: terp uses its own ipykernel, or asks before it installs one."
+        )
         yield Finding("kernel", "note", text, f"{chosen.path} -m pip install ipykernel")
     yield from _project(diagnosis)
     data = [f"{name} {found[name]}" for name in _DATA if found[name]]

@@ -7,7 +7,7 @@ from rich.text import Text
 from terp.events import Event, Noticed
 from terp_cli.fronts.event_order import CallOrder
 from terp_cli.render import words
-from terp_cli.render.ansi import Palette, Screen, TerminalScreen
+from terp_cli.render.ansi import Palette, TerminalScreen
 from terp_cli.render.fold import hanging
 from terp_cli.render.look import theme_of
 from terp_cli.render.output.display import Draw
@@ -25,7 +25,7 @@ class Drawing:
     """A turn on a screen, painted at most 20 times a second, and less often if painting is slow."""
 
     def __init__(
-        self, screen: Screen, clock: Callable[[], float], draw: Draw | None, *, verbose: bool
+        self, screen: TerminalScreen, clock: Callable[[], float], draw: Draw | None, *, verbose: bool
     ) -> None:
         self._screen = screen
         self._clock = clock
@@ -75,13 +75,13 @@ class Drawing:
         """Paint the waiting rows, and below them the block that grows, unless this is `final`."""
         began = self._clock()
         rows, self._waiting = self._waiting, []
-        tail = [] if final else self.transcript.tail(self._screen.tail_rows)
-        self._screen.update(rows, tail, grows=self.transcript.grows)
+        tail, passing = ([], []) if final else self.transcript.unfinished(self._screen.tail_rows)
+        self._screen.update(rows, tail, passing, grows=self.transcript.grows)
         ended = self._clock()
         self._next_frame = ended + min(_SLOWEST_FRAME_S, max(_FRAME_S, 10 * (ended - began)))
 
 
-def screen_on(painter: Painter, theme: str, environ: Mapping[str, str]) -> Screen:
+def screen_on(painter: Painter, theme: str, environ: Mapping[str, str]) -> TerminalScreen:
     """Return a screen with the colours of its environment, and the setting `theme`."""
     palette = Palette(tty.colours_of(environ), lambda: theme_of(theme, painter.facts.background, environ))
     return TerminalScreen(painter, palette)

@@ -87,7 +87,7 @@ class InteractiveFront(ABC):
 
     @abstractmethod
     def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
-        """Name the collected files of a one-shot run."""
+        """Write the paths of the collected files of a one-shot run."""
 
     @property
     def folds_code(self) -> bool:

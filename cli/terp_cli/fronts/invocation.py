@@ -1,5 +1,6 @@
 """One call of the program: its options, settings, project, streams and exit codes."""
 
+import gc
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -283,3 +284,9 @@ def _counted(refused: Sequence[str]) -> Sequence[str]:
     if len(refused) < 2:
         return refused
     return (f"{len(refused)} settings of this project are not taken from it; terp trust names them.",)
+
+
+def keep_imports() -> None:
+    """Take all that is imported by now out of garbage collection, which `main` put off until here."""
+    gc.freeze()
+    gc.enable()

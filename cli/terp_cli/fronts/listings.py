@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from terp.tools.mcp.connection import ServerConnection
     from terp.tools.mcp.servers import Servers
 
-NO_SERVERS = "There are no MCP servers: a profile or config.yaml names them under mcp_servers."
+NO_SERVERS = "There are no MCP servers: add them to mcp_servers in a profile or config.yaml."
 
 
 def language_rows(known: Sequence[KnownLanguage]) -> list[tuple[str, str, str]]:
@@ -31,7 +31,7 @@ def _language_row(language: KnownLanguage) -> tuple[str, str, str]:
 
 
 def tool_rows(tools: Sequence[Tool]) -> list[tuple[str, str, str]]:
-    """Return name, arguments, and source of each tool; tools that lack something come last, with what."""
+    """Return name, arguments, and source of each tool; tools that lack a dependency come last."""
     return [_tool_row(tool) for tool in sorted(tools, key=lambda one: bool(one.missing))]
 
 

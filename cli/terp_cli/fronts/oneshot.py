@@ -1,4 +1,4 @@
-"""One turn from its prompt to an exit code, with the files (`--out`) and the variable (`--emit`) of it."""
+"""One turn from its prompt to an exit code, with its files (`--out`) and its variable (`--emit`)."""
 
 import filecmp
 import shutil

@@ -21,13 +21,11 @@ from terp_cli.terminal.sanitise import one_line, readable, visible
 Detail = Literal["silent", "quiet", "normal", "verbose"]
 OfReply = on.TextDelta | on.ReasoningDelta | on.CodeDelta | on.ModelCalled | on.ModelRetrying
 OfCode = on.CodeProposed | on.CodeTyped | on.CodeDeclined | on.CodeRejected | on.CodeStarted | on.CodeFinished
-OfOutput = on.Printed | on.LateOutput
 Other = (
     on.TurnStarted | on.Asked | on.Answered | on.KernelChanged | on.Progress | on.UsageReported
     | on.HistoryCompacted | on.Noticed | on.HistoryRewound | on.SessionForked | on.SessionResumed
     | on.CodeCompared | on.CheckStarted | on.CheckFinished
 )  # fmt: skip
-OfPast = on.HistoryRewound | on.SessionForked | on.SessionResumed | on.CodeCompared
 _DEATHS = ("died", "restarted")
 
 
@@ -94,7 +92,7 @@ class PlainFront:
                 self._other(event)
 
     def finish(self, events: Sequence[on.Event], collected: Sequence[Path]) -> None:
-        """Name the collected files of the run."""
+        """Write the paths of the collected files of the run."""
         for path in collected:
             self._fact(f"[collected] {one_line(str(path))}")
 
@@ -188,7 +186,9 @@ class PlainFront:
             case on.HistoryCompacted():
                 self._note(f"[{one_line(sentences.compacted(event, '{:,}'.format)).rstrip('.')}]")
             case on.HistoryRewound() | on.SessionForked() | on.SessionResumed() | on.CodeCompared():
-                self._of_past(event)
+                difference = event.difference if isinstance(event, on.CodeCompared) else ""
+                more = f"\n{readable(difference)}" if difference else ""
+                self._note(f"[{readable(sentences.of_past(event))}]{more}")
             case on.Answered(by=by, answer=answer) if by.startswith(on.RULE):
                 self._note(f"[rule] {one_line(sentences.answered(by, answer))}")
             case on.CheckStarted() | on.CheckFinished():
@@ -216,20 +216,6 @@ class PlainFront:
         if event.output.strip() and not self._is_quiet:
             self._note(readable(event.output.strip("\n")))
         self._note(f"[check] {readable(sentences.check_finished(event))}")
-
-    def _of_past(self, event: OfPast) -> None:
-        match event:
-            case on.HistoryRewound():
-                self._note(f"[{readable(sentences.rewound(event))}]")
-            case on.SessionForked():
-                self._note(f"[{readable(sentences.forked(event))}]")
-            case on.SessionResumed():
-                self._note(f"[{readable(sentences.resumed(event))}]")
-            case on.CodeCompared(difference=difference):
-                more = f"\n{readable(difference)}" if difference else ""
-                self._note(f"[{readable(sentences.compared(event))}]{more}")
-            case _:
-                assert_never(event)
 
     def _output(self, call_id: str, output: out.Output, label: str) -> None:
         if self._detail == "quiet" and isinstance(output, out.Display | out.DisplayUpdate) and output.path:

@@ -71,7 +71,7 @@ class SpokenFront(InteractiveFront):
         """Do nothing: all code was written."""
 
     def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
-        """Name the collected files of a one-shot run."""
+        """Write the paths of the collected files of a one-shot run."""
         self._say([f"Collected: {one_line(str(path))}" for path in collected])
 
     def _take(self, event: Event) -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from terp_cli.fronts.drawing import Drawing
-    from terp_cli.render.ansi import Screen
+    from terp_cli.render.ansi import TerminalScreen
     from terp_cli.render.output.display import Draw
 
 
@@ -43,7 +43,7 @@ class TerminalFront(InteractiveFront):
 
     def __init__(
         self,
-        screen: Callable[[], "Screen"],
+        screen: Callable[[], "TerminalScreen"],
         *,
         keyboard: int | None = None,
         drawer: "Callable[[], Draw | None] | None" = None,
@@ -128,7 +128,7 @@ class TerminalFront(InteractiveFront):
         self.rows(self._drawing.transcript.whole_code())
 
     def finish(self, events: Sequence[Event], collected: Sequence[Path]) -> None:
-        """Name the collected files of a one-shot run."""
+        """Write the paths of the collected files of a one-shot run."""
         if collected:
             self.say(*(f"collected: {one_line(str(path))}" for path in collected))
 

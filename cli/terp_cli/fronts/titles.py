@@ -1,9 +1,8 @@
 """The window's title during a session, and notifications for a user who is away."""
 
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -13,33 +12,25 @@ from terp_cli.terminal.guard import Guard, TerminalListener, Unguarded
 if TYPE_CHECKING:
     from terp.events import Event
     from terp_cli.fronts.front_end import FrontEnd
-    from terp_cli.terminal.window import TerminalWindow
+    from terp_cli.terminal.window import TerminalWindow, WindowFeatures
 
 _TICK_S = 0.5
 
 
-@dataclass(frozen=True)
-class WindowSettings:
-    """The environment of a terminal, and the settings of its window; `focus` reports the focus."""
-
-    environ: Mapping[str, str]
-    terminal: bool
-    notify: str = "auto"
-    screen_reader: bool = False
-    focus: bool = True
-
-
 class Titles(TerminalListener):
-    """A window over time: its sequences go to `send`, and those that undo them to the guard."""
+    """Writer of the window's title: passes its sequences to `send`, and those that undo them to the guard.
+
+    `features` are asked for after the first prompt; None for an output without a window.
+    """
 
     def __init__(
         self,
-        settings: WindowSettings,
+        features: Callable[[], "WindowFeatures"] | None,
         send: Callable[[str], None],
         guard: Guard | Unguarded,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._settings = settings
+        self._features = features
         self._known: TerminalWindow | None = None
         self._send = send
         self._guard = guard
@@ -48,7 +39,7 @@ class Titles(TerminalListener):
     @classmethod
     def none(cls) -> Self:
         """Return titles for an output without a window."""
-        return cls(WindowSettings({}, terminal=False), lambda _: None, Unguarded())
+        return cls(None, lambda _: None, Unguarded())
 
     @asynccontextmanager
     async def shown(self) -> AsyncIterator[None]:
@@ -100,16 +91,9 @@ class Titles(TerminalListener):
     def _window(self) -> "TerminalWindow":
         if self._known is None:
             # The first prompt is shown before this import.
-            from terp_cli.terminal.window import TerminalWindow, window_features  # noqa: PLC0415
+            from terp_cli.terminal.window import TerminalWindow, WindowFeatures  # noqa: PLC0415
 
-            wanted = self._settings
-            found = window_features(
-                wanted.environ,
-                terminal=wanted.terminal,
-                notify=wanted.notify,
-                screen_reader=wanted.screen_reader,
-            )
-            self._known = TerminalWindow(found if wanted.focus else replace(found, focus=False))
+            self._known = TerminalWindow(self._features() if self._features else WindowFeatures())
         return self._known
 
     @_window.setter

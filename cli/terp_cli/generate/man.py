@@ -18,7 +18,7 @@ EXIT_STATUS = {
     "0": "The answer is complete.",
     "1": "An error, or a check of --until or a test of terp solve that did not pass.",
     "2": "Wrong usage, or a mistake in a profile or a setting.",
-    "3": "Approval was needed and nobody could be asked, or it was declined; or a required sandbox fails.",
+    "3": "Code needed approval and no user could be asked, or it was declined; or a required sandbox fails.",
     "4": "A limit of steps or of costs was reached.",
     "69": "The model cannot be reached, or fails, also after retries.",
     "75": "The provider limits the rate, also after retries.",
@@ -53,7 +53,7 @@ _FILES = (
     ("~/.config/terp/AGENTS.md", "Instructions for the model in every conversation."),
     ("~/.config/terp/tools.py", "Functions that the model can call."),
     ("~/.local/state/terp/sessions/", "Stored sessions, one folder each."),
-    (".terp/profile.yaml", "Settings of a project. They count once you trust the project."),
+    (".terp/profile.yaml", "Settings of a project. They take effect once you trust the project."),
 )
 _EXAMPLES = (
     ("terp", "Start a conversation."),

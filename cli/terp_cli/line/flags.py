@@ -31,7 +31,7 @@ class Options:
         metavar="[ID]",
         optional="[0-9a-f]+(-[0-9a-f]*)*",
     )
-    fork: bool = setting(False, "with -c or -r: continue on a copy; the session itself stays as it is")
+    fork: bool = setting(False, "with -c or -r: continue in a copy of the session, which stays unchanged")
     rerun: bool = setting(False, "with -c or -r: first run the code of the session again")
     fresh: bool = setting(False, "for `terp replay`: run the code, in new kernels, and compare")
     output_format: str = setting(
@@ -39,7 +39,7 @@ class Options:
     )
     timeout: float = setting(0.0, "stop the whole command after this time", unit="s", unset="never")
     no_stdin: bool = setting(
-        False, "do not read stdin, such as a pipe that a script or a service holds open", flags=("-n",)
+        False, "do not read stdin, for example a pipe that a script or a service keeps open", flags=("-n",)
     )
     quiet: bool = setting(
         False, "show the answer, errors, cut data and created files; no code, no output", flags=("-q",)
@@ -61,7 +61,9 @@ class Options:
         limits=(0, 65_535),
         unset="8000",
     )
-    allow_remote: bool = setting(False, "for the server: --host may be an address that others can reach")
+    allow_remote: bool = setting(
+        False, "for the server: --host may be an address that other machines can reach"
+    )
     compat: bool = setting(False, "for the server: serve Open Interpreter's wire protocol as well")
     compat_unsafe: bool = setting(
         False, "for the server: with --compat, clients may run code without asking and reach any file"
@@ -170,8 +172,8 @@ GONE = {
     "--profiles": Gone("call `terp profiles`"),
     "--reset-profile": Gone("remove the file of the profile; `terp profiles` shows where it is"),
     "--local-models": Gone("`terp doctor` lists the models found on this machine"),
-    "--safe-mode": Gone("code is always shown and asked about unless -y is given; leave it out"),
-    "-safe": Gone("code is always shown and asked about unless -y is given; leave it out"),
+    "--safe-mode": Gone("code always needs approval unless -y is given; leave it out"),
+    "-safe": Gone("code always needs approval unless -y is given; leave it out"),
     "--speak-messages": Gone("answers are not spoken"),
     "-sp": Gone("answers are not spoken"),
     "--os": Gone("the screen and the mouse are not controlled"),

@@ -20,7 +20,8 @@ _LINES = 20
 _PIECE = 1024 * 1024
 
 # IPython passes the code to callbacks of `pre_run_cell` before it runs, so the data is read into
-# memory just before the first cell that names it, and is then a plain str or bytes.
+# memory just before the first cell that names it, and is then a plain str or bytes. A name that is gone, as
+# after `%reset -f`, is bound again for the next cell that names it.
 _PRELUDE = """\
 def _bind_stdin(path, encoding):
     import os
@@ -28,9 +29,11 @@ def _bind_stdin(path, encoding):
     shell, path = get_ipython(), os.path.abspath(path)
 
     def load(info):
-        if "stdin_data" not in (info.raw_cell or "") or "stdin_data" in shell.user_ns:
+        cell = info.raw_cell or ""
+        if "stdin_path" in cell:
+            shell.user_ns.setdefault("stdin_path", path)
+        if "stdin_data" not in cell or "stdin_data" in shell.user_ns:
             return
-        shell.events.unregister("pre_run_cell", load)
         with open(path, "rb") as file:
             data = file.read()
         shell.user_ns["stdin_data"] = data.decode(encoding, "backslashreplace") if encoding else data
@@ -66,7 +69,7 @@ del _forget_stdin
 
 
 class Says(Protocol):
-    """Messages to the user that do not go to stdout."""
+    """Writer of messages to the user, never to stdout."""
 
     def report(self, text: str) -> None:
         """Write a fact about the data."""
@@ -153,7 +156,7 @@ def _pieces(descriptor: int, waiting: Callable[[str], None], patience_s: float) 
         if not (piece := os.read(descriptor, _PIECE)):
             return
         yield piece
-    waiting("waiting for stdin (Ctrl-D ends it, -n leaves it alone)")
+    waiting("waiting for stdin (Ctrl-D ends it, -n does not read it)")
     while piece := os.read(descriptor, _PIECE):
         yield piece
 

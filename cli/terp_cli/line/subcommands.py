@@ -133,7 +133,7 @@ SUBCOMMANDS = (
 def called_by(words: Sequence[str], *, in_language: bool) -> tuple[str, str]:
     """Return the subcommand that the words call, and its argument; two empty strings for a prompt.
 
-    `in_language`: the language of the code was given, so that any file may hold it.
+    `in_language`: the language of the code was given, so the file may have any extension.
     """
     match words:
         case ["demo" | "docs" | "doctor" | "languages" | "mcp" | "serve" | "solve" | "tools" as command]:
@@ -195,7 +195,7 @@ def mistaken(words: Sequence[str], *, in_language: bool) -> str:
 
 
 def _follows(command: str, more: Sequence[str], *, in_language: bool) -> bool:
-    """Return True if the words begin with a verb of the subcommand, or are its argument."""
+    """Return True if `more` begins with a verb of the subcommand, or is a valid argument of it."""
     if command in VERBS:
         return more[0] in VERBS[command]
     if command == "attach":
@@ -231,7 +231,7 @@ def _equal(one: str, other: str) -> int:
 
 def lacking(command: str, verb: str, more: Sequence[str]) -> str:
     """Return a message for a verb without its argument, else ""."""
-    row = VERBS[command][verb]
+    row = VERBS.get(command, {}).get(verb, Verb())
     return f"terp {command} {verb} needs {row.argument}." if len(more) < row.least else ""
 
 

@@ -102,11 +102,8 @@ class Files:
         if typed.startswith(("/", "~", "..")):
             return list(islice(_beside(self.folder, typed), _MOST))
         if time.monotonic() - self._found_at > _FRESH_S:
-            self._found, self._found_at = self._list(), time.monotonic()
+            self._found, self._found_at = list(islice(self._walk(), _WALK_FILES)), time.monotonic()
         return [path for path, _ in _ranked(typed, ((path, "") for path in self._found))]
-
-    def _list(self) -> list[str]:
-        return list(islice(self._walk(), _WALK_FILES))
 
     def _walk(self) -> Iterator[str]:
         ignored = _ignored_by(self.folder / ".gitignore")

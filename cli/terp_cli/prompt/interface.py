@@ -1,4 +1,4 @@
-"""The interface between prompts and a conversation: the owner of the input line, messages, answers."""
+"""The interface between a prompt and a conversation: messages, answers, completions, the toolbar."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -39,7 +39,7 @@ class Typed:
 
 
 class PromptHost:
-    """The owner of an input line, by default of a session that is still being opened.
+    """The object behind an input line; this base class serves while the session is still being opened.
 
     It takes the entered lines and the keys for a running turn, completes words, and writes the toolbar.
     """
@@ -64,7 +64,7 @@ class PromptHost:
         return ""
 
     def begin(self) -> None:
-        """Prepare for the first key, which is read next."""
+        """Prepare for the first key; called just before it is read."""
 
     def typed(self) -> None:
         """Handle a key."""
@@ -88,7 +88,7 @@ class PromptHost:
         return True
 
     def without_secrets(self, text: str) -> str:
-        """Return an entered line as it is written to the history."""
+        """Return an entered line, redacted, as it is written to the history."""
         return text
 
     def commands(self) -> Iterable[Word]:

@@ -120,7 +120,7 @@ class LinePrompt:
 
     def clear(self) -> None:
         """Write that the screen cannot be cleared here."""
-        self.say("What is written here stays.")
+        self.say("This screen cannot be cleared.")
 
     def interrupted(self) -> None:
         """Show a new prompt: the terminal has cleared the line; leave at the second time in a row."""

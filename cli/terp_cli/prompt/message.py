@@ -105,7 +105,7 @@ class MessageLine:
         )
 
     def is_for(self, host: PromptHost) -> None:
-        """Use the line, with its text, for this owner from now on."""
+        """Serve `host` from now on; the text on the line stays."""
         self._host = host
         self._history.without_secrets = host.without_secrets
         self.buffer.completer = LineCompleter(host) if host.completes else DummyCompleter()

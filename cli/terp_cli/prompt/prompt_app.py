@@ -168,6 +168,13 @@ class _Unseen(Processor):
         return Transformation([], source_to_display=lambda _: 0, display_to_source=lambda _: 0)
 
 
+class _PaintedApplication(Application[None]):
+    """Application whose screen is erased by the painter only, after a change of size too."""
+
+    def _on_resize(self) -> None:
+        self._redraw()
+
+
 class PromptApp:
     """The prompt at the bottom of the screen: messages in a REPL, and answers to questions at any time."""
 
@@ -202,7 +209,7 @@ class PromptApp:
         self._more = asyncio.Event()
         self._left = False
         self._typed_at = -_PAUSE_S
-        self._app: Application[None] = Application(
+        self._app = _PaintedApplication(
             create_dummy_layout(),
             style=Style.from_dict(_STYLE),
             input=source,
@@ -315,7 +322,7 @@ class PromptApp:
             return await run_in_terminal(do, in_executor=True)
 
     def say(self, text: str) -> None:
-        """Write plain lines of terp above the bottom."""
+        """Write plain lines of terp above the input line."""
         rows: list[Row] = [((line, ""),) if line else () for line in text.rstrip("\n").split("\n")]
         if not self._painter.aside(rows):
             self._painter.update(rows)

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Protocol
 
 from rich.color import Color, ColorSystem
 from rich.style import Style
@@ -20,8 +19,8 @@ from terp_cli.terminal.rows import Graphic, Row, Run
 class Palette:
     """Converter of styles into SGR parameters for one kind of terminal; None draws without any.
 
-    `theme` may change while the terminal is still being asked; it decides about terp's own colours, and
-    leaves those of programs as they are.
+    `theme` may change until the terminal has answered all queries. It sets terp's own colours; the
+    colours of programs stay as they are.
     """
 
     def __init__(self, colours: ColorSystem | None, theme: Callable[[], Theme] = any_ground) -> None:
@@ -152,36 +151,8 @@ def _has_no_ground(before: str, after: str) -> bool:
 _SEEN_ON_SPACE = {"4", "7", "9", *(str(code) for code in (*range(40, 48), *range(100, 108)))}
 
 
-class Screen(Protocol):
-    """A target of rows. One object at a time draws on a terminal."""
-
-    @property
-    def width(self) -> int:
-        """The cells of a row, at least 20."""
-
-    @property
-    def rows(self) -> int:
-        """The rows of the terminal."""
-
-    @property
-    def tail_rows(self) -> int:
-        """The most rows of a tail; 0 on a terminal that cannot repaint."""
-
-    @property
-    def ascii_only(self) -> bool:
-        """True if formulas are written in ASCII."""
-
-    def update(
-        self, finished: Sequence[Text | Graphic], tail: Sequence[Text] = (), *, grows: bool = False
-    ) -> None:
-        """Append the final rows `finished`, and replace the tail; `grows`: its block is not complete."""
-
-    def aside(self, rows: Sequence[Text]) -> bool:
-        """Show rows below a block that grows, and append them after it; return False if there is no room."""
-
-
 class TerminalScreen:
-    """A `Screen` on a terminal."""
+    """A target of rows. One object at a time draws on a terminal."""
 
     def __init__(self, painter: Painter, palette: Palette) -> None:
         self._painter = painter
@@ -209,18 +180,28 @@ class TerminalScreen:
         return not (painter.live and writes_formulas(painter.out.encoding or "utf-8"))
 
     def update(
-        self, finished: Sequence[Text | Graphic], tail: Sequence[Text] = (), *, grows: bool = False
+        self,
+        finished: Sequence[Text | Graphic],
+        tail: Sequence[Text] = (),
+        passing: Sequence[Text] = (),
+        *,
+        grows: bool = False,
     ) -> None:
-        """Append `finished`, show `tail`; write once, or not at all if nothing changed."""
+        """Append `finished`, show `tail` and `passing`; write once, or not at all if nothing changed.
+
+        The rows of the tail become final with little change. `grows`: their block is not complete.
+        """
         rows: list[Row | Graphic] = [
             self._palette.row(row) if isinstance(row, Text) else row for row in finished
         ]
-        # One row of a tail is one row of the screen, or moving up in it would miss.
-        fitting = [row for text in tail for row in fold(text, self.width)] if self.tail_rows else []
-        shown = [self._palette.row(text) for text in fitting[-self.tail_rows :]]
-        self._painter.update(rows, shown, grows=grows)
+        self._painter.update(rows, self._live(tail), self._live(passing), grows=grows)
 
     def aside(self, rows: Sequence[Text]) -> bool:
         """Show rows below a block that grows, and append them after it; return False if there is no room."""
         fitting = (part for row in rows for part in wrapped(row, self.width))
         return self._painter.aside([self._palette.row(part) for part in fitting])
+
+    def _live(self, rows: Sequence[Text]) -> list[Row]:
+        # One row of a tail is one row of the screen, or moving up in it would miss.
+        fitting = [part for row in rows for part in fold(row, self.width)] if self.tail_rows else []
+        return [self._palette.row(part) for part in fitting[-self.tail_rows :]]

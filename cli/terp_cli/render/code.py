@@ -26,13 +26,7 @@ class CodeStream:
 
         The terminal wraps long lines: a copy of one is then the line as it was written.
         """
-        rows: list[Text] = []
-        *finished, rest = text.split("\n")
-        for end in finished:
-            self._line.add(end)
-            rows.append(self._row(self._highlighter.line(self._line.take())))
-        self._line.add(rest)
-        return rows
+        return [self._row(self._highlighter.line(line)) for line in self._line.ended(text)]
 
     def finish(self) -> list[Text]:
         """Return the row of a last line without an end."""
@@ -45,8 +39,7 @@ class CodeStream:
 
     def preview(self, line: str, limit: int, *, whole: bool = True) -> list[Text]:
         """Return the last `limit` rows of the next line; coloured if it is the `whole` line so far."""
-        text = self._highlighter.peek(line) if whole else Text(visible(line))
-        return fold(self._row(text), self._width())[-limit:]
+        return fold(self._row(self._highlighter.peek(line, whole=whole)), self._width())[-limit:]
 
     def _row(self, text: Text) -> Text:
         return Text(self._indent) + text if self._indent else text
@@ -79,17 +72,11 @@ class CallCode:
 
     def feed(self, text: str) -> list[Text]:
         """Return the rows of the lines that `text` finished."""
-        rows: list[Text] = []
-        *finished, rest = text.split("\n")
-        for end in finished:
-            self._line.add(end)
-            rows += self._end_line()
-        self._line.add(rest)
-        return rows
+        return [row for line in self._line.ended(text) for row in self._end_line(line)]
 
     def finish(self) -> list[Text]:
         """Return the rows of held lines, and a count of the hidden ones."""
-        rows = self._end_line() if len(self._line) else []
+        rows = self._end_line(self._line.take()) if len(self._line) else []
         rows += [row for line in self._held for row in line]
         self._held = []
         if self.folded and not self._counted:
@@ -105,12 +92,10 @@ class CallCode:
         rows = [row for line in self._held for row in line]
         if line := self._line.end(self._room * limit):
             whole = len(line) == len(self._line)
-            text = self._highlighter.peek(line) if whole else Text(visible(line))
-            rows += self._numbered(text, starts=whole)
+            rows += self._numbered(self._highlighter.peek(line, whole=whole), starts=whole)
         return rows[-limit:]
 
-    def _end_line(self) -> list[Text]:
-        line = self._line.take()
+    def _end_line(self, line: str) -> list[Text]:
         if self.folded:
             self._left += 1
             self._number += 1
@@ -187,8 +172,10 @@ class Highlighter:
             text.append(piece.rstrip("\n"), look.of_token(token))
         return _expanded(text)
 
-    def peek(self, code: str) -> Text:
-        """Return the same as `line`, for a line that is still being written."""
+    def peek(self, code: str, *, whole: bool = True) -> Text:
+        """Return the same as `line`, for a line that is being written; without colours if not `whole`."""
+        if not whole:
+            return Text(visible(code))
         stack = list(self._stack)
         try:
             return self.line(code)

@@ -36,6 +36,14 @@ def wrapped(text: Text, width: int) -> list[Text]:
     return rows
 
 
+def indented(text: Text, width: int) -> list[Text]:
+    """Break `text` as `wrapped` does; each row has the indentation of the first."""
+    indent = len(text.plain) - len(text.plain.lstrip(" "))
+    if not 0 < indent <= width // 2:
+        return wrapped(text, width)
+    return [text[:indent] + row for row in wrapped(text[indent:], width - indent)]
+
+
 def hanging(line: str, width: int) -> list[Text]:
     """Break a line of terp into rows; text after the first column is indented to it."""
     column = _COLUMN.match(line)

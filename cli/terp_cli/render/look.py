@@ -51,7 +51,7 @@ def theme_of(setting: str, background: Ground, environ: Mapping[str, str]) -> Th
 
 
 def any_ground() -> Theme:
-    """Return the theme for a terminal with an unknown background."""
+    """Return a theme that is readable on any background, for a terminal whose background is unknown."""
     return _ANY
 
 

@@ -1,6 +1,7 @@
 """Text that grows at its end, without a copy at each piece."""
 
 import unicodedata
+from collections.abc import Iterator
 
 
 class Pieces:
@@ -24,6 +25,14 @@ class Pieces:
             self._pieces.append(piece)
             self._length += len(piece)
 
+    def ended(self, text: str) -> Iterator[str]:
+        """Append `text`, and take each line that it ends."""
+        *ends, rest = text.split("\n")
+        for end in ends:
+            self.add(end)
+            yield self.take()
+        self.add(rest)
+
     def take(self) -> str:
         """Return the whole, and become empty."""
         whole = str(self)
@@ -33,7 +42,7 @@ class Pieces:
     def end(self, characters: int) -> str:
         """Return at most the last `characters`; the cost does not depend on the length of the whole.
 
-        What is cut does not begin with a combining mark, which a terminal would put on whatever stands
+        The result does not begin with a combining mark, which a terminal would put on the character
         before it.
         """
         found: list[str] = []

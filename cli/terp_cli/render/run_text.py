@@ -12,7 +12,7 @@ from terp_cli.terminal.sanitise import one_line
 class RunText:
     """Converter of the outputs of a run, in order, into text that is not yet sanitised.
 
-    Of a traceback the frames of the cell and of files below `cwd` are kept, or all with `whole`.
+    A traceback is cut to the frames of the cell and of files below `cwd`; with `whole` it has all.
     """
 
     def __init__(self, cwd: str = "", *, whole: bool = False) -> None:

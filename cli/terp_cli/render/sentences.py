@@ -11,6 +11,7 @@ from terp.checks.until.checking import changed_files
 from terp.events.effects import Effect, EffectKind, Effects
 from terp_cli.terminal.sanitise import one_line
 
+OfPast = on.HistoryRewound | on.SessionForked | on.SessionResumed | on.CodeCompared
 _NAMED = 12
 
 
@@ -19,6 +20,22 @@ def answered(by: str, answer: str) -> str:
     if answer == "run" and by == "auto_run":
         return "runs without asking (auto_run)"
     return f"runs by {by}" if answer == "run" and by.startswith(on.RULE) else f"{by}: {answer}"
+
+
+def of_past(event: OfPast) -> str:
+    """Return the sentence on earlier turns or their code."""
+    match event:
+        case on.HistoryRewound():
+            return _rewound(event)
+        case on.SessionForked(copy=copy):
+            return f"Saved a copy of the conversation: /resume {copy}, or later terp -r {copy}"
+        case on.SessionResumed():
+            return resumed(event)
+        case on.CodeCompared(done=done, total=total, difference=difference):
+            same = "another output than before:" if difference else "the same output as before"
+            return f"Run {done} of {total}: {same}"
+        case _:
+            assert_never(event)
 
 
 def resumed(event: on.SessionResumed) -> str:
@@ -33,8 +50,7 @@ def resumed(event: on.SessionResumed) -> str:
     return text
 
 
-def rewound(event: on.HistoryRewound) -> str:
-    """Return the sentence on removed turns."""
+def _rewound(event: on.HistoryRewound) -> str:
     if event.copy and not event.left:
         kept = f" The old one: /resume {event.copy}"
         gone = "New conversation"
@@ -61,17 +77,6 @@ def compacted(event: on.HistoryCompacted, grouped: Callable[[int], str]) -> str:
             return f"Compaction undone: {size}."
         case _:
             assert_never(event.reason)
-
-
-def forked(event: on.SessionForked) -> str:
-    """Return the sentence on a copy of the session."""
-    return f"Saved a copy of the conversation: /resume {event.copy}, or later terp -r {event.copy}"
-
-
-def compared(event: on.CodeCompared) -> str:
-    """Return the sentence on a repeated run: the same output as before, or another."""
-    same = "another output than before:" if event.difference else "the same output as before"
-    return f"Run {event.done} of {event.total}: {same}"
 
 
 def check_started(event: on.CheckStarted) -> str:

@@ -44,8 +44,8 @@ class Status:
 
     def count_down(self, what: str, now: float, seconds: float) -> None:
         """Begin to wait for so many seconds."""
-        self._what, self._since, self._after_s, self._until = what, now, 0.0, now + seconds
-        self._hint = ""
+        self.wait(what, now, after_s=0.0)
+        self._until = now + seconds
 
     def clear(self) -> None:
         """Stop waiting."""

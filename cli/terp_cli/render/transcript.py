@@ -9,10 +9,11 @@ from rich.text import Text
 
 from terp import events as on
 from terp.events.outputs import Display, DisplayUpdate
+from terp.session.cost.budget import Tally
 from terp.text.pictures import saved_to
 from terp_cli.render import look, words
 from terp_cli.render.code import CallCode
-from terp_cli.render.fold import wrapped
+from terp_cli.render.fold import indented, wrapped
 from terp_cli.render.markdown.answer import AnswerStream, same_file
 from terp_cli.render.markdown.grammar import fed
 from terp_cli.render.markdown.markdown import MarkdownStream
@@ -24,6 +25,7 @@ from terp_cli.terminal.sanitise import one_line, readable
 
 # The header, a folding row, the effects and the question take so many rows of the screen.
 _ROWS_BELOW, _FEWEST_ROWS = 10, 6
+_MOST_PASSING = 12
 
 Waiting = (
     on.ModelCalled | on.ModelRetrying | on.Progress | on.Asked | on.KernelChanged | on.CheckStarted
@@ -41,13 +43,7 @@ class PlainStream:
 
     def feed(self, text: str) -> list[Text]:
         """Return the rows of the lines that `text` finished."""
-        rows: list[Text] = []
-        *finished, rest = text.split("\n")
-        for end in finished:
-            self._line.add(end)
-            rows += self._rows(self._line.take())
-        self._line.add(rest)
-        return rows
+        return [row for line in self._line.ended(text) for row in self._rows(line)]
 
     def finish(self) -> list[Text]:
         """Return the rows of a last line without an end."""
@@ -71,7 +67,7 @@ _ROWS = 4
 class FoldedReasoning:
     """Rows of the end of the reasoning while it grows; then one line with its duration and size.
 
-    With `shown` off there is nothing to see of it but that the model thinks.
+    With `shown` off, only a line that the model is thinking appears.
     """
 
     def __init__(self, width: Callable[[], int], clock: Callable[[], float], *, shown: bool) -> None:
@@ -111,7 +107,7 @@ class GrowingBlock(Protocol):
     """A block of the transcript that grows."""
 
     def finish(self) -> Sequence[Drawn]:
-        """Return the rows that were held for more text."""
+        """Return the rows that were held back until more text came."""
 
     def tail(self, limit: int) -> list[Text]:
         """Return the last rows that may still change."""
@@ -158,7 +154,7 @@ class DrawnTranscript:
         self._named: set[str] = set()  # Files that this turn has named.
         self._status = Status()
         self._running = self._asked = False
-        self._usage = words.UsageSum()
+        self._usage = Tally()
         self._part: GrowingBlock | None = None
         self._name = ""
         self._code: dict[str, Pieces] = {}
@@ -174,18 +170,24 @@ class DrawnTranscript:
 
     def tail(self, limit: int) -> list[Text]:
         """Return at most `limit` unfinished rows, the status line last."""
+        rows, passing = self.unfinished(limit)
+        return [*rows, *passing]
+
+    def unfinished(self, limit: int) -> tuple[list[Text], list[Text]]:
+        """Return the rows of the growing block, and those below that never become final; at most `limit`."""
         if limit < 1:
-            return []
+            return [], []
         status = self._status.rows(self._clock())
         left = limit - len(status) - 1 if status else limit
-        rows = self._part.tail(left) if self._part and left > 0 and limit > 2 else []
-        if not status:
-            return rows
-        gap = [Text()] if not self._spaced or rows else []
-        return [*rows, *gap, *status][-limit:]
+        passes = isinstance(self._part, FoldedReasoning | OutputStream)
+        most = min(left, _MOST_PASSING) if passes else left
+        rows = self._part.tail(most) if self._part and left > 0 and limit > 2 else []
+        gap = [Text()] if status and (not self._spaced or rows) else []
+        below = [*gap, *status][-limit:]
+        return ([], [*rows, *below]) if passes else (rows, below)
 
     def rest(self) -> list[Drawn]:
-        """Return all held rows: another block follows, or the turn is over."""
+        """Return all held rows. Called when another block follows, or the turn is over."""
         self._end_part()
         return self._taken()
 
@@ -226,7 +228,7 @@ class DrawnTranscript:
             case on.HistoryRewound() | on.SessionForked() | on.SessionResumed() | on.CodeCompared():
                 self._line(words.of_past(event))
             case on.UsageReported():
-                self._usage.add(event)
+                self._usage = self._usage.plus(event)
             case on.TurnFinished():
                 self._end(event)
             case _:
@@ -236,7 +238,7 @@ class DrawnTranscript:
         self._status.clear()
         self._end_part()
         self._line(words.ended(finished, self._usage))
-        self._usage = words.UsageSum()
+        self._usage = Tally()
         self._named.clear()
 
     def _write(self, event: on.ReasoningDelta | on.TextDelta | on.CodeDelta | on.CodeProposed) -> None:
@@ -375,7 +377,7 @@ class DrawnTranscript:
         self._keep([part for row in rows for part in self._fit(row)])
 
     def _fit(self, row: Text) -> list[Text]:
-        return wrapped(row, self._width())
+        return indented(row, self._width())
 
     def _write_code(self, delta: on.CodeDelta) -> None:
         name = "code " + delta.call_id

@@ -18,6 +18,7 @@ from terp.events.changes import (
     stopped_line,
 )
 from terp.events.outputs import FileChange
+from terp.session.cost.budget import Tally
 from terp_cli.render import look, sentences
 from terp_cli.render.sentences import BETWEEN, effects_in_words, notable
 from terp_cli.render.status import elapsed
@@ -26,7 +27,6 @@ from terp_cli.terminal.sanitise import one_line, readable
 OneSentence = (
     on.TurnStarted | on.Answered | on.CodeDeclined | on.CodeRejected | on.HistoryCompacted | on.Noticed
 )
-OfPast = on.HistoryRewound | on.SessionForked | on.SessionResumed | on.CodeCompared
 
 _BAR = 12
 # Rows from the end of a check's output, which name the failure; the model gets more.
@@ -55,25 +55,12 @@ _KERNEL = {
 }
 
 
-class UsageSum:
-    """The sum of the usage of a turn's requests."""
-
-    def __init__(self) -> None:
-        self._read = self._written = 0
-        self._cost: float | None = 0.0
-
-    def add(self, reported: on.UsageReported) -> None:
-        """Add one request; an unknown cost makes the sum unknown."""
-        self._read += reported.input_tokens
-        self._written += reported.output_tokens
-        known = self._cost is not None and reported.cost_usd is not None
-        self._cost = (self._cost or 0.0) + (reported.cost_usd or 0.0) if known else None
-
-    def __str__(self) -> str:
-        if not (self._read or self._written):
-            return ""
-        cost = "cost unknown" if self._cost is None else f"${self._cost:.4f}"
-        return f"{self._read:,} tokens read · {self._written:,} written · {cost}"
+def usage_line(used: Tally) -> str:
+    """Return the tokens and the cost of a turn's requests; "" without any tokens."""
+    if not (used.input_tokens or used.output_tokens):
+        return ""
+    cost = "cost unknown" if used.cost_usd is None else f"${used.cost_usd:.4f}"
+    return f"{used.input_tokens:,} tokens read · {used.output_tokens:,} written · {cost}"
 
 
 def code_header(language: str) -> Text:
@@ -84,7 +71,7 @@ def code_header(language: str) -> Text:
 def effects(proposed: on.CodeProposed, *, asks: bool) -> list[Text]:
     """Return the effects of code; if it needs approval, the important ones are highlighted.
 
-    Nothing where they are not, and nothing of it is notable.
+    Returns an empty text if no approval is needed and no effect is notable.
     """
     asks = asks or bool(proposed.asks)
     shown = proposed.effects if asks else notable(proposed.effects, proposed.cwd)
@@ -122,20 +109,13 @@ def sentence(event: OneSentence) -> list[Text]:
             assert_never(event)
 
 
-def of_past(event: OfPast) -> list[Text]:
+def of_past(event: sentences.OfPast) -> list[Text]:
     """Return the sentence on earlier turns or their code."""
-    match event:
-        case on.HistoryRewound():
-            return _said(sentences.rewound(event), look.DIM)
-        case on.SessionForked():
-            return _said(sentences.forked(event), look.DIM)
-        case on.SessionResumed():
-            return _said(sentences.resumed(event), look.WARNING if event.lost else look.DIM)
-        case on.CodeCompared(difference=difference):
-            said = _said(sentences.compared(event), look.WARNING if difference else look.GOOD)
-            return said + (_said(difference, look.DIM) if difference else [])
-        case _:
-            assert_never(event)
+    said = sentences.of_past(event)
+    if isinstance(event, on.CodeCompared):
+        difference = _said(event.difference, look.DIM) if event.difference else []
+        return _said(said, look.WARNING if difference else look.GOOD) + difference
+    return _said(said, look.WARNING if isinstance(event, on.SessionResumed) and event.lost else look.DIM)
 
 
 def of_check(event: on.CheckStarted | on.CheckFinished) -> list[Text]:
@@ -159,7 +139,7 @@ def retrying(event: on.ModelRetrying) -> list[Text]:
 def finished(event: on.CodeFinished, *, number: int = 0) -> list[Text]:
     """Return the end of a run, the line at which it was stopped, and the changed variables.
 
-    `number` is that of the run in the session: what it put out is found by it again.
+    `number` is that of the run in the session, with which `/out` finds its output.
     """
     said, style = _RUN[event.status]
     again = f" · out[{number}]" if number and event.output_path else ""
@@ -208,7 +188,7 @@ def progress(event: on.Progress) -> str:
     return f"{what} {'━' * full}{'╌' * (_BAR - full)} {part:.0%} · {event.done:,}/{event.total:,}"
 
 
-def ended(event: on.TurnFinished, usage: UsageSum) -> list[Text]:
+def ended(event: on.TurnFinished, used: Tally) -> list[Text]:
     """Return the reason of a turn's end, unless it is "done", and its usage."""
     rows: list[Text] = []
     if event.error:
@@ -217,7 +197,8 @@ def ended(event: on.TurnFinished, usage: UsageSum) -> list[Text]:
         rows += _said(_ENDED[event.reason], look.WARNING)
     if event.remedy:
         rows += _said(event.remedy, look.DIM)
-    return [*rows, *([Text(str(usage), look.DIM)] if str(usage) else [])]
+    usage = usage_line(used)
+    return [*rows, *([Text(usage, look.DIM)] if usage else [])]
 
 
 def _files(files: Sequence[FileChange], cwd: str) -> Text:

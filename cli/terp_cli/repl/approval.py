@@ -43,14 +43,14 @@ _ROOM = 30
 # Code may ask with a megabyte, which would be painted again at each key.
 _LONGEST_PROMPT = 2_000
 _UNASKED = "Code runs without asking from now on. /auto_run off: you are asked again."
-_FREE = "No sandbox confines this kernel."
+_FREE = "This kernel runs without a sandbox."
 _CONFINABLE = "/auto_run on offers to restart it in one."
 _UNASKED_ONCE = "Code runs without asking until terp exits. Ctrl-C stops it."
 _RULED = "It runs now, and from now on in this session without asking:"
 _PASTED = "A paste cannot approve. Type the letter."
 _MEANT = {**dict.fromkeys(("yes", "ok", "okay", "sure", "run", "yep", "yeah"), "y"), "no": "n", "nope": "n"}
 _BESIDE = "Commands that only show something, as /vars does, can be used here, too."
-_NO_COMMANDS = "No command and no code of your own can be entered here. ? lists the answers."
+_NO_COMMANDS = "Commands and code of your own cannot be entered here. ? lists the answers."
 
 
 def _send_interrupt() -> None:
@@ -63,12 +63,12 @@ class TerminalPerson:
     While a question is open Ctrl-C arrives as a key; `interrupted` passes it on, as the signal it is
     otherwise.
 
-    With `once`, declining ends the turn: a one-shot call has no next turn. With `draws`, the code
-    is drawn before it is asked about, because nobody else draws the turn on this terminal. With `spoken`
+    With `once`, declining ends the turn: a one-shot call has no next turn. With `draws`, the code is drawn
+    before the question, because no front end draws the turn on this terminal. With `spoken`
     the choices are numbered and read out.
 
-    While `always` is set code runs unasked, unless a rule asks about it. In a REPL, `context` runs commands
-    that are entered at a question, and lets the model explain code.
+    While `always` is set, code runs without approval, unless a rule asks about it. In a REPL, `context`
+    runs commands that are entered at a question, and lets the model explain code.
     """
 
     def __init__(
@@ -90,21 +90,19 @@ class TerminalPerson:
         self._environ = environ
         self._interrupted = interrupted
         self._spoken = spoken
-        self._always = False
         self.context: ReplContext | None = None
 
     @property
     def always(self) -> bool:
         """Return True while code runs without an approval. Can be set."""
-        return self._always
+        return not self._front.asks
 
     @always.setter
     def always(self, on: bool) -> None:
-        self._always = on
         self._front.asks = not on
 
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
-        """The decision about code that is on the screen; `a` decides all that come later too."""
+        """Return the user's decision about the code on the screen; `a` also approves all later code."""
         if self.always and not proposed.asks:
             return Run(proposed.code, by="auto_run")
         if self._draws:
@@ -126,7 +124,7 @@ class TerminalPerson:
         return answer if isinstance(answer, Decline) else answer == "y"
 
     async def choose(self, choice: Choice) -> str | Decline:
-        """The letter of the answer; words are none of them, and a paste agrees to nothing."""
+        """Return the letter of the chosen option; a pasted answer never consents."""
         if choice.as_code and self.always:
             return choice.as_code
         why = f"\n{readable(choice.why)}" if choice.why else ""
@@ -142,7 +140,7 @@ class TerminalPerson:
                     return answer
 
     async def _chosen(self, choice: Choice, typed: Typed) -> str | Decline | None:
-        """The answer to a question that is not about code; None to ask again."""
+        """Return the answer to a question that is not about code; None to ask again."""
         answer = self._letter(typed.text, choice.options) or choice.otherwise
         if answer in (option.letter for option in choice.options):
             if not typed.pasted or answer == "n":
@@ -159,7 +157,7 @@ class TerminalPerson:
         return None
 
     async def type_in(self, prompt: str, *, secret: bool) -> str:
-        """A line for code that waits in `input()`; nothing of a secret is shown.
+        """Return a line for code that waits in `input()`; a secret is not echoed.
 
         Raises:
             NobodyThere: Ctrl-D, or the terminal is gone.
@@ -169,7 +167,7 @@ class TerminalPerson:
                 shown = prompt if len(prompt) <= _LONGEST_PROMPT else f"… {prompt[-_LONGEST_PROMPT:]}"
                 typed = await self._typing.line(readable(shown), secret=secret, fresh=secret)
             except EOFError:
-                raise NobodyThere("The person ended the input with Ctrl-D.") from None
+                raise NobodyThere("The user ended the input with Ctrl-D.") from None
             except KeyboardInterrupt:
                 await self._interrupt()
                 raise NobodyThere("The person pressed Ctrl-C.") from None
@@ -220,7 +218,7 @@ class TerminalPerson:
         return Run(proposed.code)
 
     async def _ruled(self, proposed: CodeProposed) -> Run | Decline | None:
-        """Consent with the rules that would have given it; None where there are none, or not wanted."""
+        """Return consent together with the offered rules; None if there are none, or the user wants none."""
         from terp.analysis.rules.offering import as_yaml, offered  # noqa: PLC0415  (few questions are answered so)
 
         offer = offered(proposed)
@@ -228,7 +226,7 @@ class TerminalPerson:
             self._front.say(offer.why)
             return None
         lines = [f"  {one_line(text)} – {means}" for text, means in offer.rules]
-        keep = [f"To keep it, write into {short_path(find_places(self._environ).config_file)}:"]
+        keep = [f"To keep the rule, add to {short_path(find_places(self._environ).config_file)}:"]
         keep += [f"  {one_line(line)}" for line in as_yaml(offer.texts)]
         what = "\n".join([_RULED, *lines, *keep, "Do you want that?"])
         answer = await self.choose(Choice(what, CONSENT))
@@ -237,7 +235,7 @@ class TerminalPerson:
         return Run(proposed.code, rules=offer.texts) if answer == "y" else None
 
     def _letter(self, text: str, choices: Sequence[Option]) -> str:
-        """The letter of what was typed, a word for it or a number that was offered; else small letters."""
+        """Return the letter for the typed word or number; else the typed text in small letters."""
         answer = text.strip().lower()
         letter = _MEANT.get(answer.rstrip(".!"), answer)
         if letter in (option.letter for option in choices):
@@ -271,7 +269,7 @@ class TerminalPerson:
             self._front.say(error.message, *([error.remedy] if error.remedy else []))
 
     async def _edited(self, proposed: CodeProposed) -> Run | None:
-        """The edited code, which is proposed again; None when it is as it was."""
+        """Return the edited code, which is proposed again; None if it is unchanged."""
         editor = self._environ.get("VISUAL") or self._environ.get("EDITOR")
         if editor:
             code = await self._typing.edited_with(editor, proposed.code, proposed.language)
@@ -290,7 +288,7 @@ class TerminalPerson:
         where = ", in ".join(one_line(part) for part in (proposed.cwd, proposed.place) if part)
         warnings = "".join(f"! {line}.\n" for line in lookalikes(proposed.code))
         if proposed.asks:
-            warnings += f"You are asked all the same: {one_line(proposed.asks)}.\n"
+            warnings += f"You are still asked: {one_line(proposed.asks)}.\n"
         if self._front.folds_code:
             warnings += "v shows all of the code.\n"
         asked = f"{warnings}Run this in {where}? {tier}."
@@ -303,7 +301,7 @@ class TerminalPerson:
         return f"{letters}{' ' if left >= _ROOM else chr(10)}› "
 
     def _broken(self, text: str) -> str:
-        """Lines of terp's own, broken between words."""
+        """Return lines of terp, broken between words."""
         return "\n".join(fill(line, self._typing.width - 2) for line in text.split("\n"))
 
     async def _line(self, question: str) -> Typed | None:

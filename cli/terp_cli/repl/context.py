@@ -1,4 +1,4 @@
-"""The session at a terminal as commands see it: settings, operations, and the ways to reach the user."""
+"""The context of the REPL's commands: the session, its settings, and questions and output to the user."""
 
 import os
 import shlex
@@ -19,7 +19,7 @@ from terp.opening.changing import Change, change_settings, restarted_kernels, us
 from terp.person import Consent, Decline, Person
 from terp.session.observation import objection
 from terp.session.session import Session
-from terp.settings import Settings
+from terp.settings import BUILT_IN, Settings
 from terp.settings.places import Places
 from terp.store.catalogue import SessionEntry
 from terp.text.fences import fenced
@@ -43,7 +43,7 @@ _EXPLAIN = (
 
 
 class TerminalUser(Person, Protocol):
-    """The person at the terminal, who can be spared questions about code."""
+    """The user at the terminal; approvals of code can be switched off."""
 
     always: bool
 
@@ -82,7 +82,7 @@ class ReplContext:
 
     @property
     def auto_run(self) -> bool:
-        """True while code runs without an approval. Can be set."""
+        """True while code runs without approval. Can be set."""
         return self._person.always
 
     @auto_run.setter
@@ -180,7 +180,7 @@ class ReplContext:
     async def _load(self, profile: str) -> Change | None:
         """Load the settings with this profile and apply them; None if the user declines a restart."""
         loaded = self.call.loaded(self.call.line.given, profile, self.call.project)
-        change = Change(self.settings, loaded.settings)
+        change = Change(self.settings, _with_found_model(self.settings, loaded.settings))
         if kernels := restarted_kernels(self.session, change):
             which = ", ".join(kernel.language for kernel in kernels)
             if not await self.ask(f"Restart the kernel ({which})? Its variables will be gone."):
@@ -207,7 +207,7 @@ class ReplContext:
             TerpError: there is none, or more than one.
         """
         if self._opener is None:
-            raise SessionError("Sessions are not kept here.")
+            raise SessionError("Sessions are not stored here.")
         before, resumed = self.session, await self._opener.open(stored(self.call, wanted))
         # The profile may be another one by now.
         await self._apply(resumed, Change(self._opener.settings, self.settings))
@@ -215,6 +215,15 @@ class ReplContext:
         for job in before.jobs.running.values():
             self.say(f"{job.title} ended with its session.")
         await before.aclose()
+
+
+def _with_found_model(before: Settings, after: Settings) -> Settings:
+    """Return `after`, with the model of `before` if that was found and `after` leads to no other."""
+    found = before.model and before.origin("model") == BUILT_IN
+    address = "" if before.origin("api_base") == BUILT_IN else before.api_base
+    if not found or after.model or after.api_base != address:
+        return after
+    return replace(after, model=before.model, api_base=before.api_base)
 
 
 def _words(command: str) -> list[str]:

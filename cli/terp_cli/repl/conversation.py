@@ -1,10 +1,9 @@
-"""A call that asks a model: its session is opened, asked once, or talked with.
+"""A call that prompts a model: opens its session, sends one prompt, or runs the REPL.
 
-Much is imported for it. Where a person stays, there is a prompt before this (`terp_cli.repl.first_prompt`).
+Its imports are slow, so a REPL shows its prompt before this is imported (`terp_cli.repl.first_prompt`).
 """
 
 import asyncio
-import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,9 +14,10 @@ from typing import TYPE_CHECKING
 from terp.errors import SettingsError
 from terp.events.messages import Attachment
 from terp.models.adapters.routing import doubt
-from terp.models.building import with_offered_model
+from terp.models.building import with_found_model, with_offered_model
 from terp.person import AutoRun, Choice, Decline, Nobody, Option, Person
 from terp.secrets.keys import with_keys
+from terp.session.attaching import found_for
 from terp.session.attachments import attach, attach_elsewhere, text_room, with_attachments
 from terp.session.downloading import downloaded, is_address
 from terp.session.emitting import Emission
@@ -25,10 +25,10 @@ from terp.settings import Settings
 from terp.store.places import Place
 from terp.text.files import make_private
 from terp.text.peek import Room
-from terp_cli.fronts.invocation import STDIN, Invocation
+from terp_cli.fronts.invocation import STDIN, Invocation, keep_imports
 from terp_cli.fronts.oneshot import OneShotPrompt, one_shot, wanted_by, write_variable
 from terp_cli.line.piped import Piped, read_prompt, take_data
-from terp_cli.repl.keeping import SessionOpener, place_of, prune_soon, resumed_by, what_first
+from terp_cli.repl.keeping import SessionOpener, person_beside, place_of, prune_soon, resumed_by, what_first
 from terp_cli.repl.trusting import settled
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ _OFFERED = 9
 class ConversationStart:
     """The start of a conversation: its place, its working directory, and its first prompt.
 
-    `emission` is what is written in place of an answer.
+    `emission` is the variable to write in place of an answer.
     """
 
     place: Place
@@ -80,10 +80,10 @@ async def converse_at(call: Invocation, settings: Settings, terminal: "PromptTer
 
 @contextmanager
 def given_by(call: Invocation, settings: Settings) -> Iterator[ConversationStart]:
-    """Yield the start of the call's conversation; its stored session is closed after the block.
+    """Yield the start of the call's conversation; a stored session is closed after the block.
 
     Raises:
-        TerpError: something of it cannot be used, or nothing is asked and nobody stays to ask.
+        TerpError: an input cannot be used, or there is neither a prompt nor a REPL.
     """
     wanted = wanted_by(call.options)
     resumed = resumed_by(call)
@@ -122,15 +122,20 @@ async def conversed(
     """Open the session, answer the prompt, and prompt for more in a REPL; return the exit code."""
     # Before anything of the project counts, and before lines that were entered meanwhile are sent.
     settings = await settled(call, settings, ui)
-    if settings.api_base and not settings.model and not settings.replay:
-        settings = await _with_model(call, settings, ui)
+    person = ui.person if ui else person_beside(call, settings)
+    if ui is None or person is None:
+        # A terminal that is drawn on may have no keyboard.
+        person = AutoRun(person) if settings.auto_run else person or Nobody()
+    if not (settings.model or settings.replay):
+        # A mistake in the name of a kernel is reported before a model is looked for.
+        await found_for(settings, call.environ, str(given.cwd))
+        settings = await _with_model(call, settings, person)
     if not call.stays:
         # Its answer is all there is: it must not end before its code.
         settings = replace(settings, background_after_s=0.0)
     # A recording is the same wherever its answers go.
     if not (call.out.isatty() or settings.record or settings.replay):
         settings = replace(settings, instructions=f"{settings.instructions}\n{_TO_A_PROGRAM}".strip())
-    person = (ui.person if ui else None) or _person_beside(call, settings, drawn=ui is not None)
 
     opener = SessionOpener(call, settings, person, given.cwd, given.prelude)
     session = await opener.open(given.place)
@@ -141,7 +146,7 @@ async def conversed(
         call.note(line)
     if resources.confinement is not None and resources.confinement.warning and not call.stays:
         call.note(resources.confinement.warning)
-    _keep_imports()
+    keep_imports()
     # By then the prompt is there, or the request is out.
     asyncio.get_running_loop().call_later(_SETTLED_S, call.guard.stay)
     prune_soon(call, settings, session)
@@ -163,13 +168,15 @@ async def conversed(
     return await one_shot(session, given.question, front, call.stopping, last)
 
 
-async def _with_model(call: Invocation, settings: Settings, ui: "TerminalUI | None") -> Settings:
-    """The settings with a model of the server at `api_base`; who sits there chooses among several."""
-    person = ui.person if ui else None
+async def _with_model(call: Invocation, settings: Settings, person: Person) -> Settings:
+    """Return the settings with a model of the server at `api_base`, or with one that is found.
+
+    `person` chooses among several, and is asked about a server of this machine.
+    """
+    if not settings.api_base:
+        return await with_found_model(settings, with_keys(call.environ), person)
 
     async def choose(names: Sequence[str]) -> str:
-        if person is None:
-            return ""
         offered = {str(number): name for number, name in enumerate(names[:_OFFERED], 1)}
         options = tuple(Option(number, name) for number, name in offered.items())
         answer = await person.choose(Choice(f"Which model of {settings.api_base}?", options))
@@ -199,19 +206,8 @@ def _of_files(
     return attach_elsewhere(files) if elsewhere else attach(files, cwd, room, call.report)
 
 
-def _person_beside(call: Invocation, settings: Settings, *, drawn: bool) -> Person:
-    """Return the person who decides when the terminal that is drawn on has no keyboard."""
-    person: Person | None = None
-    descriptor = None if drawn else call.terminal_beside(unasked=settings.auto_run)
-    if descriptor is not None:
-        from terp_cli.repl.terminal_ui import person_at  # noqa: PLC0415  (see `converse`)
-
-        person = person_at(descriptor, call, settings)
-    return AutoRun(person or Nobody()) if settings.auto_run else person or Nobody()
-
-
 def _asked(call: Invocation, folder: Path, room: Room, *, elsewhere: bool) -> tuple[str, Piped | None]:
-    """The prompt, from the words or else from stdin; and what stdin holds beside words."""
+    """Return the prompt, from the arguments or else from stdin, and the data on stdin beside a prompt."""
     words = " ".join(call.line.words)
     # Arguments that are not in the locale's encoding hold halves of characters, which cannot be sent.
     prompt = words.encode(errors="surrogateescape").decode(errors="replace")
@@ -222,9 +218,3 @@ def _asked(call: Invocation, folder: Path, room: Room, *, elsewhere: bool) -> tu
         private = partial(make_private, folder)
         return prompt, take_data(STDIN, private, call, room=words_only, elsewhere=elsewhere)
     return read_prompt(STDIN, call.warn), None
-
-
-def _keep_imports() -> None:
-    """Take all that is imported by now out of garbage collection, which `main` put off until here."""
-    gc.freeze()
-    gc.enable()

@@ -5,13 +5,14 @@ as during a turn.
 """
 
 import asyncio
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from terp.settings import Settings
 from terp.text.importing import import_slow
 from terp_cli.fronts.invocation import STDIN, Invocation
-from terp_cli.fronts.titles import Titles, WindowSettings
+from terp_cli.fronts.titles import Titles
 from terp_cli.prompt.interface import PromptHost
 from terp_cli.terminal import tty
 from terp_cli.terminal.painter import Painter
@@ -21,12 +22,13 @@ if TYPE_CHECKING:
     from typing import TextIO
 
     from terp_cli.prompt.interface import PromptReader
+    from terp_cli.terminal.window import WindowFeatures
 
 
 class PromptTerminal:
     """The terminal behind stdout, with the keyboard of stdin or of the controlling terminal.
 
-    `titles` keeps its window. `prompt` opens the prompt, the same each time; None if no key can be read.
+    `titles` sets the title of its window. `prompt` returns the one prompt; None if no key can be read.
     """
 
     def __init__(self, call: Invocation, settings: Settings, *, once: bool) -> None:
@@ -36,23 +38,25 @@ class PromptTerminal:
         self.painter = tty.painter_on(call.out, call.terminal_environ)
         self.redraws = _redraws(self.painter, settings)
         """True if the prompt stays at the bottom, and new output appears above it."""
-        self.titles = Titles(
-            WindowSettings(
-                call.terminal_environ,
-                terminal=call.out.isatty(),
-                notify=settings.notify,
-                screen_reader=settings.screen_reader,
-                # Reports of the focus are read with the keys.
-                focus=not once,
-            ),
-            self.painter.send,
-            call.guard,
-        )
+        self.titles = Titles(partial(_features, call, settings, once=once), self.painter.send, call.guard)
         self.prompt = (
             None
             if self.keyboard is None
             else prompt_on(self.keyboard, self.painter, call.out, call, settings, self.titles)
         )
+
+
+def _features(call: Invocation, settings: Settings, *, once: bool) -> "WindowFeatures":
+    from terp_cli.terminal.window import window_features  # noqa: PLC0415  (the first prompt comes before)
+
+    found = window_features(
+        call.terminal_environ,
+        terminal=call.out.isatty(),
+        notify=settings.notify,
+        screen_reader=settings.screen_reader,
+    )
+    # Reports of the focus are read with the keys.
+    return replace(found, focus=False) if once else found
 
 
 def prompt_on(
@@ -84,7 +88,7 @@ def _redraws(painter: Painter, settings: Settings) -> bool:
 
 
 class StartingHost(PromptHost):
-    """The owner of the input line until the session is open."""
+    """The object behind the input line until the session is open."""
 
     def __init__(self, call: Invocation, settings: Settings) -> None:
         super().__init__(call.places.history, vi_mode=settings.vi_mode)
@@ -96,7 +100,7 @@ class StartingHost(PromptHost):
         return f"{self._model} · /help"
 
     def without_secrets(self, text: str) -> str:
-        """Return an entered line as it is written to the history."""
+        """Return an entered line, redacted, as it is written to the history."""
         return self._secrets.redacted(text)
 
 

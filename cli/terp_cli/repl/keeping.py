@@ -42,10 +42,10 @@ class SessionOpener:
     prelude: str = ""
 
     async def open(self, place: Place) -> Session:
-        """Return the session of this place, new or resumed.
+        """Open the session in the folder of `place`, new or resumed.
 
         Raises:
-            TerpError: it cannot be opened with these settings.
+            TerpError: the session cannot be opened with these settings.
         """
         return await build_session(
             self.settings,
@@ -67,8 +67,18 @@ def resumed_by(call: Invocation) -> "Resuming | None":
     return chosen(call)
 
 
+def person_beside(call: Invocation, settings: Settings) -> Person | None:
+    """Return a person who can be asked while the turn is written elsewhere; None without a terminal."""
+    descriptor = call.terminal_beside(unasked=settings.auto_run)
+    if descriptor is None:
+        return None
+    from terp_cli.repl.terminal_ui import person_at  # noqa: PLC0415  (a pipe needs no terminal)
+
+    return person_at(descriptor, call, settings)
+
+
 def place_of(call: Invocation, resumed: "Resuming | None") -> Place:
-    """Where the session puts its files; it is kept there unless only a temporary directory was left."""
+    """Return the folder for the session's files; the session is not stored if it is a temporary one."""
     secrets = call.secrets
     if resumed:
         return stored_place(resumed.folder, secrets)
@@ -93,7 +103,7 @@ def what_first(call: Invocation, settings: Settings, place: Place, *, asked: boo
 
 
 def prune_soon(call: Invocation, settings: Settings, session: Session) -> None:
-    """Once a day, in a thread, remove the oldest sessions if all take too much room."""
+    """Remove the oldest sessions if all take too much space; once a day, in a thread."""
     quota = settings.session_quota_mb
     if not quota or not is_due(call.places.sessions):
         return
@@ -112,7 +122,7 @@ def prune_soon(call: Invocation, settings: Settings, session: Session) -> None:
 
 
 def folder_of(call: Invocation) -> Path:
-    """The folder of a new session, whose parents only its owner can read."""
+    """Return the folder of a new session; only its owner can read its parents."""
     folder = new_folder(call.places.sessions)
     try:
         make_private(folder.parent)
@@ -129,7 +139,7 @@ def _elsewhere(why: str) -> Path:
         return Path(tempfile.mkdtemp(prefix="terp-"))
     except OSError as error:
         raise TerpError(
-            f"{why}, and neither can temporary files.",
+            f"{why}, and no temporary one either.",
             "Make room, or set TMPDIR to a folder that can be written.",
         ) from error
 
@@ -139,7 +149,7 @@ _ADAPTERS = ("terp.models.adapters.openai_compatible", "terp.models.adapters.lit
 
 
 async def prefetch_adapters() -> None:
-    """Begin to import what the model in use needs; the first message would wait for it, up to seconds."""
+    """Begin to import the model's adapter, for which the first message would wait up to seconds."""
     # An adapter's module is imported with the first model that is reached through it, and by nothing else.
     used = [name for name in _ADAPTERS if name in sys.modules]
     # Not through asyncio, which would wait for the thread when the user leaves.

@@ -1,4 +1,4 @@
-"""The files and variables that a message names with an `@`, and what to say of other words behind one."""
+"""The files and variables that a message names with an `@`, and notices about other `@words`."""
 
 import os
 from collections.abc import Sequence
@@ -66,9 +66,9 @@ def described(variable: Variable, language: str) -> Attachment:
 
 
 def missed(word: str, cwd: Path, variables: Sequence[str], *, opens_line: bool) -> str:
-    """A line about `@word`, which names no file and no variable; "" where it may be no name of either.
+    """Return a notice about `@word`, which names no file and no variable; "" if it probably is no mention.
 
-    `opens_line` is whether it begins a line above another one, as decorators do.
+    `opens_line`: it begins a line above another one, as decorators do.
     """
     if _is_directory(word, cwd):
         return f"Nothing is attached for @{word}: it is a directory. Name the files in it."

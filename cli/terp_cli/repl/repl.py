@@ -90,7 +90,7 @@ async def run_repl(
 ) -> int:
     """Run until the user leaves; return the exit code. The session is not closed.
 
-    `question` is the turn that was asked for on the command line, `titles` keeps the terminal's window.
+    `question` is the prompt of the command line; `titles` sets the title of the terminal's window.
     Ctrl-C interrupts a turn; SIGTERM and SIGHUP leave with 143 and 129.
     """
     repl = Repl(context, titles or Titles.none())
@@ -125,7 +125,7 @@ async def run_repl(
 
 
 class Repl(PromptHost):
-    """A REPL at a terminal: it runs the entered lines, and owns the input line."""
+    """A REPL at a terminal: it runs the entered lines and completes words on the input line."""
 
     completes = True
 
@@ -137,6 +137,9 @@ class Repl(PromptHost):
         self._held = Namespaces(context.session.kernels)
         self._tasks: set[asyncio.Task[None]] = set()
         self._watched: Session | None = None
+        self._watching: asyncio.Task[None] | None = None
+        self._shown = 0
+        self._shown_more = asyncio.Event()
         self._warned = False
         self._ctrl_c = CtrlCDebounce(time.monotonic)
         self._toolbar = Toolbar()
@@ -166,8 +169,8 @@ class Repl(PromptHost):
         problem = f"{type(error).__name__}: {error}" if error else str(context.get("message"))
         self._context.say(f"! Something failed in the background: {problem}")
 
-    def start(self, work: Callable[[], Awaitable[object]]) -> None:
-        """Start a background task."""
+    def start(self, work: Callable[[], Awaitable[object]]) -> asyncio.Task[None]:
+        """Start a background task, and return it."""
 
         async def run() -> None:
             # The run that needs the kernel reports a failed start.
@@ -177,6 +180,7 @@ class Repl(PromptHost):
         task = asyncio.create_task(run())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     def stop(self) -> None:
         """Cancel the background tasks."""
@@ -272,6 +276,7 @@ class Repl(PromptHost):
             self._show_prompt(prompt)
             await self._guarded(self._busily(self._drawn(ask(self._context.session, prompt, attached))))
             return
+        await self._all_shown()
         line = await self._context.prompt.message()
         self._warned = False
         await self._guarded(self._answer(line))
@@ -346,7 +351,7 @@ class Repl(PromptHost):
                 self._context.front.aside(on.TextDelta(answer))
 
     def _show_prompt(self, prompt: str) -> None:
-        """Show a message that nobody has typed just now."""
+        """Show a message that was not typed just now, such as a repeated one."""
         first, *more = readable(prompt).split("\n")
         self._context.prompt.say("\n".join(["", f"› {first}", *(f"  {line}" for line in more)]))
 
@@ -368,10 +373,19 @@ class Repl(PromptHost):
             await self._context.session.readiness.warm(self._kernel)
 
     def _watch_session(self) -> None:
-        """Watch the session, if it is not the one that is watched."""
+        """Watch the current session, unless it is being watched already."""
         if self._watched is not self._context.session:
             self._watched = self._context.session
-            self.start(self._watch)
+            self._shown = self._watched.log.resumed_at
+            self._watching = self.start(self._watch)
+            self._watching.add_done_callback(lambda _: self._shown_more.set())
+
+    async def _all_shown(self) -> None:
+        """Wait until the events so far are shown: a plain prompt cannot stay below what comes later."""
+        last = self._context.session.log.last
+        while self._watching and not self._watching.done() and self._shown < last:
+            self._shown_more.clear()
+            await self._shown_more.wait()
 
     async def _watch(self) -> None:
         """Show the session's events between turns, and update the toolbar."""
@@ -394,6 +408,8 @@ class Repl(PromptHost):
                     self._context.front.aside(event)
                     if isinstance(event, on.SessionResumed):
                         self._recall()
+                self._shown = record.number
+                self._shown_more.set()
 
 
 async def _import_early() -> None:

@@ -28,7 +28,7 @@ class Resuming:
     cwd: Path
 
     def report(self, call: Invocation, session: Session) -> None:
-        """Note how the session continues, where nothing else shows it."""
+        """Write a note on the resumed session, if nothing else shows one."""
         for record in session.log.since(session.log.resumed_at):
             match record.event:
                 case SessionResumed():
@@ -42,7 +42,7 @@ def chosen(call: Invocation) -> Resuming:
 
     Raises:
         SessionError: there is no such session.
-        SettingsError: nobody can choose one, or nobody did.
+        SettingsError: there is no user to choose one, or the user chose none.
     """
     options, catalogue = call.options, Catalogue(call.places.sessions)
     if options.resume:
@@ -108,7 +108,7 @@ def way_back(call: Invocation, folder: Path) -> str:
 
 
 def _directory(call: Invocation, folder: Path) -> Path:
-    """Where a stored session works: in its own directory, unless --cwd names another or it is gone."""
+    """Return a stored session's working directory: its own, unless --cwd names another or it is gone."""
     header = read_header(folder)
     own = Path(header.cwd) if header else call.cwd
     if call.options.cwd or real_directory(call.cwd) == str(own):
@@ -121,7 +121,7 @@ def _directory(call: Invocation, folder: Path) -> Path:
 
 
 def _copied(call: Invocation, folder: Path) -> Path:
-    """Copy a stored session, also one that is open in another terp; the folder of the copy."""
+    """Copy a stored session, even if another terp has it open; return the folder of the copy."""
     copy = folder.with_name(fork(folder))
     call.note(f"{copy.name} is a copy of {folder.name}.")
     return copy
@@ -144,7 +144,7 @@ def _picked(call: Invocation, catalogue: Catalogue) -> Path:
 
 
 def _without_id(call: Invocation) -> str:
-    """Why nothing can be picked; what was taken for a prompt may have been meant as the id."""
+    """Return the reason why no session can be picked; the prompt may have been meant as the id."""
     if len(call.line.words) == 1 and not any(map(str.isspace, call.line.words[0])):
         return f"there is no session '{call.line.words[0]}'; `terp sessions` lists the ids."
     return "-r without an ID asks which session, on a terminal; `terp sessions` lists the ids."
@@ -167,16 +167,16 @@ _SHOWN = 15
 
 
 def matching(entries: Sequence[SessionEntry], text: str) -> list[SessionEntry]:
-    """The entries in which every word of `text` stands, in their order; all for an empty text.
+    """Return the entries that contain every word of `text`, in their order; all for an empty text.
 
-    A word may stand in the title, the directory, the id or the date, whatever its case.
+    The title, directory, id and date are searched, ignoring case.
     """
     words = text.lower().split()
     return [entry for entry in entries if all(word in _searched(entry) for word in words)]
 
 
 def row(entry: SessionEntry, *, with_directory: bool = False) -> str:
-    """One session on a line, without its number."""
+    """Return one session as a line, without its number."""
     parts = [entry.id, when(entry.used), f"{turns(entry.turns):>9}"]
     if with_directory:
         parts.append(one_line(entry.cwd))
@@ -191,7 +191,7 @@ def title(entry: SessionEntry) -> str:
 
 
 def when(moment: float) -> str:
-    """A time in seconds since the epoch, as a date and a time of day here."""
+    """Format a time in seconds since the epoch as local date and time."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(moment))
 
 
@@ -202,9 +202,9 @@ def pick(
     *,
     all_directories: bool,
 ) -> SessionEntry | None:
-    """The entry that a person chooses by its number, after searching by words; None when they leave.
+    """Return the entry that the user chooses by number, after searching by words; None if they leave.
 
-    `ask` gives the line typed after a prompt and raises `EOFError` at the end of input; `say` writes a line.
+    `ask` returns the line typed after a prompt, and raises `EOFError` at the end; `say` writes a line.
     """
     shown = list(entries)
     while True:

@@ -1,4 +1,4 @@
-"""The user interface at a terminal: the front end that shows turns, and the user who is asked."""
+"""The user interface at a terminal: the front end that shows turns, and the user who answers questions."""
 
 from terp.person import Person
 from terp.settings import Settings
@@ -35,12 +35,6 @@ class TerminalUI:
 def terminal_ui_of(call: Invocation, settings: Settings, *, once: bool) -> TerminalUI | None:
     """Return the terminal's user interface; None for plain text or JSON."""
     return TerminalUI(call, settings, PromptTerminal(call, settings, once=once)) if call.draws else None
-
-
-def person_beside(call: Invocation, settings: Settings) -> Person | None:
-    """Return a person who can be asked while the turn is written elsewhere; None without a terminal."""
-    descriptor = call.terminal_beside(unasked=settings.auto_run)
-    return None if descriptor is None else person_at(descriptor, call, settings)
 
 
 def person_at(descriptor: int, call: Invocation, settings: Settings) -> Person:

@@ -26,7 +26,7 @@ OPTIONS = (
     Option("s", "show the files"),
 )
 _WHAT = "Trust it as it is now?"
-_WHY = "A change of these files asks again. Code of the model still needs your approval."
+_WHY = "If these files change, terp asks again. Code of the model still needs your approval."
 _MOST_LINES, _MOST_OF_A_FILE = 40, 200
 _LONGEST_LINE = 400
 _WORD = 14
@@ -40,11 +40,11 @@ def difference(call: Invocation, standing: Standing) -> Difference:
 
 
 def project_report(standing: Standing, found: Difference) -> list[str]:
-    """Return the lines about a project that are shown before the decision."""
+    """Return the lines that describe a project to the user before they decide to trust it."""
     lines = [f"This project brings its own settings: {_where(standing)}"]
     lines += _cut([f"  {word:{_WORD}}{one_line(line)}" for word, line in found.changed])
     if not found.changed:
-        waits = "Nothing of it counts before what is wrong is mended."
+        waits = "It has no effect before its mistakes are corrected."
         lines.append(f"  {waits if found.problems else 'It would change nothing.'}")
     for title, more in (("Never taken from a project:", found.refused), ("Wrong in it:", found.problems)):
         if more:
@@ -53,12 +53,12 @@ def project_report(standing: Standing, found: Difference) -> list[str]:
 
 
 async def ask(standing: Standing, found: Difference, person: Person, say: Say, width: int) -> str:
-    """Show what the project would change, apply the user's answer, and return words that declined.
+    """Show the project's changes, ask, and apply the answer; return the words of an answer that declined.
 
     Lines are broken between words at `width` cells.
 
     Raises:
-        TerpError: the answer cannot be kept.
+        TerpError: the answer cannot be stored.
     """
     say("\n".join(["", *(_folded(line, width) for line in project_report(standing, found))]))
     while True:
@@ -71,10 +71,10 @@ async def ask(standing: Standing, found: Difference, person: Person, say: Say, w
 
 
 def decide(standing: Standing, *, yes: bool, keep: bool) -> None:
-    """Let an answer count, and remember it where that is wanted.
+    """Apply an answer, and store it if it is to be remembered.
 
     Raises:
-        TerpError: it cannot be remembered.
+        TerpError: the answer cannot be stored.
     """
     try:
         standing.answer("yes" if yes else "no", keep=keep)
@@ -83,7 +83,7 @@ def decide(standing: Standing, *, yes: bool, keep: bool) -> None:
 
 
 def shown_files(found: Difference) -> Iterator[str]:
-    """The files that would count, with every character that is not plain text made visible."""
+    """Return the files that would take effect, with every non-text character made visible."""
     for name, content in found.files.items():
         lines = content.decode("utf-8-sig", errors="replace").splitlines()
         yield f"── {one_line(name)}"
@@ -112,7 +112,7 @@ async def asked_again(call: Invocation, person: Person, prompt: PromptReader) ->
     """Ask about the project's current files.
 
     Return its state as a sentence, True if trust is new, and a note for the model about words that declined.
-    New files count from here on, except those that are only used when a session starts.
+    New files take effect from now on, except those that are only used when a session starts.
     """
     before, standing, objected = call.standing, standing_of(call.cwd, call.environ, call.places), ""
     if standing.state in ("open", "no"):
@@ -124,7 +124,7 @@ async def asked_again(call: Invocation, person: Person, prompt: PromptReader) ->
 
 
 def _when(project: Project) -> str:
-    """From when on the parts of a project that is trusted in a session count."""
+    """Return the time from which the parts of a project take effect, if it is trusted during a session."""
     now = [name for name in ("settings", "instructions") if getattr(project, name)]
     later = [name for name in ("tools", "python") if getattr(project, name)]
     counting = f" Its {' and '.join(now)} count from now on." if now else ""
@@ -148,7 +148,7 @@ def state_of(standing: Standing) -> str:
     where = _where(standing)
     return {
         "nothing": f"{where} has no settings for terp: there is nothing to trust.",
-        "open": f"{where} is not trusted: nobody decided about it as it is now.",
+        "open": f"{where} is not trusted: its present state is undecided.",
         "yes": f"{where} is trusted as it is now.",
         "no": f"{where} is not trusted, as you decided.",
     }[standing.state]

@@ -8,7 +8,6 @@ address with the token's signature opens one output without the token, for examp
 
 import asyncio
 import hmac
-import json
 import os
 import re
 import secrets
@@ -18,34 +17,27 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Protocol
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from terp.errors import SettingsError
 from terp.text.files import make_private
+from terp_cli.server import failures
 from terp_cli.server.connections import ServerLimits, known
-from terp_cli.server.failures import RequestRefused, body_of
+from terp_cli.server.failures import RequestRefused
+from terp_cli.server.transcript import decoded
 
 _PORT_OF_HTTP = 80
 
 
-class HostNames(Protocol):
-    """Decides which names are a server's own."""
-
-    def is_host(self, host: str, came_in_on: str) -> bool:
-        """Return True if `host` is a name of this server."""
-
-    def is_origin(self, origin: str, came_in_on: str) -> bool:
-        """Return True if `origin` is that of a page of this server."""
-
-
-@dataclass(frozen=True)
+@dataclass
 class OwnNames:
-    """The names of one server: what `Host` and `Origin` must be, letter by letter.
+    """The names of one server; `Host` and `Origin` must equal one of them exactly.
 
-    A page elsewhere that has its own name point to this machine (DNS rebinding) sends its own name. An
-    address cannot be bent like that, so one that a connection came in on is always right.
+    `host` and `port` are where it listens, and can be set until it does.
+
+    A page elsewhere whose name was made to point to this machine (DNS rebinding) sends that name. IP
+    addresses cannot be redirected so, and the address that a connection came in on is always accepted.
     """
 
     host: str
@@ -87,7 +79,7 @@ _NOT_FOREIGN = frozenset({"same-origin", "none"})
 
 
 def nowhere(_: Scope) -> bool:
-    """Not for any request."""
+    """Return False: no request is checked elsewhere."""
     return False
 
 
@@ -100,7 +92,7 @@ _MAKE = "python3 -c 'import secrets; print(secrets.token_urlsafe(32))'"
 
 
 class ServerToken:
-    """Compared in the same time whatever it is compared with; not shown by `repr`."""
+    """The token of a server: compared in constant time, not shown by `repr`."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -110,7 +102,7 @@ class ServerToken:
         return hmac.compare_digest(given, self._text.encode())
 
     def signature(self, path: str) -> str:
-        """The query with which this path opens for a week without the token, until that is another one."""
+        """Return the query that opens this path without the token, for a week or until the token changes."""
         until = int(time.time()) + _OPEN_S
         return f"?until={until}&signature={self._signed(path, until)}"
 
@@ -127,15 +119,15 @@ class ServerToken:
         return hmac.new(self._text.encode(), f"{until} {path}".encode(), "sha256").hexdigest()
 
     def reveal(self) -> str:
-        """The token itself: for its file, and for what keeps it out of texts."""
+        """Return the token itself, for its file and for the redactor."""
         return self._text
 
 
 def token_of(environ: Mapping[str, str]) -> tuple[ServerToken, bool]:
-    """The token in `TERP_SERVER_TOKEN`, else a new one; and whether it is new.
+    """Return the token in `TERP_SERVER_TOKEN`, else a new one; and True if it is new.
 
     Raises:
-        SettingsError: the one that is given is too short, or cannot stand in a header.
+        SettingsError: the given token is too short, or not valid in a header.
     """
     given = environ.get(TOKEN_VARIABLE, "")
     if not given:
@@ -150,7 +142,7 @@ def token_of(environ: Mapping[str, str]) -> tuple[ServerToken, bool]:
 
 @contextmanager
 def written(token: ServerToken, folder: Path, port: int) -> Iterator[Path]:
-    """The file with the token, which its owner alone can read, while the server of this port lives."""
+    """Write the token to a file that only its owner can read; remove the file after the block."""
     path = make_private(folder) / f"server-{port}.token"
     # What a server that was killed has left, or a link that somebody has put there, is not written through.
     path.unlink(missing_ok=True)
@@ -165,16 +157,16 @@ def written(token: ServerToken, folder: Path, port: int) -> Iterator[Path]:
 
 
 class Access:
-    """ASGI middleware. `public` are the paths of pages that hold nothing of a session, and need no token.
+    """ASGI middleware that checks access. `public` are paths without session data, which need no token.
 
-    Requests that are `elsewhere` have another entrance behind this one, which asks for its own key.
+    Requests for which `elsewhere` is true are checked by another middleware behind this one, with its key.
     """
 
     def __init__(
         self,
         app: ASGIApp,
         *,
-        names: HostNames,
+        names: OwnNames,
         token: ServerToken,
         limits: ServerLimits,
         public: Collection[str] = (),
@@ -189,7 +181,7 @@ class Access:
         self._strangers = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on what may pass, and answer the rest."""
+        """Pass on permitted requests, and refuse the others."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -197,18 +189,18 @@ class Access:
         if scope["type"] == "websocket":
             await self._socket(scope, receive, send, refused)
         elif refused is not None:
-            await answer(send, refused)
+            await answer(scope, receive, send, refused)
         else:
             await self._app(scope, receive, send)
 
     def _refused(self, scope: Scope) -> RequestRefused | None:
-        """Why a request may not pass; None when it may."""
+        """Return the reason to refuse a request; None if it is permitted."""
         return self._misled(scope) or (None if self._may_be_strange(scope) else self._unknown(scope))
 
     def _misled(self, scope: Scope) -> RequestRefused | None:
-        """Why it is not for this server, or not from a page of it."""
+        """Return a refusal if the request is for another server, or from a page of another origin."""
         if not scope["path"].startswith("/"):
-            return RequestRefused(400, "The request line must name a path alone.")
+            return RequestRefused(400, "The request line must contain only a path.")
         if len(scope["raw_path"]) + len(scope["query_string"]) > self._limits.headers:
             return RequestRefused(414, f"The address is longer than {self._limits.headers:,} bytes.")
         if sum(len(key) + len(value) for key, value in scope["headers"]) > self._limits.headers:
@@ -216,7 +208,7 @@ class Access:
         address = str((scope.get("server") or ("",))[0])
         hosts = values(scope, b"host")
         if len(hosts) != 1 or not self._names.is_host(hosts[0], address):
-            return RequestRefused(421, "This server is not the one that the request names.")
+            return RequestRefused(421, "The Host of the request is not a name of this server.")
         origins = values(scope, b"origin")
         # To GET something browsers send no origin, but from where it is that they call.
         open_to_all = self._is_page(scope) or self._is_signed(scope)
@@ -244,13 +236,13 @@ class Access:
         return self._token.opens(scope["path"], scope["query_string"].decode("latin-1"))
 
     def _unknown(self, scope: Scope) -> RequestRefused | None:
-        """Why a request does not show the token."""
+        """Return a refusal if the request does not carry the token."""
         bearer, plain = values(scope, b"authorization"), values(scope, b"x-api-key")
         shown = [self._is_bearer(value) for value in bearer] + [self._is_token(value) for value in plain]
         if shown != [True]:
             return RequestRefused(
                 401,
-                "The token is missing or wrong, or shown twice.",
+                "The token is missing or wrong, or was sent twice.",
                 "Send it as: Authorization: Bearer TOKEN, or as: X-API-KEY: TOKEN",
             )
         return None
@@ -267,7 +259,7 @@ class Access:
     ) -> None:
         if refused is not None:
             await receive()
-            await _deny(scope, send, refused)
+            await answer(scope, receive, send, refused)
         elif self._elsewhere(scope):
             await self._app(scope, receive, send)
         elif values(scope, b"authorization"):
@@ -275,12 +267,13 @@ class Access:
             await self._app(scope, receive, send)
         elif self._strangers >= self._limits.strangers:
             await receive()
-            await _deny(scope, send, RequestRefused(429, "Too many connections wait to show the token."))
+            busy = RequestRefused(429, "Too many connections have not sent the token yet.")
+            await answer(scope, receive, send, busy)
         else:
             await self._introduced(scope, receive, send)
 
     async def _introduced(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Accept, and pass on a socket whose first frame shows the token in time."""
+        """Accept a WebSocket; pass it on if its first frame has the token and comes in time."""
         await receive()
         await send({"type": "websocket.accept"})
         self._strangers += 1
@@ -300,45 +293,33 @@ class Access:
         text = message.get("text") or ""
         if len(text) > _LONGEST_GREETING:
             return False
-        try:
-            greeting = json.loads(text)
-        except (ValueError, RecursionError):
-            return False
-        token = greeting.get("token") if isinstance(greeting, dict) else None
+        token = (decoded(text) or {}).get("token")
         return isinstance(token, str) and self._token.matches(token.encode("utf-8", "surrogatepass"))
 
 
 def values(scope: Scope, name: bytes) -> list[str]:
-    """Every value of a header."""
+    """Return every value of a header."""
     return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
 
 
-async def answer(send: Send, refused: RequestRefused) -> None:
-    """Send a refusal as a whole answer."""
-    body = body_of(refused.problem)
-    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-    if refused.status == 401:
-        headers.append((b"www-authenticate", b"Bearer"))
-    if refused.status in (408, 413):
-        # What is left of the body may never come, or be endless.
-        headers.append((b"connection", b"close"))
-    await send({"type": "http.response.start", "status": refused.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+# Of a body that is refused, what is left may never come, or be endless.
+_HEADERS = {
+    401: {"WWW-Authenticate": "Bearer"},
+    408: {"Connection": "close"},
+    413: {"Connection": "close"},
+}
 
 
-async def _deny(scope: Scope, send: Send, refused: RequestRefused) -> None:
-    """Answer the request for a WebSocket with a status, where the server can do that."""
-    if "websocket.http.response" not in scope.get("extensions", {}):
+async def answer(scope: Scope, receive: Receive, send: Send, refused: RequestRefused) -> None:
+    """Send a refusal as a whole answer; to a WebSocket too, where the server can do that."""
+    if scope["type"] == "websocket" and "websocket.http.response" not in scope.get("extensions", {}):
         await send({"type": "websocket.close", "code": POLICY})
         return
-    body = body_of(refused.problem)
-    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-    await send({"type": "websocket.http.response.start", "status": refused.status, "headers": headers})
-    await send({"type": "websocket.http.response.body", "body": body})
+    await failures.answer(refused, _HEADERS.get(refused.status))(scope, receive, send)
 
 
 def _again_connecting(receive: Receive) -> Receive:
-    """`receive` for a route that begins with accepting what is accepted already."""
+    """Return a `receive` that reports the connection again to a route, although it is accepted already."""
     connecting: list[Message] = [{"type": "websocket.connect"}]
 
     async def received() -> Message:

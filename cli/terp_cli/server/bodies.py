@@ -18,9 +18,9 @@ _METHODS_OF_FILES = frozenset({"GET", "HEAD", "PUT", "DELETE"})
 
 
 def type_of(scope: Scope) -> str:
-    """The content type that the body of a request must have: a file is put as bytes, all else is JSON.
+    """Return the content type that the body of a request must have: bytes for an uploaded file, else JSON.
 
-    "" is any, for a method that no route has and each will refuse.
+    Return "" (any type) for a method that no route has: the request will be refused anyway.
     """
     is_file = "/files/" in scope["path"]
     if scope["method"] not in (_METHODS_OF_FILES if is_file else _METHODS):
@@ -29,10 +29,10 @@ def type_of(scope: Scope) -> str:
 
 
 class Bodies:
-    """ASGI middleware: a body of another type than `type_of` says, too long or too slow ends the request.
+    """ASGI middleware that refuses bodies of another type than `type_of` returns, too long or too slow ones.
 
-    A form of a page can send its own types without asking whether it may, so JSON must be called JSON.
-    What is called something else is a file, and may be as long as an upload.
+    A form of any web page can send its own content types without a CORS preflight, so JSON must be declared
+    as JSON. Any other type is a file, and may be as long as an upload.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Bodies:
         self._type_of = type_of
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on a request with a body as it should be."""
+        """Pass on a request, and check its body as it is read."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -53,17 +53,17 @@ class Bodies:
         wanted = self._type_of(scope)
         most = self._limits.body if wanted in (JSON, "") else self._limits.upload
         if has_body and wanted and kind != wanted:
-            await answer(send, RequestRefused(415, f"The body must be {wanted}."))
+            await answer(scope, receive, send, RequestRefused(415, f"The body must be {wanted}."))
         elif any(not length.isdigit() or int(length) > most for length in lengths):
-            await answer(send, _too_large(most))
+            await answer(scope, receive, send, _too_large(most))
         else:
             await self._app(scope, _Body(receive, most, self._limits).receive, send)
 
 
 class _Body:
-    """Counts what comes, and waits only so long for more of it, and for all of it.
+    """A body being read: it limits the size, the wait for the next piece, and the total time.
 
-    What it raises comes up in the route that reads, and is answered like any error of a route.
+    Its errors are raised in the route that reads the body, and are answered like any error of a route.
     """
 
     def __init__(self, receive: Receive, most: int, limits: ServerLimits) -> None:
@@ -89,7 +89,7 @@ class _Body:
         return message
 
     def _latest(self) -> float:
-        """The time at which the next piece must be here: a byte now and then holds no connection."""
+        """Return the deadline of the next piece. A client that sends a byte now and then is cut off."""
         earned = (self._most - self._left) / self._limits.slowest
         return self._limits.stall_s + min(asyncio.get_running_loop().time(), self._began + earned)
 

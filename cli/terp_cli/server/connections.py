@@ -31,7 +31,7 @@ class Http(H11Protocol):
         self._await_head()
 
     def data_received(self, data: bytes) -> None:
-        """Take a piece; one that ends no head gives no more time for it."""
+        """Handle received bytes; an incomplete request head does not extend its time limit."""
         super().data_received(data)
         if self.conn.their_state is not h11.IDLE:
             self._stop_awaiting()
@@ -39,7 +39,7 @@ class Http(H11Protocol):
             self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Await nothing any more."""
+        """Stop waiting for a head."""
         self._stop_awaiting()
         super().connection_lost(exc)
 
@@ -73,8 +73,8 @@ class Greeted(ServerProtocol):
 class BoundedWebSocket(WebSocketsSansIOProtocol):
     """uvicorn's WebSockets, which stop reading from a client that does not read.
 
-    Each ping is answered at once, so a client that pings and never reads would fill the memory. The first
-    message of who is not `known` has `first` bytes at most.
+    Each ping is answered at once, so a client that pings and never reads would fill the memory. Until
+    `known` is called, a message has at most `first` bytes.
     """
 
     def __init__(self, *parts: Any, first: int, **named: Any) -> None:
@@ -90,12 +90,12 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
             self.scope["extensions"][_KNOWN] = {"known": self._greeted.take_more}
 
     def pause_writing(self) -> None:
-        """Read no more while what was written waits."""
+        """Stop reading until the written data has been sent."""
         super().pause_writing()
         self.transport.pause_reading()
 
     def resume_writing(self) -> None:
-        """Go on."""
+        """Read again."""
         super().resume_writing()
         if not self.read_paused:
             self.transport.resume_reading()
@@ -124,12 +124,12 @@ class ServerLimits:
     """Sizes are in bytes, times in seconds.
 
     `sessions` may be open at a time, each with `queue` turns that wait and `watchers` that follow it.
-    `memory` is what the server itself may take before it opens no more sessions (0: any). Kernels that did
-    nothing for `idle_s` are closed (0: never). A question that nobody was there to answer for `patience_s` is
-    answered with no. `connections` are those of all clients; `strangers` the WebSockets among them that have
-    not shown the token yet, for which they have `greeting_s` and, in their first message, `greeting` bytes. A
-    body of which nothing, or fewer than `slowest` bytes a second, came for `stall_s`, and a client that takes
-    nothing for as long, are let go.
+    `memory` is the server's own memory above which it opens no more sessions (0: no limit). Kernels that did
+    nothing for `idle_s` are closed (0: never). A question is
+    answered with no once no client was connected for `patience_s`. `connections` limits those of all clients;
+    `strangers` the WebSockets among them that have not sent the token yet. They have `greeting_s` for it, and
+    at most `greeting` bytes in their first message. A connection is closed if for `stall_s` its request body
+    brings no byte, or fewer than `slowest` a second, or if its client reads nothing for as long.
     """
 
     sessions: int = 100

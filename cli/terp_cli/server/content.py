@@ -1,4 +1,4 @@
-"""Files as answers: whole, a part of them, or all of them in one archive."""
+"""Files as responses: a whole file, a range of it, or an archive of all."""
 
 import os
 import re
@@ -27,7 +27,7 @@ SAFE = {
 
 
 def served_file(descriptor: int, name: str, wanted: str, media_type: str) -> StreamingResponse:
-    """An open file, or the range of it that a `Range` header wants; it is closed in the end.
+    """Return the response for an open file, or for the range in a `Range` header; it closes the file.
 
     Raises:
         Refused: the file has no such range.
@@ -53,7 +53,7 @@ def served_file(descriptor: int, name: str, wanted: str, media_type: str) -> Str
 
 
 def served_archive(tree: Tree, name: str) -> StreamingResponse:
-    """All files of a directory, written into a zip archive while it is sent."""
+    """Return a response with all files of a directory as a zip archive, created while it is sent."""
     headers = {**SAFE, "Content-Disposition": _as_attachment(name)}
     return StreamingResponse(archived(tree), headers=headers, media_type="application/zip")
 
@@ -79,7 +79,7 @@ def archived(tree: Tree) -> Iterator[bytes]:
 
 
 class _Made(RawIOBase):
-    """Takes what is written, to be taken on from here."""
+    """Writable buffer; its content is taken out and sent on."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
@@ -111,7 +111,7 @@ async def _pieces(descriptor: int, begin: int, end: int) -> AsyncIterator[bytes]
 
 
 def _span(wanted: str, size: int) -> tuple[int, int]:
-    """Where the wanted part begins and ends. What is no single range of bytes is passed over (RFC 9110)."""
+    """Return start and end of the requested range; ignore any header but a single byte range (RFC 9110)."""
     match = _RANGE.fullmatch(wanted.strip())
     if match is None or match.group(0) == "bytes=-":
         return 0, size

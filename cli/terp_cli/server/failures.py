@@ -1,6 +1,5 @@
 """Error responses: the same form for every failed request."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -52,7 +51,7 @@ class ErrorDetail(BaseModel):
 
 
 class ErrorBody(BaseModel):
-    """The body of every answer that is not a success."""
+    """The body of every error response."""
 
     error: ErrorDetail
 
@@ -67,13 +66,8 @@ class RequestRefused(Exception):
         self.problem = ErrorDetail(code=code or _CODES[status], message=message, remedy=remedy, type=kind)
 
 
-def body_of(problem: ErrorDetail) -> bytes:
-    """The body of a failure."""
-    return json.dumps({"error": problem.model_dump()}, ensure_ascii=True).encode()
-
-
 def answer(refused: RequestRefused, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """The answer to a request that is refused."""
+    """Return the response to a refused request."""
     return JSONResponse({"error": refused.problem.model_dump()}, refused.status, headers=dict(headers or {}))
 
 
@@ -83,7 +77,7 @@ _BODY = {"application/json": {"schema": {"$ref": f"#/components/schemas/{ErrorBo
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The failures of a route, for the OpenAPI document; those that every route has are among them."""
+    """Return the failures of a route for the OpenAPI document, including those that all routes have."""
     every = (400, 401, 403, 405, 408, 413, 414, 415, 421, 422, 429, 431)
     return {
         status: {"description": _CODES[status], "content": _BODY} for status in sorted({*every, *statuses})
@@ -124,7 +118,7 @@ async def _invalid(_: Request, error: Exception) -> JSONResponse:
 
 
 def _validation_lines(problems: Sequence[Any]) -> list[str]:
-    """The first problems, each with its place; never with what was sent, which may be a secret."""
+    """Return the first problems, each with its place; sent values are left out, as they may be secret."""
     lines = [
         f"{'.'.join(map(str, problem['loc']))[:200]}: {problem['msg'][:300]}" for problem in problems[:_NAMED]
     ]
@@ -143,11 +137,11 @@ async def _http(request: Request, error: Exception) -> JSONResponse:
 
 async def _mistaken(_: Request, _error: Exception) -> JSONResponse:
     """Answer with a general error: the details are only in the log."""
-    return answer(RequestRefused(500, "The server made a mistake.", "Its log says which."))
+    return answer(RequestRefused(500, "An internal error occurred.", "Its log says which."))
 
 
 def _methods(request: Request) -> Sequence[str]:
-    """Return the methods of all routes with this path; a router knows only those of the first."""
+    """Return the methods of all routes with this path; the router itself only reports those of the first."""
     return [
         method
         for method in ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")

@@ -17,9 +17,9 @@ from terp_cli.server.turns import ServedTurn
 
 
 class Outgoing:
-    """Sends messages, of which several may be under way. `watched` and `alive` are to go on beside that.
+    """Sends messages, several at a time if needed. Run `watched` and `alive` concurrently with it.
 
-    They take one timer for all messages, since one for each is dear where each is a token.
+    They use one timer for all messages: a timer for each would be expensive, as a message may be one token.
     """
 
     def __init__(self, send: Send, stall_s: float) -> None:
@@ -30,7 +30,7 @@ class Outgoing:
         self._last = self._now()
 
     async def send(self, message: Message) -> None:
-        """Return when the client, or what lies between, has room for more."""
+        """Send a message; return when the connection has room for more."""
         self._last = began = self._now()
         self._under_way.append(began)
         try:
@@ -39,10 +39,10 @@ class Outgoing:
             self._under_way.remove(began)
 
     async def watched(self) -> None:
-        """Go on until a message was not taken for as long as a client may take nothing.
+        """Run until the client has not accepted a message for `stall_s`.
 
         Raises:
-            OSError: that is so.
+            OSError: at that time.
         """
         while True:
             oldest = self._under_way[0] if self._under_way else None
@@ -60,10 +60,10 @@ class Outgoing:
 
 
 async def until_one_ends(*doings: Coroutine[None, None, None]) -> None:
-    """Return when the first of them has ended; the others are ended with it, and so are all when cancelled.
+    """Run coroutines until the first ends, then cancel the others; cancelling this cancels all.
 
     Raises:
-        Exception: what one of them has raised; of several, the one that was named first.
+        Exception: that of a coroutine; of several, that of the first argument.
     """
     tasks = [asyncio.ensure_future(doing) for doing in doings]
     try:
@@ -118,7 +118,7 @@ class EventStream(Response):
         self._turn = turn
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send until there is no more, or the client has left."""
+        """Send events until the stream ends, or the client has left."""
         outgoing = Outgoing(send, self._limits.stall_s)
 
         async def nothing() -> None:

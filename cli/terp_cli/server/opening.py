@@ -1,4 +1,4 @@
-"""From what a client wishes to a session, as the settings of the server say."""
+"""Sessions opened at a client's request, within the settings of the server."""
 
 import asyncio
 import math
@@ -38,7 +38,7 @@ _KEPT = ("max_budget_usd", "max_month_usd", "max_turn_usd", "session_quota_mb")
 class SessionRequest:
     """A client's request for a session: a profile by name, a model, a working directory, settings.
 
-    With `asked` its person decides about all code, also where the server was started to run it unasked.
+    With `asked`, all code needs approval, even if the server was started with `auto_run`.
     """
 
     profile: str = ""
@@ -51,13 +51,13 @@ class SessionRequest:
 def settings_for(
     wishes: SessionRequest, started: Settings, of_profile: Callable[[str], Settings]
 ) -> Settings:
-    """The settings of a session, of those that the server was `started` with.
+    """Return the settings of a session, based on those that the server was `started` with.
 
-    A profile decides about the model and the conversation, and about nothing else: it was written for
-    somebody at a terminal. What code may do and where it runs stays as the server was started.
+    Of a profile only the settings of the model and the conversation apply: it was written for a user at a
+    terminal. The settings of code and its sandbox stay as the server was started.
 
     Raises:
-        SettingsError: with every wish that cannot be granted.
+        SettingsError: with every requested setting that is not allowed.
     """
     problems = _problems(wishes)
     if problems:
@@ -77,7 +77,7 @@ def settings_for(
 
 
 def schema_of_settings() -> dict[str, Any]:
-    """The JSON Schema of the settings that a client may send, from the table of settings."""
+    """Return the JSON Schema of the settings that a client may send."""
     rows = table(Settings)
     return {
         "type": "object",
@@ -100,7 +100,7 @@ def _schema(row: Setting) -> dict[str, Any]:
 
 
 def checked_settings(sent: dict[str, Any]) -> dict[str, Any]:
-    """Settings as a client sent them.
+    """Return a client's settings, validated.
 
     Raises:
         ValueError: one is not for clients, or has a wrong value.
@@ -112,7 +112,7 @@ def checked_settings(sent: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read(name: str, value: Any) -> Any:
-    """The value; to JSON Schema 5.0 is a whole number."""
+    """Return the value; 5.0 becomes 5, as JSON Schema counts it as an integer."""
     is_whole = name in OF_CLIENTS and table(Settings)[name].kind == "whole"
     return int(value) if is_whole and isinstance(value, float) and value.is_integer() else value
 
@@ -148,7 +148,7 @@ def _with(settings: Settings, values: Mapping[str, Any], origin: str) -> Setting
 
 @dataclass(frozen=True)
 class OpenedSession:
-    """A session, and where it works."""
+    """An open session, and its working directory."""
 
     session: Session
     cwd: Path
@@ -167,7 +167,7 @@ class ProfileOffered:
 class SessionOffer:
     """The models and profiles for clients: `model` is the default.
 
-    `asks` is whether code waits for an approval, which no client can change.
+    `asks`: code waits for approval, which no client can change.
     """
 
     model: str
@@ -176,41 +176,41 @@ class SessionOffer:
 
 
 class Opener(Protocol):
-    """Makes sessions, new ones and of stored ones."""
+    """Opens new and stored sessions."""
 
     def offer(self) -> SessionOffer:
         """Return the models and profiles to choose from. Reads files."""
 
     async def new(self, wishes: SessionRequest, person: Person) -> OpenedSession:
-        """A new session.
+        """Open a new session.
 
         Raises:
-            Refused, TerpError: a wish cannot be granted.
+            Refused, TerpError: the request cannot be fulfilled.
         """
 
     async def stored(self, session: str, wishes: SessionRequest, person: Person) -> OpenedSession:
-        """The stored session with this id, to be gone on with.
+        """Resume the stored session with this id.
 
         Raises:
-            Refused, TerpError: there is none, it is open elsewhere, or a wish cannot be granted.
+            Refused, TerpError: there is none, it is open elsewhere, or the request cannot be fulfilled.
         """
 
 
 class SettingsOpener:
-    """Opens sessions as the settings say with which the server was `started`.
+    """Implements `Opener` with the settings that the server was `started` with.
 
-    `of_profile` are the settings with a profile of the person's. Code is asked about unless the server
-    was started with `auto_run`.
+    `of_profile` loads the settings with a profile. Code needs approval unless the server was started
+    with `auto_run`. Settings and `api_key` are read at each call: an interpreter changes them.
     """
 
     def __init__(
         self,
-        started: Settings,
+        started: Callable[[], Settings],
         of_profile: Callable[[str], Settings],
         workspaces: Workspaces,
         environ: Mapping[str, str],
         token: ServerToken,
-        api_key: str = "",
+        api_key: Callable[[], str] = str,
     ) -> None:
         self._started = started
         self._of_profile = of_profile
@@ -221,25 +221,26 @@ class SettingsOpener:
 
     def offer(self) -> SessionOffer:
         """The model of the server, and the profiles that can be read."""
-        return SessionOffer(self._started.model, tuple(self._profiles()), asks=not self._started.auto_run)
+        started = self._started()
+        return SessionOffer(started.model, tuple(self._profiles(started)), asks=not started.auto_run)
 
-    def _profiles(self) -> Iterator[ProfileOffered]:
+    def _profiles(self, started: Settings) -> Iterator[ProfileOffered]:
         for entry in Profiles(self._workspaces.places.profiles).listed():
             # One with a mistake cannot be chosen: `terp profiles` says what is wrong.
             with suppress(SettingsError):
-                model = settings_for(SessionRequest(entry.name), self._started, self._of_profile).model
+                model = settings_for(SessionRequest(entry.name), started, self._of_profile).model
                 yield ProfileOffered(entry.name, entry.description, model)
 
     async def new(self, wishes: SessionRequest, person: Person) -> OpenedSession:
-        """A new session, kept from its first turn on."""
-        settings = await asyncio.to_thread(settings_for, wishes, self._started, self._of_profile)
+        """Open a new session; it is stored from its first turn on."""
+        settings = await asyncio.to_thread(settings_for, wishes, self._started(), self._of_profile)
         folder = new_folder(self._workspaces.places.sessions)
         cwd = await asyncio.to_thread(self._workspaces.chosen, wishes.cwd, folder.name)
         place = await asyncio.to_thread(new_place, folder, str(cwd), self._secrets(settings))
         return await self._opened(settings, place, cwd, _deciding(person, settings, wishes))
 
     async def stored(self, session: str, wishes: SessionRequest, person: Person) -> OpenedSession:
-        """A stored session, with the model that it had unless another one is wished for."""
+        """Resume a stored session, with its former model unless another one is requested."""
         folder = self._workspaces.places.sessions / session
         header = await asyncio.to_thread(read_header, folder)
         if header is None:
@@ -247,7 +248,7 @@ class SettingsOpener:
         cwd = await asyncio.to_thread(self._workspaces.again, header.cwd, session)
         if not (wishes.model or wishes.profile):
             wishes = replace(wishes, model=header.model)
-        settings = await asyncio.to_thread(settings_for, wishes, self._started, self._of_profile)
+        settings = await asyncio.to_thread(settings_for, wishes, self._started(), self._of_profile)
         place = await asyncio.to_thread(stored_place, folder, self._secrets(settings))
         return await self._opened(settings, place, cwd, _deciding(person, settings, wishes))
 
@@ -261,7 +262,7 @@ class SettingsOpener:
                 # Nobody was asked about the files of a project in it.
                 project=bare_project(cwd),
                 environ=self._environ,
-                api_key=self._api_key,
+                api_key=self._api_key(),
             )
         except BaseException:
             if place.keeper is not None:
@@ -277,7 +278,7 @@ class SettingsOpener:
         # The session takes them from its place.
         # A new token stands in no variable, and is to be found in no text either.
         environ = {**self._environ, TOKEN_VARIABLE: self._token.reveal()}
-        return Secrets(environ, settings, self._api_key)
+        return Secrets(environ, settings, self._api_key())
 
 
 def _deciding(person: Person, settings: Settings, wishes: SessionRequest) -> Person:

@@ -74,8 +74,8 @@ class Waiting:
 class RemotePerson:
     """Waits for a client's answer; once no client is there, code is declined and nothing is allowed.
 
-    `waiting` is what is asked now beyond approvals, for `GET /v1/sessions/{id}`. `changed` is called whenever
-    something is asked that nobody else, such as a rule, has answered.
+    `waiting` are the open questions other than approvals, for `GET /v1/sessions/{id}`. `changed` is called
+    at each question that a client must answer.
     """
 
     def __init__(self, subscribers: Subscribers) -> None:
@@ -134,7 +134,7 @@ class RemotePerson:
 
 
 def _nobody_looks() -> None:
-    """Until the session is served."""
+    """Do nothing, until the session is served."""
 
 
 BY = "client"
@@ -149,7 +149,7 @@ class Open:
 
 
 class OpenQuestions:
-    """Reads in a session's log what waits for an answer."""
+    """Reader of the open questions in a session's log."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -165,7 +165,8 @@ class OpenQuestions:
                 case CodeProposed() as proposed:
                     self._proposed[proposed.call_id] = proposed
                 case Asked() as asked:
-                    self._open[asked.question_id] = Open(asked, self._about(asked))
+                    about = self._proposed.get(asked.what) if asked.kind == "approval" else None
+                    self._open[asked.question_id] = Open(asked, about)
                 case Answered(question_id=question_id):
                     self._open.pop(question_id, None)
                 case TurnFinished():
@@ -178,34 +179,34 @@ class OpenQuestions:
         """Answer the question about the code of a call that has this digest.
 
         Raises:
-            Refused: no such code waits: it was answered, edited since, or never asked about here.
+            Refused: no such code waits: it was answered, edited since, or never proposed here.
         """
-        found = next((one for one in self._approvals() if one[1].call_id == call_id), None)
-        if found is None:
+        found = next((one for one in self.all() if one.proposed and one.proposed.call_id == call_id), None)
+        if found is None or found.proposed is None:
             raise RequestRefused(
                 404, f"No code of a call {call_id[:40]!r} waits for an answer.", code="not_waiting"
             )
-        asked, proposed = found
+        proposed = found.proposed
         if proposed.digest != digest:
             raise RequestRefused(
                 409,
-                f"The code of {call_id} that waits is another one than what the digest names.",
+                f"The code of {call_id} that waits has another digest.",
                 "Read its last code_proposed, and answer that.",
                 code="other_code",
             )
         if isinstance(decision, Run) and not decision.code:
             decision = Run(proposed.code, by=BY)
-        self._answer(asked, decision)
+        self._answer(found.asked, decision)
 
     def answer(self, question_id: str, answer: str | bool) -> None:
         """Answer any other question: a line for input, yes or no, or the letter of a choice.
 
         Raises:
-            Refused: it is not open, or wants another kind of answer.
+            Refused: it is not open, or needs another kind of answer.
         """
         asked = next((one.asked for one in self.all() if one.asked.question_id == question_id), None)
         if asked is None:
-            raise RequestRefused(404, "No such question waits for an answer.", code="not_waiting")
+            raise RequestRefused(404, "This question is not open.", code="not_waiting")
         if asked.kind == "approval":
             raise RequestRefused(
                 409,
@@ -214,18 +215,10 @@ class OpenQuestions:
             )
         self._answer(asked, answer)
 
-    def _approvals(self) -> Iterator[tuple[Asked, CodeProposed]]:
-        for one in self.all():
-            if one.asked.kind == "approval" and one.proposed is not None:
-                yield one.asked, one.proposed
-
     def _answer(self, asked: Asked, answer: Run | Decline | str | bool) -> None:
         try:
             taken = self._session.answer(asked.question_id, answer, BY)
         except TypeError as error:
             raise RequestRefused(422, f"The answer is of the wrong kind: {error}.") from error
         if not taken:
-            raise RequestRefused(409, "Somebody else has answered already.", code="answered")
-
-    def _about(self, asked: Asked) -> CodeProposed | None:
-        return self._proposed.get(asked.what) if asked.kind == "approval" else None
+            raise RequestRefused(409, "Another client has answered already.", code="answered")

@@ -2,7 +2,6 @@
 
 import asyncio
 import errno
-import gc
 import json
 import logging
 import socket
@@ -25,12 +24,11 @@ from terp.kernels.sandbox.tier import is_confined
 from terp.models.adapters.discovery import keyed_models
 from terp.secrets.known_secrets import Secrets
 from terp.settings import Settings
-from terp_cli.fronts.invocation import Invocation
+from terp_cli.fronts.invocation import Invocation, keep_imports
 from terp_cli.server import failures
 from terp_cli.server.access import (
     TOKEN_VARIABLE,
     Access,
-    HostNames,
     OwnNames,
     ServerToken,
     is_loopback,
@@ -116,14 +114,14 @@ def _status(message: Message) -> int:
 
 
 class JsonLines(logging.Handler):
-    """Log records as lines: of the HTTP server, and of what fails in ours."""
+    """Handler that writes log records as lines: those of the HTTP server, and failures of terp's code."""
 
     def __init__(self, line: Line) -> None:
         super().__init__()
         self._line = line
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write one."""
+        """Write one record."""
         trace = "".join(traceback.format_exception(*record.exc_info)) if record.exc_info else ""
         fields = {"level": record.levelname.lower(), "message": record.getMessage()}
         if trace:
@@ -132,7 +130,7 @@ class JsonLines(logging.Handler):
 
 
 def lines_to(write: Callable[[str], object], redactor: "Redactor", *, quiet: bool) -> Line:
-    """Return a writer of lines with their time, without secrets; with `quiet` only those of failures."""
+    """Return a writer of redacted lines with their time; with `quiet`, only of failures."""
 
     def line(fields: dict[str, Any]) -> None:
         if quiet and fields.get("status", 500) < 500:
@@ -144,7 +142,7 @@ def lines_to(write: Callable[[str], object], redactor: "Redactor", *, quiet: boo
 
 
 def serve(call: Invocation) -> int:
-    """Serve until a signal ends it; the exit code."""
+    """Serve until a signal; return the exit code."""
     settings = call.settings()
     token, is_new = token_of(call.environ)
     confined = sandbox_line(settings, call.cwd, call.environ)
@@ -155,7 +153,7 @@ def serve(call: Invocation) -> int:
         file = stack.enter_context(written(token, folder, port)) if is_new else None
         names = OwnNames(host, port)
         _announce(call, settings, names, token, file, confined)
-        _keep_imports()
+        keep_imports()
         return asyncio.run(_served(call, settings, token, names, taken))
 
 
@@ -166,17 +164,19 @@ async def _served(
     allow_descriptors(limits.connections + _OF_A_SESSION * limits.sessions)
     workspaces = Workspaces(call.cwd, call.places)
     opener = SettingsOpener(
-        settings,
+        lambda: settings,
         # Nothing of a project counts: nobody was asked about it.
         lambda profile: call.loaded(call.line.given, profile, None).settings,
         workspaces,
         call.environ,
         token,
-        call.options.api_key,
+        lambda: call.options.api_key,
     )
     sessions = Sessions(opener, workspaces, limits)
-    redactor = _redactor(call, settings, token)
-    line = lines_to(_writer(call), redactor, quiet=call.options.quiet)
+    environ = {**call.environ, TOKEN_VARIABLE: token.reveal()}
+    redactor = Secrets(environ, settings, call.options.api_key).redactor()
+    # stderr is written line by line.
+    line = lines_to(call.notes.write, redactor, quiet=call.options.quiet)
     compat = compat_of(call, settings, sessions, token, names.host)
     app = application(sessions, token, names, limits, log=line, compat=compat)
     embedder = Embedder(settings, call.environ, call.options.api_key)
@@ -199,7 +199,7 @@ async def _served(
 
 
 class HttpServer(uvicorn.Server):
-    """uvicorn with the limits of this server, whose signals are terp's own."""
+    """uvicorn with the limits of this server; terp handles its signals."""
 
     def __init__(self, app: FastAPI, limits: ServerLimits) -> None:
         config = uvicorn.Config(
@@ -231,10 +231,10 @@ class HttpServer(uvicorn.Server):
 
 @contextmanager
 def listening(host: str, port: int, *, remote: bool) -> Iterator[socket.socket]:
-    """The socket of a server.
+    """Return the listening socket of a server.
 
     Raises:
-        SettingsError: it is not to be had, or other machines could reach it and nobody asked for that.
+        SettingsError: the port is taken, or other machines could reach it and no setting allows that.
     """
     if not (is_loopback(host) or remote):
         raise SettingsError(
@@ -266,7 +266,7 @@ def _announce(
     file: Path | None,
     confined: str,
 ) -> None:
-    """Say, in a line each, where the server is, its token and model, what confines code, and what is open."""
+    """Write lines on the server's address, its token, its model, the sandbox, and its open interfaces."""
     host = f"[{names.host}]" if ":" in names.host else names.host
     call.say(f"serving http://{host}:{names.port}")
     call.say(f"token: {f'in {file}' if file else f'that of {TOKEN_VARIABLE}'}")
@@ -279,17 +279,20 @@ def _announce(
 
 
 def _model_line(settings: Settings, environ: Mapping[str, str]) -> str:
-    """The model of sessions for which none is named."""
+    """Return the line on the default model of sessions."""
     if settings.replay:
         return f"the recording {settings.replay}"
     if settings.model:
         return settings.model
     if settings.api_base:
         return f"none is named; the one of {settings.api_base}, if it offers one only"
-    found = None if settings.discover == "local" else next(keyed_models(environ), None)
+    if settings.discover == "local":
+        return "one that a server of this machine offers (discover: local)"
+    found = next(keyed_models(environ), None)
     if found is not None:
         return f"{found.model} ({found.why})"
-    return "none is configured; name one with --model, or start a local server before the first session"
+    # Without the setting a local server needs consent, and nobody is there when a client opens a session.
+    return "none is configured; name one with --model, or add --discover local for one of this machine"
 
 
 @contextmanager
@@ -305,34 +308,15 @@ def _logging(lines: logging.Handler) -> Iterator[None]:
         log.removeHandler(lines)
 
 
-def _redactor(call: Invocation, settings: Settings, token: ServerToken) -> "Redactor":
-    environ = {**call.environ, TOKEN_VARIABLE: token.reveal()}
-    return Secrets(environ, settings, call.options.api_key).redactor()
-
-
-def _writer(call: Invocation) -> Callable[[str], None]:
-    def write(text: str) -> None:
-        call.notes.write(text)
-        call.notes.flush()
-
-    return write
-
-
-def _keep_imports() -> None:
-    """Take all that is imported by now out of garbage collection, which `main` put off until here."""
-    gc.freeze()
-    gc.enable()
-
-
 async def _nothing() -> None:
-    """Sessions end their own kernels."""
+    """Do nothing: sessions end their own kernels."""
 
 
 def sandbox_line(settings: Settings, cwd: Path, environ: Mapping[str, str]) -> str:
-    """The tier of the kernels of sessions, and what that means. It is tried out here, before anybody calls.
+    """Return a line on the sandbox tier of sessions' kernels, after testing it.
 
     Raises:
-        NoSandbox: a sandbox is required, and there is none where code runs.
+        NoSandbox: a sandbox is required, and none works here.
     """
     unasked = "; code runs without asking (auto_run)" if settings.auto_run else ""
     confinement = confinement_of(settings, cwd, environ)
@@ -356,16 +340,16 @@ def _elsewhere(settings: Settings) -> str:
 def application(
     sessions: Sessions,
     token: ServerToken,
-    names: HostNames,
+    names: OwnNames,
     limits: ServerLimits,
     *,
     log: Line | None = None,
     compat: "Compat | None" = None,
 ) -> FastAPI:
-    """The native interface over `sessions`.
+    """Return the application that serves `sessions` over the native interface.
 
-    Routers can be added with `include_router`: the layers around the routes hold for theirs as well.
-    With `compat` clients of another protocol are served as well, at their own paths.
+    Routers can be added with `include_router`: the middleware also applies to their routes.
+    With `compat`, clients of Open Interpreter's protocol are also served, at other paths.
     """
     app = FastAPI(
         title="terp",
@@ -374,7 +358,7 @@ def application(
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        responses={500: {"model": failures.ErrorBody, "description": "A mistake of the server."}},
+        responses={500: {"model": failures.ErrorBody, "description": "An internal error."}},
     )
     failures.install(app)
     if compat is not None:

@@ -35,7 +35,7 @@ _PATIENCE_S = 3.0
 
 
 class Served:
-    """A session with its turns, questions and files. `cwd` is its working directory."""
+    """An open session with its turns, questions and files. `cwd` is its working directory."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Served:
         """Count a client as a subscriber during the block.
 
         Raises:
-            Refused: as many as may follow do.
+            Refused: the limit of subscribers is reached.
         """
         if self.subscribers.following >= self._limits.watchers:
             raise RequestRefused(429, f"{self._limits.watchers} clients follow this session already.")
@@ -95,7 +95,7 @@ class Served:
         """Queue a turn.
 
         Raises:
-            Refused: too many wait.
+            Refused: too many turns wait.
         """
         self._wake()
         return self.turns.ask(asking)
@@ -160,7 +160,7 @@ class Served:
 
 
 class Sessions:
-    """Opens, finds and closes sessions. One that is stored must be resumed before anything is asked of it."""
+    """The sessions of a server. A stored session must be resumed before it can be used."""
 
     def __init__(self, opener: Opener, workspaces: Workspaces, limits: ServerLimits) -> None:
         self.limits = limits
@@ -179,10 +179,10 @@ class Sessions:
         return list(self._open.values())
 
     def get(self, session: str) -> Served:
-        """The open session with this id; its clients are heard of.
+        """Return the open session with this id, and note the call of its client.
 
         Raises:
-            Refused: there is none, or it is stored and not open.
+            Refused: there is no such session, or it is stored and not open.
         """
         served = self._open.get(session)
         if served is not None:
@@ -198,20 +198,20 @@ class Sessions:
         raise _unknown(session)
 
     async def new(self, wishes: SessionRequest, person_of: PersonOf = RemotePerson) -> Served:
-        """A new session.
+        """Open a new session.
 
         Raises:
-            Refused, TerpError: there is no room, or a wish cannot be granted.
+            Refused, TerpError: the limit is reached, or the request cannot be fulfilled.
         """
         return await self._make(lambda person: self._opener.new(wishes, person), person_of)
 
     async def resume(
         self, session: str, wishes: SessionRequest, person_of: PersonOf = RemotePerson
     ) -> Served:
-        """The session with this id, opened unless it is.
+        """Return the session with this id; open it if it is not open.
 
         Raises:
-            Refused, TerpError: there is none, there is no room, or another process has it open.
+            Refused, TerpError: it does not exist, the limit is reached, or another process has it open.
         """
         if session in self._open:
             return self.get(session)
@@ -227,7 +227,7 @@ class Sessions:
         return await asyncio.shield(self._coming[session])
 
     async def listed(self) -> list[tuple[SessionEntry, Served | None]]:
-        """Every session for clients to see, the one that was used last first; with it, if it is open."""
+        """Return all sessions visible to clients, newest first; each with its open session or None."""
         stored = await asyncio.to_thread(self._catalogue.listed)
         return [(entry, self._open.get(entry.id)) for entry in stored if self.workspaces.has(entry.cwd)]
 
@@ -236,7 +236,7 @@ class Sessions:
         return await asyncio.to_thread(self._opener.offer)
 
     async def fork(self, session: str) -> str:
-        """Keep the conversation as it is now as another session, with its own copy of the files; its id.
+        """Copy the present conversation and its files to a new session; return its id.
 
         Raises:
             Refused, SessionError: a turn is running, or there is nothing to copy yet.
@@ -265,16 +265,16 @@ class Sessions:
         await asyncio.to_thread(self.workspaces.remove, session)
 
     async def close(self, session: str) -> None:
-        """Close a session; what was said stays stored.
+        """Close a session; the conversation stays stored.
 
         Raises:
-            Refused: it is not open.
+            Refused: the session is not open.
         """
         self.get(session)
         await self._open.pop(session).aclose()
 
     async def aclose(self) -> None:
-        """Save and close all, in bounded time: a kernel that does not end by then ends with this process."""
+        """Save and close all sessions, in limited time: a kernel that takes longer ends with this process."""
         self._closing = True
         closing = [asyncio.ensure_future(served.aclose()) for served in self._open.values()]
         self._open.clear()
@@ -308,10 +308,10 @@ class Sessions:
         return served
 
     async def _make_room(self) -> None:
-        """Close the session that was idle for longest, if as many as may be are open.
+        """Close the session that was idle for longest, if the limit of open sessions is reached.
 
         Raises:
-            Refused: none is idle, or memory is short.
+            Refused: no session is idle, or memory is short.
         """
         if self._closing:
             raise _ending()
@@ -334,7 +334,7 @@ class Sessions:
 
 
 def memory_of_this_process() -> int:
-    """The bytes of memory that this process takes; 0 where that cannot be known."""
+    """Return the memory of this process in bytes; 0 if unknown."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE
     except (OSError, ValueError, IndexError):
@@ -346,4 +346,4 @@ def _unknown(session: str) -> RequestRefused:
 
 
 def _ending() -> RequestRefused:
-    return RequestRefused(429, "The server is ending.", code="ending")
+    return RequestRefused(429, "The server is shutting down.", code="ending")

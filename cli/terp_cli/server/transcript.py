@@ -41,9 +41,9 @@ class Batch:
 
 
 class Transcript:
-    """The log of a session without the secrets that `redactor` knows.
+    """The log of a session, redacted.
 
-    Whoever reads holds a number, and nothing waits for them.
+    A reader holds a record number; the log never waits for a reader.
     """
 
     def __init__(self, log: EventLog, redactor: Callable[[], "Redactor"]) -> None:
@@ -95,7 +95,7 @@ def _encoded(record: Record, redactor: "Redactor") -> WireEvent:
 
 
 def _file_rows(event: CodeFinished) -> Sequence[Mapping[str, Any]]:
-    """The rows in which changed files are shown, grouped as at a terminal; one of many has no `path`."""
+    """Return the rows for changed files, grouped as at a terminal; a row for several files has no `path`."""
     return [
         {
             "action": group[0].action,
@@ -108,13 +108,22 @@ def _file_rows(event: CodeFinished) -> Sequence[Mapping[str, Any]]:
 
 
 def encoded(fields: Any) -> bytes:
-    """JSON for any program, whatever a kernel has put in."""
+    """Return valid JSON, whatever values a kernel sent."""
     try:
         return _ENCODER.encode(fields).encode()
     except (ValueError, TypeError):
         # Half of a surrogate pair, a number that is none, or what JSON does not know.
         plain = _plain(fields)
         return json.dumps(plain, separators=(",", ":"), allow_nan=False, default=str).encode()
+
+
+def decoded(text: str) -> dict[str, Any] | None:
+    """Return the object that a client has sent as JSON; None if it is none."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _plain(value: Any) -> Any:

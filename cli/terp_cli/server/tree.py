@@ -26,10 +26,10 @@ _IMPOSSIBLE = re.compile(r"[\x00\ud800-\udfff]")
 
 
 def parts_of(path: str, *, there: bool = False) -> Sequence[str]:
-    """The names that a path is made of; of one that is `there` each may be what this system takes.
+    """Split a path into names; if it is `there` (exists), any name that this system allows is valid.
 
     Raises:
-        Refused: one of them leads elsewhere, is hidden, or is no name on some system.
+        Refused: a name leads out of the directory, is hidden, or is invalid on some system.
     """
     names = path.split("/")
     if len(names) > _DEPTH:
@@ -48,9 +48,9 @@ def _problem(name: str, *, there: bool) -> str:
     if len(name.encode("utf-8", "surrogatepass")) > _LONGEST:
         return f"is longer than {_LONGEST} bytes"
     if (_IMPOSSIBLE if there else _FORBIDDEN).search(name):
-        return "has a character that names cannot have everywhere"
+        return "has a character that some systems do not allow in names"
     if not there and (name.endswith((" ", ".")) or _DEVICES.match(name)):
-        return "is none on some systems"
+        return "is no valid name on some systems"
     return ""
 
 
@@ -72,14 +72,14 @@ class FileEntry:
 
 
 class Tree:
-    """Plain files that are not hidden. The directories `without` are none of its own, wherever they lie."""
+    """The regular files below a directory, without hidden ones and those below the directories `without`."""
 
     def __init__(self, top: Path, without: Sequence[Path] = ()) -> None:
         self._top = top
         self._without = without
 
     def listed(self) -> tuple[list[FileEntry], bool]:
-        """The files in order, and whether there are more than are listed."""
+        """Return the files in order, and True if the list was cut."""
         found: list[FileEntry] = []
         for entry, descriptor in self.walked():
             os.close(descriptor)
@@ -89,7 +89,7 @@ class Tree:
         return found, False
 
     def walked(self) -> Iterator[tuple[FileEntry, int]]:
-        """Every file, open for reading; whoever takes it closes it."""
+        """Yield every file, open for reading; the caller closes it."""
         try:
             top = self._opened_top()
         except RequestRefused:
@@ -97,19 +97,19 @@ class Tree:
         yield from self._walked(top, "", self._forbidden())
 
     def read(self, path: str) -> int:
-        """A file, open for reading.
+        """Return a file, open for reading.
 
         Raises:
-            Refused: there is none of this name.
+            Refused: there is no such file.
         """
         with self._folder_of(path, make=False) as (folder, name):
             return _open_file(folder, name, path)
 
     async def write(self, path: str, pieces: AsyncIterator[bytes]) -> int:
-        """Have `pieces` be the file at `path`, whole or not at all; its size.
+        """Write `pieces` to the file at `path`, atomically; return its size.
 
         Raises:
-            Refused: it cannot be written there.
+            Refused: the file cannot be written.
         """
         target = await anyio.to_thread.run_sync(_Target, self, path)
         try:
@@ -168,7 +168,7 @@ class Tree:
     def _walked(
         self, folder: int, before: str, forbidden: Collection[tuple[int, int]]
     ) -> Iterator[tuple[FileEntry, int]]:
-        """Every file below an open folder, which is closed in the end."""
+        """Yield every file below an open folder; close the folder at the end."""
         try:
             for name in sorted(os.listdir(folder)):
                 path = before + name
@@ -195,7 +195,7 @@ class Tree:
 
 
 class _Target:
-    """A file that is written beside its place, and takes it when it is whole."""
+    """A file that is written under another name, and renamed when it is complete."""
 
     def __init__(self, tree: Tree, path: str) -> None:
         self._path = path
@@ -265,7 +265,7 @@ def _identity(descriptor: int) -> tuple[int, int]:
 def _refuse(error: OSError, path: str) -> NoReturn:
     """Raise the refusal for a file error, without revealing other files."""
     if error.errno in _FULL:
-        raise RequestRefused(413, "The disk takes no more.", code="disk_full") from error
+        raise RequestRefused(413, "The disk is full.", code="disk_full") from error
     if error.errno in (errno.EISDIR, errno.EEXIST, errno.ENOTEMPTY):
         raise RequestRefused(409, f"{path!r} is a directory.") from error
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):

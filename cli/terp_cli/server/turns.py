@@ -17,8 +17,8 @@ Asking = Callable[[Session], AsyncGenerator[Event, None]]
 class ServedTurn:
     """A requested turn.
 
-    `ahead` is how many turns came before it. `began` is set with the number of the record behind which its
-    events come, `ended` with that of its last one; both with -1 when it never begins.
+    `ahead` is the number of turns before it. `began` is set to the number of the record after which its
+    events come, `ended` to that of its last one; both to -1 if it never begins.
     """
 
     asking: Asking
@@ -27,12 +27,12 @@ class ServedTurn:
     ended: "asyncio.Future[int]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
     async def beginning(self) -> int:
-        """`began`, when it is set."""
+        """Wait until `began` is set; return it."""
         # Who waits may leave: a future that is awaited bare would be cancelled with them.
         return await asyncio.shield(self.began)
 
     async def ending(self) -> int:
-        """`ended`, when it is set."""
+        """Wait until `ended` is set; return it."""
         return await asyncio.shield(self.ended)
 
     def drop(self) -> None:
@@ -45,7 +45,7 @@ class ServedTurn:
 class Turns:
     """Runs turns one after the other, with or without subscribers. Calls `changed` at each begin and end.
 
-    `count` is how many have begun, `current` the one that is played.
+    `count` is the number of turns that have begun, `current` the running one.
     """
 
     def __init__(self, session: Session, most_waiting: int, changed: Callable[[], None]) -> None:
@@ -71,7 +71,7 @@ class Turns:
         """Queue a turn.
 
         Raises:
-            Refused: as many as may wait do.
+            Refused: the limit of waiting turns is reached.
         """
         if len(self._waiting) >= self._most_waiting:
             raise RequestRefused(429, f"{self._most_waiting} turns of this session wait already.")

@@ -79,6 +79,8 @@ class Bottom(Renderer):
         rows = [self._row(screen, row, columns) for row in range(height)]
         self._painter.place(rows, (min(cursor.y, max(0, height - 1)), min(cursor.x, columns - 1)))
         self._painter.resume()
+        if app.loop is not None and (wait := self._painter.waits_s):
+            app.loop.call_later(wait, app.invalidate)
 
     def erase(self, leave_alternate_screen: bool = True) -> None:
         """Leave the terminal to another program, until the next `render`."""

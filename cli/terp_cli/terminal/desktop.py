@@ -38,7 +38,7 @@ async def copied(text: str, environ: Mapping[str, str], write: Callable[[str], N
     sequence = osc52(text, tmux="TMUX" in environ)
     write(sequence)
     if len(sequence) > _LONGEST_SEQUENCE:
-        return "(sent to the terminal, which may take less of so long a text)"
+        return "(sent to the terminal, which may cut such a long text)"
     return "(sent to the terminal: if it is not there, allow OSC 52 in its settings)"
 
 

@@ -1,18 +1,35 @@
 """The only writer to a terminal: appends final rows, and repaints the live rows below them.
 
     painter = Painter(sys.stdout, size)
-    painter.update(finished, tail)      # the renderer's final rows, and those that may still change
-    painter.place(bottom, (1, 4))       # the input line below, and the cursor in it
+    painter.update(finished, tail, passing)     # the renderer's final rows, and those that may still change
+    painter.place(bottom, (1, 4))               # the input line below, and the cursor in it
 
-Appended rows never change. The live rows are the tail, the lines written while it grows (`aside`), and the
-bottom; they are compared with the screen and only differences are written, so a tail that becomes final
-unchanged costs nothing, and the bottom moves down by inserted lines above it.
+Appended rows never change. The live rows are the tail, the passing rows below it, the lines written while it
+grows (`aside`), and the bottom; they are compared with the screen and only differences are written, so a
+tail that becomes final unchanged costs nothing, and the bottom moves down by inserted lines above it.
+
+A terminal that changes its width breaks or joins rows, and moves some into or out of its scrollback, where
+nothing can be erased. Therefore all rows of the tail but the last become final when the size changes, where
+and as they are; only what is below them is erased and painted again. That waits until the size stays: a
+terminal multiplexer reports a change up to 0.25 s after it has broken the rows.
 """
 
+import time
 from collections.abc import Callable, Sequence
 from typing import TextIO
 
-from terp_cli.terminal.rows import Graphic, Row, cells, certain, common, difference, encode, folded
+from terp_cli.terminal.rows import (
+    Graphic,
+    Row,
+    after_text,
+    cells,
+    certain,
+    common,
+    difference,
+    encode,
+    folded,
+    plain,
+)
 from terp_cli.terminal.terminal_facts import PendingFacts, TerminalFacts
 
 Place = tuple[int, int]
@@ -66,6 +83,7 @@ Size = Callable[[], tuple[int, int]]
 """The present columns and rows of the terminal."""
 
 _ANYWHERE = -1
+_STEADY_S = 0.3
 # Stands for a picture in a comparison of rows: no row is equal to it.
 _PICTURE: Row = (("", "picture"),)
 # Erases from the first column on. `ED` in the top left corner would move the erased rows into the
@@ -75,19 +93,18 @@ _SYNCHRONISED = "\x1b[?2026h", "\x1b[?2026l"
 
 
 class Painter:
-    """Painter of a terminal that moves its cursor; with `live=False` it only appends.
+    """Painter of a terminal that moves its cursor; with `live=False` it only appends."""
 
-    `scrolls_broken`: a window that becomes narrower breaks long rows and moves the first ones into the
-    scrollback, as tmux does.
-    """
-
-    def __init__(self, out: TextIO, size: Size, *, live: bool = True, scrolls_broken: bool = False) -> None:
+    def __init__(
+        self, out: TextIO, size: Size, *, live: bool = True, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.live = live
-        self._scrolls_broken = scrolls_broken
+        self._clock = clock
         self.pending = PendingFacts()
         self.out = out
         self._size = size
         self._tail: Sequence[Row] = ()
+        self._passing: Sequence[Row] = ()
         self._aside: list[Row] = []
         self._grows = self._parted = False
         self._bottom: Sequence[Row] = ()
@@ -96,10 +113,14 @@ class Painter:
         self._at: Place = (0, 0)
         self._ends_blank = False
         self._shown_tail = 0
-        self._shown_width = 0
-        # Text of the tail that a narrower window has pushed into the scrollback, without blanks.
-        self._lost = ""
-        self._held: list[Row | Graphic] | None = None
+        self._known_size = (0, 0)
+        # The rows on the screen are those of another size, which may change again until then.
+        self._resized = False
+        self._steady_at = 0.0
+        # Text of the unfinished block that became final when the size changed, without blanks.
+        self._settled = ""
+        self._held: list[Row | Graphic] = []
+        self._paused = False
 
     @property
     def facts(self) -> TerminalFacts:
@@ -118,26 +139,47 @@ class Painter:
 
     @property
     def tail_rows(self) -> int:
-        """Rows for the tail: at most 12, so that four earlier rows stay in sight."""
-        if not self.live:
-            return 0
-        return max(1, min(self.rows - max(4, len(self._bottom) + 2), 12))
+        """Rows of an unfinished block that are needed: what has room below four earlier rows.
+
+        Each character that became final when the size changed may begin with a row of its own.
+        """
+        return self._room + len(self._settled) if self.live else 0
+
+    @property
+    def _room(self) -> int:
+        return max(1, self.rows - max(4, len(self._bottom) + 2))
+
+    @property
+    def waits_s(self) -> float:
+        """Seconds for which nothing is painted because the size has just changed; then paint again.
+
+        It is 0 if nobody would: there is no prompt, and no block that grows.
+        """
+        waits = self._resized and (self._grows or bool(self._bottom))
+        return max(0.0, self._steady_at - self._clock()) if waits else 0.0
 
     def update(
         self,
         finished: Sequence[Row | Graphic],
         tail: Sequence[Row] | None = None,
+        passing: Sequence[Row] = (),
         *,
         grows: bool = False,
     ) -> None:
-        """Append `finished`, and show `tail` below (None: the one there is); one write, or none.
+        """Append `finished`, and show `tail` and `passing` below (`tail` None: those there are).
 
-        `grows`: the block of the tail is not complete. When it is, the rows of `aside` are appended.
+        The rows of the tail become final with little change, those of `passing` do not. `grows`: the block
+        of the tail is not complete. When it is, the rows of `aside` are appended. It is one write, or none.
         """
-        if self._lost:
-            finished, tail = self._without_lost(finished, tail)
+        self._settle()
         if tail is not None:
-            self._tail = tail[-self.tail_rows :] if self.live else ()
+            if self._settled:
+                begun, rest, self._settled = after_text(finished, self._settled)
+                finished = [*rest, *finished[begun:]]
+                begun, rest, _ = after_text(tail, self._settled)
+                tail = [*rest, *tail[begun:]]
+            self._settled = self._settled if grows else ""
+            self._tail, self._passing = (tail, passing) if self.live else ((), ())
             self._grows = grows
         if self._grows or not self._aside:
             self._paint(finished)
@@ -165,16 +207,17 @@ class Painter:
 
     def pause(self) -> None:
         """Erase the live rows and write nothing until `resume`."""
-        if self._held is not None:
+        if self._paused:
             return
+        self._settle()
         self._write(self._erased())
-        self._held = []
+        self._paused = True
 
     def resume(self) -> None:
         """Write again; begin with the rows that came meanwhile."""
-        held, self._held = self._held, None
-        if held is not None:
-            self._paint(held)
+        if self._paused:
+            self._paused = False
+            self._paint(())
 
     def clear(self) -> None:
         """Clear the screen; the scrollback stays."""
@@ -187,63 +230,40 @@ class Painter:
         self._write(sequence)
 
     def _paint(self, finished: Sequence[Row | Graphic]) -> None:
-        if self._held is not None:
-            self._held += finished
+        self._held += finished
+        self._settle()
+        if self._paused or self.waits_s:
             return
+        finished, self._held = self._held, []
         if finished and self._parted:
             # There is a blank row already.
             finished, self._parted = finished[self._blank_after(finished[:1]) :], False
         self._ends_blank = self._blank_after(finished)
-        bottom = self._bottom[self._spared() :]
         # The window may have become narrower since, and moving up counts each row as one of the screen.
-        tail = [part for row in self._tail for part in folded(row, self.width)]
-        tail += [(), *self._aside] if self._aside else []
-        bottom = [folded(row, self.width)[0] for row in bottom]
-        # The bottom may have grown since the tail came; rows off the screen cannot be repainted.
-        live = [*tail[max(0, len(tail) + len(bottom) - self.rows) :], *bottom]
-        painted = self._erased() if self._shown and self.width != self._shown_width else ""
+        self._tail = self._fitted(self._tail)
+        bottom = [folded(row, self.width)[0] for row in self._bottom[self._spared() :]]
+        aside = [(), *self._aside] if self._aside else []
+        below = [*self._fitted([*self._passing, *aside]), *bottom]
+        # Rows off the screen cannot be repainted.
+        room = max(1, min(self._room - len(self._passing), self.rows - len(below)))
+        live = [*self._tail[-room:], *below][-self.rows :]
+        painted = self._erased() if self._resized else ""
         pen = Pen(self._at, fresh=not self._shown)
         rows = [*finished, *live]
         self._change(pen, rows, len(finished))
         self._leave(pen, len(finished), len(live), len(bottom))
         painted += pen.written()
         self._at = pen.row - len(finished), pen.column
-        self._shown, self._shown_width = live, self.width
-        self._shown_tail = len(live) - len(bottom) - (len(self._aside) + 1 if self._aside else 0)
+        self._shown, self._resized = live, False
+        # The tail that fills its room may have had rows above.
+        self._shown_tail = len(self._tail) if len(self._tail) < room else 0
         if painted and live and self.facts.synchronised:
             painted = painted.join(_SYNCHRONISED)
         self._write(painted)
 
-    def _pushed_off(self) -> str:
-        """Return the text of tail rows that left the screen as it became narrower, without blanks.
-
-        The terminal has broken the rows that became too long, and the live rows end at the last row of the
-        screen. Rows in the scrollback cannot be erased, so they must not be written again.
-        """
-        parts = [max(1, -(-cells(row) // self.width)) for row in self._shown]
-        left, lost = sum(parts) - self.rows, ""
-        for row, count in zip(self._shown[: self._shown_tail], parts, strict=False):
-            if left <= 0:
-                break
-            lost += "".join(_plain(part) for part in folded(row, self.width)[: min(left, count)])
-            left -= count
-        return lost
-
-    def _without_lost(
-        self, finished: Sequence[Row | Graphic], tail: Sequence[Row] | None
-    ) -> tuple[Sequence[Row | Graphic], Sequence[Row] | None]:
-        """Return the rows without those at their beginning whose text is in the scrollback."""
-        for at, row in enumerate(finished):
-            text = _plain(row) if isinstance(row, tuple) else None
-            if text is None or not self._lost.startswith(text):
-                self._lost = ""
-            if not self._lost:
-                return finished[at:], tail
-            self._lost = self._lost.removeprefix(text or "")
-        lost, at = self._lost, 0
-        while tail and at < len(tail) and lost and lost.startswith(_plain(tail[at])):
-            lost, at = lost.removeprefix(_plain(tail[at])), at + 1
-        return (), tail[at:] if tail else tail
+    def _fitted(self, rows: Sequence[Row]) -> list[Row]:
+        """Return rows that take one row of the screen each."""
+        return [part for row in rows for part in folded(row, self.width)]
 
     def _blank_after(self, finished: Sequence[Row | Graphic]) -> bool:
         """Return True if the last row above the live ones is blank once these are appended."""
@@ -254,7 +274,8 @@ class Painter:
 
     def _spared(self) -> int:
         """Return 1 if the bottom's blank first row is not needed, because there is one above it; else 0."""
-        above = not any(text for text, _ in self._tail[-1]) if self._tail else self._ends_blank
+        last = (*self._tail, *self._passing)[-1:]
+        above = not any(text for text, _ in last[0]) if last else self._ends_blank
         return 1 if above and len(self._bottom) > 1 and not self._bottom[0] else 0
 
     def _write(self, painted: str) -> None:
@@ -262,36 +283,47 @@ class Painter:
             self.out.write(painted)
             self.out.flush()
 
+    def _settle(self) -> None:
+        """Make all rows of the tail but the last final, if the size has changed."""
+        before, self._known_size = self._known_size, self._size()
+        if not self._shown or before == self._known_size:
+            return
+        final = max(0, self._shown_tail - 1)
+        # Rules and blank rows may be drawn again.
+        while final and not any(character.isalnum() for character in plain(self._shown[final - 1])):
+            final -= 1
+        self._settled += "".join(plain(row) for row in self._shown[:final])
+        self._tail, self._shown, self._shown_tail = self._tail[final:], self._shown[final:], 0
+        self._at = self._at[0] - final, self._at[1]
+        self._resized, self._steady_at = True, self._clock() + _STEADY_S
+
     def _erased(self) -> str:
         """Return the sequence that erases the live rows and puts the cursor where they began."""
         if not self._shown:
             return ""
         # A terminal that was made narrower has broken the rows that became too long.
         row, column = self._at
-        width = self.width if self.width != self._shown_width else max(self.width, self._shown_width)
-        above = sum(max(1, -(-cells(shown) // width)) for shown in self._shown[:row])
-        if self.width != self._shown_width:
-            self._lost += self._pushed_off() if self._scrolls_broken else ""
-            end = cells(self._shown[row])
-            above += min(column if column >= 0 else end, max(0, end - 1)) // width
+        above = sum(max(1, -(-cells(shown) // self.width)) for shown in self._shown[:row])
+        end = cells(self._shown[row])
+        above += min(column if column >= 0 else end, max(0, end - 1)) // self.width
         self._shown, self._at = [], (0, 0)
         return (f"\x1b[{above}A" if above else "") + "\r" + _ERASE_BELOW
 
     def _change(self, pen: Pen, rows: Sequence[Row | Graphic], final: int) -> None:
         """Show `rows` in place of the live ones; the first `final` of them never change again."""
         old = self._shown
-        plain = [row if isinstance(row, tuple) else _PICTURE for row in rows]
-        same = common(old, plain, final)
+        drawn = [row if isinstance(row, tuple) else _PICTURE for row in rows]
+        same = common(old, drawn, final)
         if same == len(old) == len(rows):
             return
         if not rows:
             pen.to(0, 0)
             pen.put(_ERASE_BELOW)
             return
-        kept = _common_end(old[same:], plain[max(same, final) :])
+        kept = _common_end(old[same:], drawn[max(same, final) :])
         more = len(rows) - len(old)
-        if old and (kept or not more) and self._in_reach(plain[same:final], more):
-            self._insert(pen, plain, same, kept)
+        if old and (kept or not more) and self._in_reach(drawn[same:final], more):
+            self._insert(pen, drawn, same, kept)
         else:
             self._rewrite(pen, rows, final, same)
 
@@ -371,11 +403,6 @@ class Painter:
             pen.to(final + live - bottom + self._cursor[0] - spared, self._cursor[1])
         else:
             pen.to(final + live - 1)
-
-
-def _plain(row: Row) -> str:
-    """Return the text of a row without blanks."""
-    return "".join("".join(text for text, _ in row).split())
 
 
 def _common_end(old: Sequence[Row], new: Sequence[Row]) -> int:

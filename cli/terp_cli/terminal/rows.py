@@ -11,6 +11,20 @@ Run = tuple[str, str]
 Row = tuple[Run, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Graphic:
+    """A picture of `rows` rows and `columns` cells, from the left.
+
+    `escape` is written once, in plain style and with the cursor in column 0 of an empty row with nothing
+    below it. It scrolls for the room it needs, and leaves the cursor in column 0 of the row after the
+    picture. Nothing else may be written in between.
+    """
+
+    rows: int
+    columns: int
+    escape: str
+
+
 # Characters whose width every terminal agrees on and that never join with a neighbour.
 _NARROW = "[ -~\u00a0-\u00ac\u00ae-\u02ff\u0370-\u0482\u2010-\u2027\u2500-\u259f\u2801-\u28ff]*"
 _SINGLE = re.compile(_NARROW)
@@ -111,6 +125,65 @@ def folded(row: Row, width: int) -> list[Row]:
     return [tuple(part) for part in parts]
 
 
+def plain(row: Row) -> str:
+    """Return the text of a row without blanks."""
+    return "".join("".join(text for text, _ in row).split())
+
+
+def after_text(rows: Sequence[Row | Graphic], text: str) -> tuple[int, list[Row], str]:
+    """Return the number of rows that begin with `text`, the rest of the last one, and the rest of `text`.
+
+    `text` has no blanks. Only its letters and digits need to be there: the marks around them may have changed
+    (a closed `**`, a longer rule). Where rows and text differ, the rest of the rows begins, and no text is
+    left.
+    """
+    for at, row in enumerate(rows):
+        if not text or isinstance(row, Graphic):
+            return at, [], ""
+        end, text = _shared_text("".join(piece for piece, _ in row), text)
+        if not text:
+            rest = _after(row, end)
+            return at + 1, [rest] if rest else [], ""
+    return len(rows), [], text
+
+
+def _shared_text(row: str, text: str) -> tuple[int, str]:
+    """Return the end of what `row` has of `text`, and the text after it: "" at the end or if they differ."""
+    end = at = place = 0
+    while place < len(text):
+        while at < len(row) and row[at].isspace():
+            at += 1
+        if at == len(row):
+            return end, text[place:]
+        if row[at] == text[place]:
+            at, place = at + 1, place + 1
+            end = at
+        elif not text[place].isalnum():
+            place += 1
+        elif not row[at].isalnum():
+            at += 1
+        else:
+            # The word that differs is not shown.
+            return row.rfind(" ", 0, at) + 1, ""
+    return end, ""
+
+
+def _after(row: Row, end: int) -> Row:
+    """Return a row without its first `end` characters but its indentation; () if there is no word left."""
+    whole = "".join(text for text, _ in row)
+    rest = whole[end:].lstrip()
+    if not rest or not end:
+        return row if rest else ()
+    indent = whole[: len(whole) - len(whole.lstrip())]
+    runs: list[Run] = [(indent, "")] if indent else []
+    left = len(whole) - len(rest)
+    for text, sgr in row:
+        if len(text) > left:
+            runs.append((text[left:], sgr))
+        left = max(0, left - len(text))
+    return tuple(runs)
+
+
 @lru_cache(maxsize=4096)
 def _change(before: str, after: str) -> str:
     if after == "":
@@ -125,20 +198,6 @@ def _is_colour(sgr: str) -> bool:
     return (sgr.startswith("38;") and "48;" not in sgr) or (
         sgr.isdigit() and (30 <= int(sgr) <= 37 or 90 <= int(sgr) <= 97)
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Graphic:
-    """A picture of `rows` rows and `columns` cells, from the left.
-
-    `escape` is written once, in plain style and with the cursor in column 0 of an empty row with nothing
-    below it. It scrolls for the room it needs, and leaves the cursor in column 0 of the row after the
-    picture. Nothing else may be written in between.
-    """
-
-    rows: int
-    columns: int
-    escape: str
 
 
 def placed(drawing: str, columns: int, rows: int) -> Graphic:

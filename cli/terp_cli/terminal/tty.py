@@ -45,9 +45,7 @@ def colours_of(environ: Mapping[str, str]) -> "ColorSystem | None":
 
 def painter_on(out: TextIO, environ: Mapping[str, str]) -> Painter:
     """Return a painter for the terminal behind `out`."""
-    # A terminal within tmux, such as an editor's, inherits TMUX but has a TERM of its own.
-    in_tmux = "TMUX" in environ and environ.get("TERM", "").startswith(("tmux", "screen"))
-    return Painter(out, lambda: size_of(out), live=moves_cursor(environ), scrolls_broken=in_tmux)
+    return Painter(out, lambda: size_of(out), live=moves_cursor(environ))
 
 
 def controlling() -> int | None:

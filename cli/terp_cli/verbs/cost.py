@@ -16,28 +16,16 @@ _MONTH = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
 
 
 def cost(call: Invocation) -> int:
-    """Do what the words after `terp cost` say; the exit code."""
+    """Run `terp cost`; return the exit code."""
+    verb, ledger = call.line.argument, Ledger(call.places.usage)
     try:
-        return _VERBS[call.line.argument](call, Ledger(call.places.usage), call.line.arguments)
+        months = ledger.months() if verb == "all" else [_wanted(ledger, call.line.arguments)]
+        entries = [entry for month in months for entry in ledger.entries(month)]
+        return _written(call, entries, *_TABLES[verb])
     except OSError as error:
         if error.filename is None:
             raise
         raise TerpError(f"What was spent cannot be read: {error.strerror} ({error.filename}).") from error
-
-
-def _month(call: Invocation, ledger: Ledger, more: Sequence[str]) -> int:
-    entries = _entries(ledger, [_wanted(ledger, more)])
-    return _written(call, entries, ("profile", "model"), lambda entry: (entry.profile, entry.used.model))
-
-
-def _days(call: Invocation, ledger: Ledger, more: Sequence[str]) -> int:
-    entries = _entries(ledger, [_wanted(ledger, more)])
-    return _written(call, entries, ("day", "profile"), lambda entry: (entry.day, entry.profile))
-
-
-def _all(call: Invocation, ledger: Ledger, _: Sequence[str]) -> int:
-    entries = _entries(ledger, ledger.months())
-    return _written(call, entries, ("month", "profile"), lambda entry: (entry.day[:7], entry.profile))
 
 
 def _wanted(ledger: Ledger, more: Sequence[str]) -> str:
@@ -47,24 +35,20 @@ def _wanted(ledger: Ledger, more: Sequence[str]) -> str:
     return month
 
 
-def _entries(ledger: Ledger, months: Sequence[str]) -> list[UsageEntry]:
-    return [entry for month in months for entry in ledger.entries(month)]
-
-
 def _written(
     call: Invocation,
     entries: Sequence[UsageEntry],
     names: Sequence[str],
     key: Callable[[UsageEntry], tuple[str, ...]],
 ) -> int:
-    """Write a row for each key, and their sum; the exit code."""
+    """Write a row for each key, and their sum; return the exit code."""
     rows, total = tallies(entries, key), tally_of(entry.used for entry in entries)
     if call.options.output_format != "text":
         found = [{**dict(zip(names, row, strict=True)), **usage_json(used)} for row, used in rows.items()]
         write_json(call.out, {"version": VERSION, "rows": found, "total": usage_json(total)})
         return 0
     if not entries:
-        call.note("nothing was asked of a model in that time.")
+        call.note("no model was called in that time.")
         return 0
     _write_table(call, names, rows, total)
     return 0
@@ -82,8 +66,9 @@ def _write_table(
         call.out.write("  ".join(padded).rstrip() + "\n")
 
 
-_VERBS: Mapping[str, Callable[[Invocation, Ledger, Sequence[str]], int]] = {
-    "month": _month,
-    "days": _days,
-    "all": _all,
+# The names of the first columns, and what an entry has in them.
+_TABLES: Mapping[str, tuple[Sequence[str], Callable[[UsageEntry], tuple[str, ...]]]] = {
+    "month": (("profile", "model"), lambda entry: (entry.profile, entry.used.model)),
+    "days": (("day", "profile"), lambda entry: (entry.day, entry.profile)),
+    "all": (("month", "profile"), lambda entry: (entry.day[:7], entry.profile)),
 }

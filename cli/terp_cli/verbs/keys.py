@@ -7,7 +7,6 @@ from terp.errors import SettingsError
 from terp.secrets.keys import StoredKeys, key_providers, stored_keys, variables_of
 from terp.settings.profile_file import short_path
 from terp_cli.fronts.invocation import STDIN, Invocation
-from terp_cli.line.subcommands import lacking
 from terp_cli.terminal import tty
 from terp_cli.terminal.sanitise import one_line
 
@@ -15,13 +14,11 @@ _LONGEST = 8_192
 
 
 def keys(call: Invocation) -> int:
-    """Do what the words after `terp keys` say; the exit code."""
+    """Run `terp keys`; return the exit code."""
     verb, more = call.line.argument, call.line.arguments
-    if problem := lacking("keys", verb, more):
-        raise SettingsError([problem])
     if len(more) > 1:
-        problem = "a key is never an argument: other users can read those, and the shell keeps them"
-        raise SettingsError([f"{problem}. terp keys {verb} PROVIDER asks for it; stdin may hold it."])
+        problem = "a key is never an argument: other users can read arguments, and the shell stores them"
+        raise SettingsError([f"{problem}. terp keys {verb} PROVIDER asks for it, or reads it from stdin."])
     return _VERBS[verb](call, stored_keys(call.places), more)
 
 
@@ -37,12 +34,12 @@ def _list(call: Invocation, kept: StoredKeys, _: Sequence[str]) -> int:
     for name in sorted(found):
         call.out.write(f"{one_line(name):12}  {one_line(found[name])}\n")
     if not found:
-        call.note("no key is kept, and none is in the environment; terp keys set PROVIDER keeps one.")
+        call.note("no key is stored, and none is in the environment; terp keys set PROVIDER stores one.")
     return 0
 
 
 def _variable(call: Invocation, provider: str) -> str:
-    """The variable of this environment that has the key, which counts before what is kept."""
+    """Return the environment variable that has the key; it takes precedence over a stored key."""
     return next((name for name in variables_of(provider) if call.environ.get(name, "").strip()), "")
 
 
@@ -51,14 +48,14 @@ def _set(call: Invocation, kept: StoredKeys, more: Sequence[str]) -> int:
     where = kept.set(provider, _asked(call, provider))
     call.note(f"the key of {provider} is in {where}.")
     if variable := _variable(call, provider):
-        call.note(f"{variable} is set, and counts before it.")
+        call.note(f"{variable} is set, and takes precedence over it.")
     return 0
 
 
 def _delete(call: Invocation, kept: StoredKeys, more: Sequence[str]) -> int:
     if not kept.delete(more[0]):
         raise SettingsError([f"no key of '{one_line(more[0])}' is kept."])
-    call.note(f"the key of {more[0]} is forgotten.")
+    call.note(f"the key of {more[0]} was deleted.")
     return 0
 
 
@@ -74,7 +71,7 @@ def _known(provider: str) -> str:
 
 
 def _asked(call: Invocation, provider: str) -> str:
-    """The key: typed without being shown, or the first line of stdin."""
+    """Return the key: typed without echo, or the first line of stdin."""
     if sys.stdin is None:
         raise SettingsError(["there is no stdin to read the key from."])
     if not sys.stdin.isatty():
@@ -90,9 +87,9 @@ def _asked(call: Invocation, provider: str) -> str:
 def _checked(line: str) -> str:
     key = line.strip()
     if not key:
-        raise SettingsError(["the key is empty, so nothing was kept."])
+        raise SettingsError(["the key is empty, so it was not stored."])
     if not (key.isascii() and key.isprintable()) or " " in key:
-        raise SettingsError(["a key has no blanks or special characters, so this was not kept."])
+        raise SettingsError(["a key has no blanks or special characters, so this was not stored."])
     return key
 
 

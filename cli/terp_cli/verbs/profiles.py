@@ -22,7 +22,6 @@ from terp.settings.sources import combine
 from terp.text.files import make_private
 from terp.text.paths import typed_path
 from terp_cli.fronts.invocation import Invocation
-from terp_cli.line.subcommands import lacking
 from terp_cli.repl.commands.rows import counted, shown
 from terp_cli.terminal.sanitise import one_line, readable
 
@@ -31,10 +30,8 @@ _NAMES = re.compile(r"[A-Za-z0-9][\w.-]*")
 
 
 def profiles(call: Invocation) -> int:
-    """Do what the words after `terp profiles` say; the exit code."""
+    """Run `terp profiles`; return the exit code."""
     verb, more = call.line.argument, call.line.arguments
-    if problem := lacking("profiles", verb, more):
-        raise SettingsError([problem])
     return _VERBS[verb](call, Profiles(call.places.profiles), more)
 
 

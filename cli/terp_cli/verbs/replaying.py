@@ -20,7 +20,6 @@ from terp.session.replay.difference import difference
 from terp.session.replay.source import is_whole, recorded_runs, session_runs
 from terp.session.runs import CapturedRun
 from terp.settings import Settings
-from terp.settings.project.files import Project
 from terp.store.catalogue import Catalogue
 from terp.store.places import Place, is_session, real_directory
 from terp.store.reading import read
@@ -36,7 +35,7 @@ from terp_cli.verbs.run_code import SessionlessRunner, equip
 _UNFINISHED = {
     "interrupted": "it was interrupted",
     "timeout": "its time was over",
-    "died": "it did not come to its end",
+    "died": "it did not run to its end",
 }
 
 
@@ -44,7 +43,7 @@ _UNFINISHED = {
 class ReplaySource:
     """The code to replay: each of `conversations` in its own kernels, in the directory `cwd`.
 
-    With `observed` the recording has the model's view of each run in place of its output.
+    With `observed`, the recording has the text that the model read of each run, not the run's output.
     """
 
     conversations: Sequence[Sequence[LoggedRun]]
@@ -92,7 +91,7 @@ def _source(call: Invocation) -> ReplaySource:
 
 
 class _Replay:
-    """Runs all of it and says what came of it."""
+    """Runs the code of all conversations, and reports the differences."""
 
     def __init__(self, call: Invocation, settings: Settings, source: ReplaySource, total: int) -> None:
         self._call = call
@@ -105,7 +104,7 @@ class _Replay:
         self._alone = SessionlessRunner(Nobody(), call.note)
 
     async def run(self) -> int:
-        """Replay every conversation; the exit code."""
+        """Replay every conversation; return the exit code."""
         code = 0
         for conversation in self._source.conversations:
             code = await self._conversation(conversation)
@@ -122,7 +121,14 @@ class _Replay:
 
     async def _conversation(self, conversation: Sequence[LoggedRun]) -> int:
         call, project = self._call, self._call.project_around(self._source.cwd)
-        environment = await self._environment(project)
+        # The model has written it, and nobody looks at it now: it is confined as such code is.
+        environment = await open_environment(
+            self._settings,
+            project=project,
+            environ=call.environ,
+            place=Place(folder_of(call)),
+            unasked=lambda: True,
+        )
         try:
             equip(call, self._alone, environment)
             displays = Displays()
@@ -133,16 +139,6 @@ class _Replay:
             return 0
         finally:
             await environment.kernels.aclose()
-
-    async def _environment(self, project: Project) -> ExecutionEnvironment:
-        # The model has written it, and nobody looks at it now: it is confined as such code is.
-        return await open_environment(
-            self._settings,
-            project=project,
-            environ=self._call.environ,
-            place=Place(folder_of(self._call)),
-            unasked=lambda: True,
-        )
 
     async def _rerun(self, run: LoggedRun, environment: ExecutionEnvironment, displays: Displays) -> int:
         kernel = environment.kernels.get(run.language)
@@ -163,11 +159,11 @@ class _Replay:
 
     def _why_not(self, run: LoggedRun, cwd: str) -> str:
         if not is_whole(run):
-            return "it held a secret, which was not kept"
+            return "it contained a secret, which was not stored"
         if run.fate in _UNFINISHED:
             return _UNFINISHED[run.fate]
         ruling = self._rules.ruling(run.language, run.code, effects_of(run.language, run.code, {}, cwd))
-        return f"{ruling.by} is against it, or wants you asked" if ruling.verdict in ("deny", "ask") else ""
+        return f"{ruling.by} denies it, or requires a question" if ruling.verdict in ("deny", "ask") else ""
 
     def _compare(self, run: LoggedRun, heard: CapturedRun) -> None:
         redactor = self._call.secrets.redactor()

@@ -1,4 +1,4 @@
-"""`terp rules`: list the rules in effect, or test what they say about a piece of code."""
+"""`terp rules`: list the rules in effect, or show their decision about a piece of code."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -14,7 +14,6 @@ from terp.settings import Settings
 from terp.text.languages import means_language
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.fronts.json import write_json
-from terp_cli.line.subcommands import lacking
 from terp_cli.render.sentences import effects_line
 from terp_cli.repl.commands.switches import NO_RULES, listed_rules
 from terp_cli.terminal.sanitise import one_line
@@ -25,10 +24,8 @@ ALLOWED, ASKED, DENIED = 0, 1, 3
 
 
 def rules(call: Invocation) -> int:
-    """Do what the words after `terp rules` say; the exit code."""
+    """Run `terp rules`; return the exit code."""
     verb, more = call.line.argument, call.line.arguments
-    if problem := lacking("rules", verb, more):
-        raise SettingsError([problem])
     if len(more) > 1:
         raise SettingsError(["terp rules test takes the code as one word: put it in quotes."])
     return _VERBS[verb](call, call.settings(), more)
@@ -66,10 +63,10 @@ def _test(call: Invocation, settings: Settings, more: Sequence[str]) -> int:
 
 
 def _language(call: Invocation, settings: Settings) -> str:
-    """The language of the code.
+    """Return the language of the code.
 
     Raises:
-        SettingsError: there is none of that name; `ls -la` without quotes would name one.
+        SettingsError: there is no language of that name; `ls -la` without quotes would be read as one.
     """
     language = call.options.language or "shell"
     if not means_language(language):

@@ -41,9 +41,8 @@ from terp.text.plain import without_escapes
 from terp_cli.fronts.invocation import STDIN, Invocation
 from terp_cli.line.stdin import TypedLines
 from terp_cli.line.stopping import EXIT_CODES
-from terp_cli.render.run_text import displayed_file
-from terp_cli.repl.keeping import folder_of
-from terp_cli.repl.terminal_ui import person_beside
+from terp_cli.render.run_text import RunText, displayed_file
+from terp_cli.repl.keeping import folder_of, person_beside
 from terp_cli.terminal.sanitise import readable
 
 _CODES: dict[RunStatus, int] = {
@@ -58,7 +57,7 @@ _SUFFIXES = {"mjs": "javascript", "cjs": "javascript", "cc": "c++", "mmd": "merm
 
 
 def read_code(argument: str) -> str:
-    """The code in a file, or on stdin for "-".
+    """Return the code in a file, or on stdin for "-".
 
     Raises:
         SettingsError: it cannot be read as text.
@@ -73,7 +72,7 @@ def read_code(argument: str) -> str:
 
 
 def language_for(argument: str, asked: str, languages: Sequence[str]) -> str:
-    """The language of the code: as asked, by the file's name, or the first there is."""
+    """Return the language of the code: the chosen one, that of the file's name, or the first one here."""
     if asked:
         return language_of(asked, languages) or asked
     suffix = Path(argument).suffix.lower().lstrip(".")
@@ -104,7 +103,7 @@ class ScriptRun:
         """Do nothing: only outputs are written."""
 
     def working(self, tool: ToolWorking) -> None:
-        """Do nothing: of a tool the caller reads its output."""
+        """Do nothing: only the output of tools is written."""
 
     async def serve(self, call: BackCall) -> None:
         """Answer a service call of the code."""
@@ -121,15 +120,13 @@ class ScriptRun:
                 self._write(self._out if stream == "stdout" else self._notes, text)
             case Display() | DisplayUpdate():
                 self._display(output)
-            case Error() if _exit_code(output) is not None:
+            case Error():
+                self.error = output
                 # A script ends as a program does.
-                self.error = output
-            case Error(traceback=traceback, name=name, value=value):
-                self.error = output
-                trace = "\n".join(traceback) or f"{name}: {value}"
-                self._write(self._notes, without_escapes(trace) + "\n")
-            case Omitted(characters=characters):
-                self._write(self._notes, f"[… {characters:,} characters left out …]\n")
+                if _exit_code(output) is None:
+                    self._write(self._notes, RunText(whole=True).add(output))
+            case Omitted():
+                self._write(self._notes, RunText().add(output))
             case InputRequest(prompt=prompt):
                 self._write(self._notes, prompt)
             case Clear():
@@ -158,7 +155,7 @@ class ScriptRun:
 
 
 def _exit_code(error: Error) -> int | None:
-    """The code that a script exited with, as a shell's does or by `sys.exit`; None for any other error."""
+    """Return the exit code of a script: of a shell, or from `sys.exit`; None for any other error."""
     if error.name not in ("ExitStatus", "SystemExit"):
         return None
     if error.value in ("", "None"):
@@ -170,10 +167,10 @@ _UNASKED = "--auto-install known or always installs without a question."
 
 
 def run_script(call: Invocation) -> int:
-    """Run the code that the call names; the exit code.
+    """Run the code that the call names; return the exit code.
 
     Raises:
-        TerpError: it cannot be read, nothing runs its language, or its kernel does not come up.
+        TerpError: it cannot be read, no kernel runs its language, or the kernel does not start.
     """
     settings = call.settings()
     code = read_code(call.line.argument)
@@ -209,7 +206,7 @@ def run_script(call: Invocation) -> int:
 
 
 def equip(call: Invocation, alone: "SessionlessRunner", environment: ExecutionEnvironment) -> None:
-    """Give code that runs without a session what comes before it, and what it may call."""
+    """Set up the preparations and services of code that runs without a session."""
     confinement = environment.confinement
     for line in (*environment.notices, confinement.warning if confinement else ""):
         if line:
@@ -225,11 +222,11 @@ class OneRun(Protocol):
     """The error that ended the code, if any."""
 
     async def run(self, kernel: Kernel, code: str, *, timeout_s: float) -> int:
-        """Run `code` to its end; the exit code."""
+        """Run `code` to its end; return the exit code."""
 
 
 class SessionlessRunner:
-    """Runs code as a session does, without a conversation: asks, prepares, and serves the code's calls.
+    """Runs code without a session: prepares for it, with consent, and answers its service calls.
 
     `notify` writes a line for the user.
     """
@@ -246,7 +243,7 @@ class SessionlessRunner:
         self.services = Services(self.dialog)
 
     async def run(self, kernel: Kernel, code: str, run: OneRun, timeout_s: float) -> int:
-        """Run `code` once it has what it needs; the exit code.
+        """Run `code` after its preparations; return the exit code.
 
         Raises:
             TerpError: there is no kernel to run it.
@@ -280,7 +277,7 @@ class SessionlessRunner:
         await kernel.type_in(line)
 
     async def serve(self, call: BackCall, kernel: Kernel) -> None:
-        """Answer a tool that asks for something while its code runs, such as `llm()`."""
+        """Answer a service call of the running code, such as `llm()`."""
         await self.services.serve(call, kernel, self._interrupts.guard)
 
     def _report(self, record: Record) -> None:

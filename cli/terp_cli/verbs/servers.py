@@ -32,7 +32,7 @@ def check_servers(call: Invocation) -> int:
 
 
 def server_tools(call: Invocation, settings: Settings) -> tuple[Tool, ...]:
-    """Return the functions of all servers that can be reached; report the others."""
+    """Return the tools of all MCP servers that can be reached; report the others."""
     return asyncio.run(_with_servers(call, settings, partial(_reached, call)))
 
 

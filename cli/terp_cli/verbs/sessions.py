@@ -22,7 +22,6 @@ from terp.text.paths import typed_path
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.fronts.json import write_json
 from terp_cli.fronts.plain import PlainFront
-from terp_cli.line.subcommands import lacking
 from terp_cli.repl.commands.rows import counted
 from terp_cli.repl.keeping import place_of
 from terp_cli.repl.resuming import row, title, when
@@ -35,10 +34,8 @@ _MEGABYTE = 1_000_000
 
 
 def sessions(call: Invocation) -> int:
-    """Do what the words after `terp sessions` say; the exit code."""
+    """Run `terp sessions`; return the exit code."""
     verb, more = call.line.argument, call.line.arguments
-    if problem := lacking("sessions", verb, more):
-        raise SettingsError([problem])
     return _VERBS[verb](call, Catalogue(call.places.sessions, call.places.work), more)
 
 
@@ -107,7 +104,7 @@ def _remove(call: Invocation, catalogue: Catalogue, more: Sequence[str]) -> int:
 def _prune(call: Invocation, catalogue: Catalogue, _: Sequence[str]) -> int:
     quota = call.settings().session_quota_mb
     if not quota:
-        call.note("session_quota_mb is 0: sessions may take any room, and none was removed.")
+        call.note("session_quota_mb is 0: there is no limit, and no session was removed.")
         return 0
     pruned = catalogue.prune(quota * _MEGABYTE)
     if _as_json(call):
@@ -168,7 +165,7 @@ _VERBS: Mapping[str, Callable[[Invocation, Catalogue, Sequence[str]], int]] = {
 
 
 def export_session(call: Invocation) -> int:
-    """Write the session that was named, or the last one of this directory; the exit code."""
+    """Export the named session, or the last one of this directory; return the exit code."""
     catalogue, here = Catalogue(call.places.sessions), real_directory(call.cwd)
     named = call.line.arguments
     folder = catalogue.find(named[0], here) if named else catalogue.last(here)
@@ -187,11 +184,11 @@ def export_session(call: Invocation) -> int:
 
 
 def imported(call: Invocation, source: Path) -> tuple[Path, int]:
-    """The folder of the new session, and how many messages it has.
+    """Import a file; return the folder of the new session, and its number of messages.
 
     Raises:
         SettingsError: the file holds no conversation.
-        SessionError: sessions cannot be kept here.
+        SessionError: sessions cannot be stored here.
     """
     messages = _messages(source)
     call.settings()

@@ -4,7 +4,7 @@ import asyncio
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol, TextIO
+from typing import Any, TextIO
 
 from terp.checks.solve.checker import FILE_MB, MEMORY_MB, Checker
 from terp.checks.solve.phases import Accepting, Outcome, PhaseStopped, Reviewer, SolveContext, solve
@@ -52,25 +52,25 @@ _WIDTH = 77
 _DIM, _PLAIN = "\x1b[2m", "\x1b[0m"
 
 
-class SolveFront(Protocol):
-    """Shows the work on a problem."""
+class SolveFront:
+    """Shows the work on a problem; nothing of it, unless a front end does."""
 
     def announce(self, what: str) -> None:
-        """Say what begins."""
+        """Report the phase that begins."""
 
     def show(self, event: Event) -> None:
-        """Show an event meanwhile."""
+        """Show an event of the work."""
 
     def answer(self, state: State) -> None:
         """Show the present answer."""
 
     def ask(self, text: str) -> None:
-        """Write a question to the person."""
+        """Write a question to the user."""
 
     def finish(
         self, state: State, reason: StopReason, error: str = "", remedy: str = "", *, shown: bool
     ) -> None:
-        """All is over; `shown` is whether the answer was shown, or there is none."""
+        """End the output; `shown` is True if the answer was shown, or there is none."""
 
 
 def front_of(call: Invocation, session: Session, facts: Mapping[str, str]) -> SolveFront:
@@ -80,8 +80,8 @@ def front_of(call: Invocation, session: Session, facts: Mapping[str, str]) -> So
     return JsonFront(call.out, session, facts, streams=call.options.output_format == "stream-json")
 
 
-class TextFront:
-    """The solution on stdout, with a report as comments below it; all else on stderr."""
+class TextFront(SolveFront):
+    """Writes the solution to stdout, with a report as comments below it; all else to stderr."""
 
     def __init__(self, call: Invocation, session: Session) -> None:
         self._call = call
@@ -92,11 +92,11 @@ class TextFront:
         self._open = False
 
     def announce(self, what: str) -> None:
-        """Say what begins."""
+        """Report the phase that begins."""
         self._note(f"=== {what} ===\n")
 
     def show(self, event: Event) -> None:
-        """The model's text as it comes, where somebody watches."""
+        """Show the model's text as it comes, if a user is watching."""
         match event:
             case TextDelta(text=text) if self._streams and not self._call.options.quiet:
                 self._call.notes.write(f"{self._dim}{readable(text)}{self._plain}")
@@ -112,7 +112,7 @@ class TextFront:
                 self._call.note(reason)
 
     def answer(self, state: State) -> None:
-        """The solution, and what is known of it as comments."""
+        """Write the solution, with the results of its checks as comments."""
         clean = self._session.resources.redacted
         comments = "".join(f"{line}\n" for row in result_text(state).splitlines() for line in _comment(row))
         code = f"{state.code.rstrip()}\n\n" if state.code else ""
@@ -122,7 +122,7 @@ class TextFront:
         out.flush()
 
     def ask(self, text: str) -> None:
-        """Write a question to the person."""
+        """Write a question to the user."""
         self._close()
         self._call.notes.write(text)
         self._call.notes.flush()
@@ -130,7 +130,7 @@ class TextFront:
     def finish(
         self, state: State, reason: StopReason, error: str = "", remedy: str = "", *, shown: bool
     ) -> None:
-        """Show the answer, if nobody has seen it."""
+        """Show the answer, if it was not shown yet."""
         self._close()
         if not shown:
             self.answer(state)
@@ -148,7 +148,7 @@ class TextFront:
 
 
 def _comment(line: str) -> list[str]:
-    """A line of the report as comments; what quotes code or errors stays one line."""
+    """Return a line of the report as a comment; quoted code and errors are joined into one line."""
     from textwrap import wrap  # noqa: PLC0415  (once, at the end)
 
     if line.startswith(" ") or not line:
@@ -157,8 +157,8 @@ def _comment(line: str) -> list[str]:
     return [f"# {one}" for one in lines]
 
 
-class JsonFront:
-    """One object at the end; before it, where it `streams`, each event as a line."""
+class JsonFront(SolveFront):
+    """Writes one object at the end; if it `streams`, also each event as a line before that."""
 
     def __init__(self, out: TextIO, session: Session, facts: Mapping[str, Any], *, streams: bool) -> None:
         self._out = out
@@ -168,20 +168,11 @@ class JsonFront:
         self._redactor = session.resources.redactor
         self._stream = StreamRedactor(self._redactor)
 
-    def announce(self, what: str) -> None:
-        """Write no announcement: the events carry it."""
-
     def show(self, event: Event) -> None:
         """Write an event."""
         if self._streams:
             for record in self._stream.passed(Record(0, 0.0, event)):
                 write_json(self._out, self._redactor().redacted_fields(to_json(record.event)))
-
-    def answer(self, state: State) -> None:
-        """Write no answer yet: the final object holds it."""
-
-    def ask(self, text: str) -> None:
-        """Ask no question: JSON output has no reviewer."""
 
     def finish(
         self, state: State, reason: StopReason, error: str = "", remedy: str = "", *, shown: bool
@@ -218,10 +209,10 @@ def solve_problem(call: Invocation) -> int:
 
 
 def problem_of(call: Invocation) -> Problem:
-    """The problem that a call names.
+    """Return the problem that a call names.
 
     Raises:
-        SettingsError: it cannot be used.
+        SettingsError: the problem cannot be read.
     """
     named = call.line.argument
     if named == "-":
@@ -282,7 +273,7 @@ async def _outcome(
             write_state(folder, state, context.session.resources.redactor)
         except OSError as error:
             if not failed:
-                call.note(f"the state cannot be kept: {error.strerror} ({folder}); it is kept in memory.")
+                call.note(f"the state cannot be stored: {error.strerror} ({folder}); it stays in memory.")
             failed = True
 
     return await solve(context, state, reviewer, keep)
@@ -328,7 +319,7 @@ _COMMENT = "A comment on the solution (Enter: none):\n"
 
 
 class TypingReviewer:
-    """Reads lines as the terminal gives them, so that it is as it was whenever terp ends."""
+    """Reads lines in the terminal's normal mode, so that the terminal is in order whenever terp ends."""
 
     def __init__(self, front: SolveFront) -> None:
         self._front = front
@@ -337,7 +328,7 @@ class TypingReviewer:
         self._comment = ""
 
     def stop(self) -> None:
-        """Ask no more."""
+        """Stop asking."""
         self._interrupts.stop()
 
     async def look(self, state: State, complaint: str) -> tuple[str, str]:

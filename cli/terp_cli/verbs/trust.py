@@ -17,7 +17,7 @@ from terp_cli.terminal.sanitise import one_line
 
 
 def trust(call: Invocation) -> int:
-    """Do what the words after `terp trust` say; the exit code."""
+    """Run `terp trust`; return the exit code."""
     verb, more = call.line.argument, call.line.arguments
     if problem := Decisions(call.places.trust).problem:
         call.note(problem)
@@ -32,7 +32,7 @@ def _ask(call: Invocation, more: Sequence[str]) -> int:
     if standing.state != "open" or not call.talks:
         _write(call, standing, with_files=False)
         if standing.state == "open":
-            call.note("nobody is there to ask; terp trust yes trusts it as it is now.")
+            call.note("there is no user to ask; terp trust yes trusts the project as it is now.")
         return 0
     # Loaded without the project: its problems are shown below.
     settings = call.loaded(call.line.given, call.options.profile, None).settings

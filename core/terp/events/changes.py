@@ -30,23 +30,23 @@ def delta_words(changes: Sequence[VariableChange], more: int = 0) -> str:
 
 
 def shape_text(shape: Sequence[int]) -> str:
-    """A shape or length: `10 000×12`."""
+    """Format a shape or length: `10 000×12`."""
     return "×".join(f"{size:,}" for size in shape)
 
 
 def file_there(change: FileChange) -> str:
-    """Where a file of another machine is, to follow the path of its copy here, or its own."""
+    """Return where a file of another machine is, as text to follow its path or that of its copy here."""
     return f"copy of {change.path} at {change.host}" if change.copy else f"at {change.host}"
 
 
 def file_name(path: str, cwd: str) -> str:
-    """The path of a file, from the working directory where it is below it."""
+    """Return the path of a file, relative to the working directory if it is below it."""
     name = PurePath(path)
     return str(name.relative_to(cwd)) if cwd and name.is_relative_to(cwd) else path
 
 
 def size_text(size: float) -> str:
-    """A number of bytes with its unit: `9.4 MB`."""
+    """Format a number of bytes with its unit: `9.4 MB`."""
     if size == 1:
         return "1 byte"
     for unit in _UNITS[:-1]:
@@ -57,7 +57,7 @@ def size_text(size: float) -> str:
 
 
 def stopped_line(stopped: StoppedAt) -> str:
-    """Where a run stood: `line 7 in fit: total = sum(xs)   (i = 41, xs = list of 10,000)`."""
+    """Return where a run was stopped: `line 7 in fit: total = sum(xs)   (i = 41, xs = list of 10,000)`."""
     place = f"line {stopped.line}"
     if stopped.file:
         place += f" of {stopped.file}"
@@ -76,7 +76,7 @@ def _listed(changes: Sequence[VariableChange], more: int, marks: Mapping[str, st
     described = [_described(change, marks[change.action] + change.name) for change in changes[:_MOST]]
     more += len(changes) - len(described)
     if more:
-        described.append(f"and {more:,} more" if described else f"{more:,} names came or went")
+        described.append(f"and {more:,} more" if described else f"{more:,} names were added or removed")
     return described
 
 
@@ -89,14 +89,14 @@ def _described(change: VariableChange, named: str) -> str:
 
 
 def file_groups(files: Sequence[FileChange]) -> Iterator[Sequence[FileChange]]:
-    """The changed files one by one, what is lost first; of more than 8 those alike at once."""
+    """Return the changed files in groups, deleted ones first; up to 8 files are groups of one."""
     for action in dict.fromkeys(("deleted", *(change.action for change in files))):
         these = [change for change in files if change.action == action]
         yield from [these] if len(files) > _MOST_FILES and these else [[change] for change in these]
 
 
 def described_files(files: Sequence[FileChange], cwd: str) -> str:
-    """Return the name of one changed file, or the folders of many."""
+    """Return the name of one changed file; of several, their number in each folder."""
     if len(files) > 1:
         return f"{len(files)} files: {by_folder(files)}"
     [change] = files

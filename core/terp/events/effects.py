@@ -1,7 +1,7 @@
 """The expected effects of code, as plain data.
 
-The world is closed: an account without "cannot tell" was made of code of which every part is known.
-No kind at all means that it only computes; an unread piece of code is `NOT_ANALYSED`.
+An account without "cannot tell" means that every part of the code is known.
+An account without any kind means that the code only computes; code that was not read is `NOT_ANALYSED`.
 """
 
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class Effects:
         return next((effect.targets for effect in self.found if effect.kind == kind), ())
 
 
-NOT_ANALYSED = Effects((Effect("cannot tell", ("nobody has looked at it",)),))
+NOT_ANALYSED = Effects((Effect("cannot tell", ("it was not analysed",)),))
 
 
 def cannot_tell(why: str) -> Effects:
@@ -68,7 +68,7 @@ class Finder:
         self._found[key] = at if known is None else min(at, known)
 
     def doubt(self, what: str, at: Place) -> None:
-        """Add that something at this place is not known."""
+        """Add "cannot tell" for a part of the code at this place."""
         self.add("cannot tell", f"{what} (line {at[0]})", at)
 
     def merge(self, other: "Finder") -> None:

@@ -179,6 +179,30 @@ class Kernel(Protocol):
         """End the kernel and what it started. Harmless when called twice."""
 
 
+class NoNamespace:
+    """The part of a `Kernel` that reads names, for one that has none."""
+
+    async def complete(self, code: str, cursor: int) -> Sequence[str]:
+        """Return no completions."""
+        return ()
+
+    async def inspect(self, code: str, cursor: int) -> str:
+        """Return no help."""
+        return ""
+
+    async def variables(self) -> Sequence[Variable]:
+        """Return no variables."""
+        return ()
+
+    async def names(self) -> Mapping[str, str]:
+        """Return no names."""
+        return {}
+
+    async def missing(self, modules: Sequence[str]) -> Sequence[str]:
+        """Return no modules."""
+        return ()
+
+
 @runtime_checkable
 class KeepsPast(Protocol):
     """A kernel with a checkpoint for each turn."""

@@ -102,3 +102,19 @@ class Model(Protocol):
 
     async def aclose(self) -> None:
         """Close the connections. Harmless when called twice."""
+
+
+class ModelWrapper:
+    """A part of a model around another one: its name is that of the inner model, which it closes."""
+
+    def __init__(self, inner: Model) -> None:
+        self._inner = inner
+
+    @property
+    def name(self) -> str:
+        """The name of the inner model."""
+        return self._inner.name
+
+    async def aclose(self) -> None:
+        """Close the inner model."""
+        await self._inner.aclose()

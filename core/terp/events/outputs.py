@@ -87,7 +87,7 @@ Output = Text | Omitted | Display | DisplayUpdate | Error | Clear | InputRequest
 class BackCall:
     """Code in the kernel calls a service of terp and waits; answered with `Kernel.answer`.
 
-    `service` is "" where what it sent is no call: code can read how calls are marked.
+    `service` is "" for an invalid call: code can forge the mark of calls.
     """
 
     service: str
@@ -180,7 +180,7 @@ class RunEnded:
     `changes` are those of the namespace since the run before, `more_changes` counts what is left out.
     `stopped_at` is where a run that was stopped stood, as far as that is known. `recall` is the expression
     by which code in this kernel can read the full output of the run ("" when there is none). `held` are the
-    values at the line that an error hit, and `hint` says what there is in place of what it did not find.
+    values at the line that an error hit, and `hint` lists the existing names if one was not found.
     """
 
     status: RunStatus

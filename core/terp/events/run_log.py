@@ -48,6 +48,8 @@ Fate = RunStatus | Literal["pending", "declined", "rejected", "running"]
 
 RERUN = "rerun-"
 """Prefix of the id of a call that runs the code of an earlier run again."""
+_RESTORED = "python"
+"""The only language whose variables a rewind restores."""
 RERUN_PROMPT = "Run the code of this session again."
 """Prompt of the turn in which a session is rerun."""
 _NOT_RUN = ("pending", "declined", "rejected")
@@ -169,7 +171,7 @@ class RunLog:
     def files(self) -> dict[str, FileChange]:
         """The files that runs have changed, by their paths, the newest last.
 
-        What was created and changed since counts as created; what is gone again is not among them.
+        A file that was created and changed counts as created; a deleted new file is left out.
         """
         self._read_on()
         return self._files
@@ -240,6 +242,7 @@ class RunLog:
             self._written.clear()
 
     def _turn(self, event: TurnStarted | HistoryRewound) -> None:
+        self._names.turn(event)
         if isinstance(event, TurnStarted):
             if not event.continued and event.prompt != RERUN_PROMPT:
                 self._turns.append(len(self._runs))
@@ -247,8 +250,7 @@ class RunLog:
         removed = self._turns[max(0, len(self._turns) - event.removed) :]
         if event.undone and removed:
             for run in self._runs[removed[0] :]:
-                # Only variables of Python are restored.
-                run.undone = run.undone or run.language == "python"
+                run.undone = run.undone or run.language == _RESTORED
         del self._turns[len(self._turns) - len(removed) :]
 
     def _propose(self, event: CodeTyped | CodeProposed) -> None:
@@ -312,7 +314,7 @@ class RunLog:
             self._settled[call_id].add(output)
 
     def _type_in(self, event: Asked | Answered) -> None:
-        """Note for which run a line is asked and typed: a job may be asked long after it wanted one."""
+        """Note the run that a request for input and its answer belong to; a job may be answered late."""
         if isinstance(event, Asked):
             # Before the prompt of a job stands which job it is; one without words ends any.
             fitting = [one for one in self._inputs if event.what.endswith(one[1])]
@@ -365,6 +367,7 @@ class KernelNames:
     def __init__(self) -> None:
         self._names: dict[str, dict[str, None]] = {}
         self._ends: dict[str, int] = {}
+        self._turns: list[dict[str, None] | None] = []
         self.lost: set[str] = set()
 
     def of(self, language: str) -> Sequence[str]:
@@ -393,8 +396,22 @@ class KernelNames:
             else:
                 names[change.name] = None
 
+    def turn(self, event: TurnStarted | HistoryRewound) -> None:
+        """Note the names of Python at the start of a turn, or restore them if its changes were undone."""
+        if isinstance(event, TurnStarted):
+            if not event.continued and event.prompt != RERUN_PROMPT:
+                self._turns.append(dict(self._names.get(_RESTORED, {})))
+            return
+        removed = self._turns[max(0, len(self._turns) - event.removed) :]
+        del self._turns[len(self._turns) - len(removed) :]
+        if event.undone and removed and (names := removed[0]) is not None:
+            self._names[_RESTORED] = names
+
     def end(self, language: str, number: int = 0) -> None:
         """End the variables of a language, or with "" those of all."""
+        if language in ("", _RESTORED):
+            # Nothing from before the end can be restored.
+            self._turns = [None] * len(self._turns)
         self._ends[language] = number
         for ended in [language] if language else list(self._names):
             self.lost |= self._names.pop(ended, {}).keys()

@@ -12,7 +12,7 @@ from terp.errors import NoModel, SettingsError
 from terp.events.model import Model
 from terp.models.adapters.retrying import FallingBackModel, NudgingModel, RetryingModel
 from terp.models.adapters.routing import route
-from terp.models.repair.fences import FencedModel, with_text_fallback
+from terp.models.repair.fences import TextFallback
 from terp.person import Consent, Nobody, Person
 from terp.secrets.known_secrets import Secrets
 from terp.settings import Settings
@@ -38,7 +38,7 @@ async def build_model(
     `functions`, which are names in the Python kernel, is a call.
 
     Raises:
-        SettingsError: the model's name says no provider, the recording cannot be read, or none is named
+        SettingsError: the model's name has no known provider, the recording cannot be read, or none is named
             where `api_base` does not list exactly one.
         NoModel: none is named, and none is found or the user declines the one found.
     """
@@ -49,7 +49,7 @@ async def build_model(
         if settings.api_base:
             named = await with_offered_model(settings, environ, api_key)
         else:
-            named = await _with_found_model(settings, environ, person or Nobody())
+            named = await with_found_model(settings, environ, person or Nobody())
         return _live(named, languages, environ, api_key, functions)
 
     if not (settings.record or settings.replay):
@@ -81,8 +81,8 @@ async def with_offered_model(
     """Return the settings with the one model that the server at `api_base` lists, or the result of `choose`.
 
     Raises:
-        ModelError: the server cannot be reached, or wants another key.
-        SettingsError: it lists none, or several of which none is chosen.
+        ModelError: the server cannot be reached, or refuses the key.
+        SettingsError: it lists no model, or several and none was chosen.
     """
     from terp.models.adapters.discovery import offered_models  # noqa: PLC0415  (see above)
 
@@ -95,7 +95,14 @@ async def with_offered_model(
     return replace(settings, model=chosen)
 
 
-async def _with_found_model(settings: Settings, environ: Mapping[str, str], person: Person) -> Settings:
+async def with_found_model(settings: Settings, environ: Mapping[str, str], person: Person) -> Settings:
+    """Return the settings with the model that a key in `environ` picks, else with that of a local server.
+
+    `person` is asked about a local server, unless `discover` names them.
+
+    Raises:
+        NoModel: none is found, or the user declines the one found.
+    """
     from terp.models.adapters.discovery import find_model  # noqa: PLC0415  # only who names none pays for it
 
     # With discover: local the user has agreed to the servers of this machine.
@@ -104,9 +111,7 @@ async def _with_found_model(settings: Settings, environ: Mapping[str, str], pers
     if (
         found.local
         and not only_local
-        and not await person.allow(
-            Consent(f"use the model {found.model}", f"No model is configured, and {found.why}.")
-        )
+        and not await person.allow(Consent(f"No model is configured. Use {found.model}?", f"{found.why}."))
     ):
         raise NoModel(
             f"No model is configured; {found.why} with {found.model}.", f"Use it with --model {found.model}."
@@ -115,9 +120,9 @@ async def _with_found_model(settings: Settings, environ: Mapping[str, str], pers
 
 
 def settings_for(name: str, present: str, settings: Settings, api_key: str) -> tuple[Settings, str]:
-    """Return the settings and the key for another model; those of one provider never go to the next.
+    """Return the settings and the key for another model, without those for another provider.
 
-    A name without a provider is one of the server at `api_base`, if there is one.
+    A name without a provider is a model of the server at `api_base`, if that is set.
     """
     own = settings.model or present
     if own not in (name, name.partition("/")[2]):
@@ -165,13 +170,12 @@ def _without_fallback(
 ) -> Model:
     model = open_model(options_of(settings, api_key), environ=environ)
     # Providers refuse calls in a history for which no tools are offered; fences hold them as text.
-    if settings.supports_tools is False or not settings.code:
-        return FencedModel(model, languages, functions=functions)
-    return with_text_fallback(model, languages, functions=functions)
+    fenced = settings.supports_tools is False or not settings.code
+    return TextFallback(model, languages, functions=functions, fenced=fenced)
 
 
 def options_of(settings: Settings, api_key: str) -> ModelOptions:
-    """Return the settings that reach a model."""
+    """Return the settings that are passed to a model."""
     return ModelOptions(
         model=settings.model,
         adapter=cast("AdapterName", settings.adapter),
@@ -204,11 +208,11 @@ def _sampling(settings: Settings) -> dict[str, Any]:
 def open_model(options: ModelOptions, *, environ: Mapping[str, str] | None = None) -> Model:
     """Return the model: an adapter with retries after failures and empty replies.
 
-    Nothing is imported that the model does not need, and nothing is sent before the first `stream`, which
-    raises `AuthFailed` where a key is missing.
+    Only modules that the model needs are imported. No request is sent before the first `stream`, which
+    raises `AuthFailed` if a key is missing.
 
     Raises:
-        SettingsError: the name says no provider, and no address is given.
+        SettingsError: the name has no known provider, and no address is set.
     """
     return NudgingModel(RetryingModel(open_adapter(options, environ=environ), retries=options.retries))
 

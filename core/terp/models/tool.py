@@ -62,7 +62,7 @@ _DEEPEST = 8
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """The model's wish to run code."""
+    """Code that the model asks to run."""
 
     id: str
     language: str
@@ -73,7 +73,7 @@ class Call:
 class Misunderstood:
     """A call that cannot run; `reason` is for the model: the mistake, and how to call instead.
 
-    `language` is the one that was asked for, where that is what is missing.
+    `language` is the requested one, if it cannot run here.
     """
 
     reason: str
@@ -110,46 +110,43 @@ def schema(languages: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def tool_names(languages: Sequence[str], aliases: Mapping[str, str] | None = None) -> dict[str, str]:
+def tool_names(languages: Sequence[str]) -> dict[str, str]:
     """Return the names by which models call the tool, in lower case, and their languages ("": none)."""
     names = dict.fromkeys(_GENERIC_NAMES, "")
-    for spelling, language in spellings(languages, aliases).items():
+    for spelling, language in spellings(languages).items():
         for pattern in _NAME_PATTERNS:
             names.setdefault(pattern.format(spelling), language)
-    if shell := language_of("shell", languages, aliases):
+    if shell := language_of("shell", languages):
         names |= dict.fromkeys(_SHELL_NAMES, shell)
     return names
 
 
 def plain_name(name: str) -> str:
-    """A tool's name without what models put around it: `functions.execute`, `execute<|channel|>`."""
+    """Return a tool's name without parts that models add: `functions.execute`, `execute<|channel|>`."""
     return re.split(r"[.:/]", name.partition("<|")[0].strip())[-1]
 
 
-def implied_language(
-    name: str, languages: Sequence[str], aliases: Mapping[str, str] | None = None
-) -> str | None:
-    """Return the language that a tool's name implies ("": none), or None when it does not mean this tool."""
-    return tool_names(languages, aliases).get(plain_name(name).casefold().replace("-", "_"))
+def implied_language(name: str, languages: Sequence[str]) -> str | None:
+    """Return the language that a tool's name implies ("": none), or None if it is not this tool."""
+    return tool_names(languages).get(plain_name(name).casefold().replace("-", "_"))
 
 
 def understand(
     call: ToolCall,
     languages: Sequence[str],
     *,
-    aliases: Mapping[str, str] | None = None,
     functions: Collection[str] | Mapping[str, str] = (),
     call_id: str = "",
 ) -> Call | Misunderstood:
     """Return the code that a tool call asks to run, or the reason why it cannot be read.
 
-    `languages` are those that can run, the default first; `aliases` further spellings of them.
+    `languages` are those that can run, the default first.
     `functions` are names in the Python kernel: a call of one becomes the code that calls it. A mapping has
     the names that models may use, and what each is in Python.
     `call_id` replaces the provider's id. Broken arguments are never repaired: that can change what runs.
     """
     try:
-        language, code = _read(call, languages, aliases, functions)
+        language, code = _read(call, languages, functions)
         code = without_tokens_around(code)
         _check(code, languages[0])
     except UnreadableArguments as problem:
@@ -160,7 +157,6 @@ def understand(
 def _read(
     call: ToolCall,
     languages: Sequence[str],
-    aliases: Mapping[str, str] | None,
     functions: Collection[str] | Mapping[str, str],
 ) -> tuple[str, str]:
     written = call.raw or call.arguments
@@ -173,14 +169,14 @@ def _read(
     whole = call.name.partition("<|")[0].strip().removeprefix("functions.")
     if known := next((one for one in (whole, name) if one in functions), ""):
         function = functions[known] if isinstance(functions, Mapping) else known
-        return _function_call(function, written, language_of("python", languages, aliases))
-    implied = implied_language(name, languages, aliases)
+        return _function_call(function, written, language_of("python", languages))
+    implied = implied_language(name, languages)
     if implied is None:
         available = ", ".join([NAME, *sorted(functions)])
         raise UnreadableArguments(
             f"Tool `{name[:80]}` not found. Please use a provided tool. Tools available: {available}."
         )
-    said, code = ArgumentsReader(languages, aliases).read(written)
+    said, code = ArgumentsReader(languages).read(written)
     return said or implied or languages[0], code
 
 
@@ -217,7 +213,7 @@ def _is_name(key: str) -> bool:
 
 
 def fresh_ids(messages: Sequence[Message]) -> Iterator[str]:
-    """Ids that no call in `messages` has: the same ones every time for the same conversation.
+    """Yield ids that no call in `messages` has; the same ids for the same conversation.
 
     Nine letters and digits is the one form that every provider takes (Mistral's API insists).
     """
@@ -246,21 +242,20 @@ class UnreadableArguments(Exception):
 
 
 def reads_as_json(text: str) -> bool:
-    """Return True if arguments are to be JSON; anything else is code as it stands."""
+    """Return True if arguments look like JSON; anything else is plain code."""
     return _JSON_START.match(text) is not None
 
 
 def how_to_call(language: str) -> str:
-    """Return the sentence that shows a model what a call looks like."""
+    """Return the sentence that shows a model a correct call."""
     return f'Call it with one JSON object: {{"language": "{language}", "code": "…"}}'
 
 
 class ArgumentsReader:
     """Reads the arguments of one call."""
 
-    def __init__(self, languages: Sequence[str], aliases: Mapping[str, str] | None) -> None:
+    def __init__(self, languages: Sequence[str]) -> None:
         self._languages = languages
-        self._aliases = aliases
         self._depth = 0
 
     def read(self, text: str) -> tuple[str, str]:
@@ -326,7 +321,7 @@ class ArgumentsReader:
         raise UnreadableArguments(f"`{key[:40]}` must be a string with the code. {self._how}")
 
     def _known(self, word: str) -> str:
-        return language_of(word, self._languages, self._aliases)
+        return language_of(word, self._languages)
 
     @property
     def _how(self) -> str:
@@ -337,7 +332,7 @@ def parsed(text: str, how: str) -> Any:
     """Return the value of JSON text in which strings may hold raw newlines.
 
     Raises:
-        UnreadableArguments: it is not JSON; the message says what is wrong where, and ends with `how`.
+        UnreadableArguments: it is not JSON; the message names mistake and place, and ends with `how`.
     """
     try:
         return json.loads(text, strict=False, object_pairs_hook=first_wins)

@@ -1,7 +1,7 @@
 """Other settings for an open session: most take effect at once, some only for the next session."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from terp.events.kernel import Kernel
 from terp.kernels.jupyter.local import LocalKernels
@@ -11,6 +11,7 @@ from terp.models.facts.lookup import known_prices, windows
 from terp.opening.environment import install_policy
 from terp.opening.session import goal_in, limits_of, written_rules
 from terp.secrets.keys import with_keys
+from terp.session.resources import Limits
 from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.setting import table
@@ -19,17 +20,7 @@ from terp.tools.offering import offer_tools
 _PROMPT = frozenset(
     {"code", "instructions", "max_output_chars", "packages", "python", "references", "system_message"}
 )
-_LIMITS = frozenset(
-    {
-        "background_after_s",
-        "max_budget_usd",
-        "max_month_usd",
-        "max_output_chars",
-        "max_steps",
-        "max_turn_usd",
-        "run_timeout_s",
-    }
-)
+_LIMITS = frozenset(limit.name for limit in fields(Limits))
 _PACKAGES = frozenset({"auto_install", "auto_run", "packages"})
 _SEARCH = frozenset({"search_provider", "search_url"})
 _KERNELS = frozenset({"env_pass", "python"})

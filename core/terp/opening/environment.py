@@ -153,7 +153,7 @@ async def open_environment(
     prelude: str = "",
     unasked: Callable[[], bool] | None = None,
 ) -> ExecutionEnvironment:
-    """Return kernels and tools for these settings: on this machine, or of a gateway, which is asked for them.
+    """Return kernels and tools for these settings: on this machine, or of a gateway, which is contacted.
 
     `place` is where the session's files are written. `prelude` is code that the Python kernel runs at every
     start. `unasked` returns True if code runs without asking; by default the settings decide.

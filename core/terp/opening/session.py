@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -82,26 +83,18 @@ def open(  # noqa: A001  # reads as `terp.open(…)`
     return Opening(loaded, person, places, project, surroundings, keep)
 
 
+@dataclass(slots=True)
 class Opening:
     """Settings from which entering a block opens a conversation: a `Chat`, or with `async` a `Session`."""
 
-    def __init__(
-        self,
-        loaded: Loaded,
-        person: Person | None,
-        places: Places,
-        project: Project,
-        environ: Mapping[str, str],
-        keep: "bool | str | Path | Keeping" = False,
-    ) -> None:
-        self._keep = keep
-        self._settings, self._notices = loaded.settings, loaded.notices
-        self._person = person
-        self._places = places
-        self._project = project
-        self._environ = environ
-        self._chat: Chat | None = None
-        self._session: Session | None = None
+    _loaded: Loaded
+    _person: Person | None
+    _places: Places
+    _project: Project
+    _environ: Mapping[str, str]
+    _keep: "bool | str | Path | Keeping" = False
+    _chat: "Chat | None" = None
+    _session: Session | None = None
 
     def __enter__(self) -> "Chat":
         from terp.opening.chat import Chat  # noqa: PLC0415  (`async with` does not need it)
@@ -127,11 +120,11 @@ class Opening:
 
     async def _build(self) -> Session:
         person, place = self._person or Nobody(), self._place()
-        decides = AutoRun(person) if self._settings.auto_run else person
+        decides = AutoRun(person) if self._loaded.settings.auto_run else person
         session = await build_session(
-            self._settings, decides, place=place, project=self._project, environ=self._environ
+            self._loaded.settings, decides, place=place, project=self._project, environ=self._environ
         )
-        for line in (*self._project.notices, *self._notices, *session.resources.notices):
+        for line in (*self._project.notices, *self._loaded.notices, *session.resources.notices):
             session.dialog.notify(line)
         return session
 
@@ -141,7 +134,7 @@ class Opening:
         if not isinstance(self._keep, bool | str | Path):
             return Place(new_folder(self._places.sessions), self._keep)
         own = None if self._keep is True else typed_path(str(self._keep)).absolute()
-        secrets = Secrets(self._environ, self._settings)
+        secrets = Secrets(self._environ, self._loaded.settings)
         if own is not None and is_session(own):
             return stored_place(own, secrets)
         return new_place(own or new_folder(self._places.sessions), str(self._project.cwd), secrets)
@@ -194,16 +187,10 @@ async def build_session(
     session.instruct(resources.system_prompt.text(settings), code=settings.code)
     environment.connect(session)
     if settings.mcp_servers and "python" in kernels.languages:
-        _open_servers(session, settings, environment, functions)
+        from terp.opening.mcp import open_servers  # noqa: PLC0415  (few sessions have any)
+
+        open_servers(session, kernels, settings.mcp_servers, functions)
     return session
-
-
-def _open_servers(
-    session: Session, settings: Settings, environment: ExecutionEnvironment, functions: FunctionNames
-) -> None:
-    from terp.opening.mcp import open_servers  # noqa: PLC0415  (few sessions have any)
-
-    open_servers(session, environment.kernels, settings.mcp_servers, functions)
 
 
 def _resources(settings: Settings, environment: ExecutionEnvironment, place: Place) -> SessionResources:
@@ -233,15 +220,8 @@ def _account(settings: Settings, place: Place, environ: Mapping[str, str]) -> Le
 
 def limits_of(settings: Settings) -> Limits:
     """Return the limits in the settings."""
-    return Limits(
-        max_steps=settings.max_steps,
-        max_budget_usd=settings.max_budget_usd,
-        max_turn_usd=settings.max_turn_usd,
-        max_month_usd=settings.max_month_usd,
-        run_timeout_s=settings.run_timeout_s,
-        background_after_s=settings.background_after_s,
-        max_output_chars=settings.max_output_chars,
-    )
+    names = (limit.name for limit in fields(Limits))
+    return Limits(**{name: getattr(settings, name) for name in names if hasattr(settings, name)})
 
 
 def written_rules(settings: Settings) -> Sequence["Rule"]:

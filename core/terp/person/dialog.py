@@ -83,10 +83,10 @@ class UserDialog:
         return reply.answer
 
     def answer(self, question_id: str, answer: Answer, by: str) -> bool:
-        """Answer an open question; False when it is no longer open or was never asked.
+        """Answer an open question; return False if it is no longer open or was never asked.
 
         Raises:
-            TypeError: this kind of question wants another kind of answer.
+            TypeError: this kind of question needs another kind of answer.
         """
         future = self._open.get(question_id)
         if future is None or future.done():

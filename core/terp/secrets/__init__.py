@@ -1,1 +1,1 @@
-"""Keys, and keeping them out of every text."""
+"""Keys of providers, and redaction of secrets in texts."""

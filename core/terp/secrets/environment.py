@@ -50,7 +50,7 @@ def kernel_environment(environ: Mapping[str, str], env_pass: Iterable[str] = ())
 
 
 def python_environment(interpreter: Interpreter, environment: Mapping[str, str]) -> dict[str, str]:
-    """`environment` as an activated environment has it, so that programs are those of the interpreter."""
+    """Return `environment` changed as by activation, so that programs are found beside the interpreter."""
     prefix = Path(interpreter.path).parent.parent
     first = [interpreter.programs] if interpreter.programs else []
     made = dict(environment)

@@ -1,4 +1,4 @@
-"""Keys of providers that the user keeps with terp: in a file, or in the system's keyring (extra `keys`).
+"""Keys of providers that the user stored with terp: in a file, or in the system's keyring (extra `keys`).
 
 They are sent with the requests that need them, never into a kernel, a project, a log or the arguments of a
 program.
@@ -26,12 +26,12 @@ _SERVICE = "terp"
 
 
 class KeyringFailed(TerpError):
-    """The system's keyring is there, and did not do what was asked of it."""
+    """The system's keyring failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keyring:
-    """The system's keyring: `name` is what it is called; each function takes the provider first."""
+    """The system's keyring and its `name`; the first argument of each function is the provider."""
 
     name: str
     get: Callable[[str], str]
@@ -51,10 +51,10 @@ def key_providers() -> list[str]:
 
 
 class StoredKeys:
-    """The keys that are kept. The file has each provider with its key, or with null: the keyring has it."""
+    """The stored keys. The file maps each provider to its key, or to null if the key is in the keyring."""
 
     def __init__(self, file: Path, keyring: Callable[[], Keyring | None]) -> None:
-        """Take keys from `file`; `keyring` is called only if a key is there, or is to be stored there."""
+        """Read keys from `file`; `keyring` is called only to read or store a key there."""
         self.file = file
         self._keyring = keyring
 
@@ -62,7 +62,7 @@ class StoredKeys:
         """Return the place of each provider's key.
 
         Raises:
-            SettingsError: others can read the file, or it is none of keys.
+            SettingsError: others can read the file, or it contains no keys.
         """
         return {name: "keyring" if key is None else "file" for name, key in self._read().items()}
 
@@ -71,7 +71,7 @@ class StoredKeys:
 
         Raises:
             SettingsError: as `places`.
-            KeyringFailed: the keyring does not give it.
+            KeyringFailed: the keyring did not return it.
         """
         kept = self._read()
         if provider not in kept:
@@ -82,16 +82,16 @@ class StoredKeys:
         if keyring is None:
             raise KeyringFailed(
                 f"The key of {provider} is in the system's keyring, which cannot be reached here.",
-                "Install terp with the extra `keys`, or keep it again with terp keys set.",
+                "Install terp with the extra `keys`, or store it again with terp keys set.",
             )
         return keyring.get(provider)
 
     def set(self, provider: str, key: str) -> str:
-        """Keep a key, in the keyring if there is one; where it is now, in words.
+        """Store a key, in the keyring if there is one; return its place in words.
 
         Raises:
             SettingsError: as `places`.
-            KeyringFailed: the keyring does not take it.
+            KeyringFailed: the keyring did not store it.
         """
         kept = self._read()
         if keyring := self._keyring():
@@ -102,11 +102,11 @@ class StoredKeys:
         return f"{short_path(self.file)}, which only you can read"
 
     def delete(self, provider: str) -> bool:
-        """Forget a key; whether there was one.
+        """Delete a key; return True if there was one.
 
         Raises:
             SettingsError: as `places`.
-            KeyringFailed: the keyring does not let it go.
+            KeyringFailed: the keyring did not delete it.
         """
         kept = self._read()
         if provider not in kept:
@@ -126,7 +126,7 @@ class StoredKeys:
         except OSError as error:
             raise SettingsError([f"{short_path(self.file)}: cannot be read: {error.strerror}."]) from error
         if stat.S_IMODE(facts.st_mode) & _OPEN_TO_OTHERS or facts.st_uid != os.getuid():
-            fact = f"{short_path(self.file)}: not only you can read it, so no key is taken from it"
+            fact = f"{short_path(self.file)}: other users can read it, so no key is used from it"
             raise SettingsError([f"{fact}: chmod 600 {self.file}"])
         return dict(self._entries(content))
 
@@ -156,15 +156,15 @@ class StoredKeys:
 
 
 def stored_keys(places: Places) -> StoredKeys:
-    """Return the keys of the user whose places these are."""
+    """Return the stored keys of the user with these places."""
     return StoredKeys(places.keys, system_keyring)
 
 
 def with_keys(environ: Mapping[str, str], *models: str, keyring: bool = True) -> Mapping[str, str]:
-    """`environ` with the keys that are kept and not in it, for what asks a provider or must hide a key.
+    """Return `environ` with the stored keys that it lacks, for requests to providers and for redaction.
 
-    The keyring is asked only for the providers of `models`, or for all if the first of them is not known;
-    without `keyring` it is not asked.
+    The keyring is queried only for the providers of `models`, or for all if the first of them is unknown;
+    without `keyring` it is not queried.
 
     Raises:
         SettingsError, KeyringFailed: as `StoredKeys.get`.

@@ -19,15 +19,15 @@ _SECRET_HEADER = re.compile(r"authorization|cookie|key|token|secret", re.IGNOREC
 
 
 class Secrets:
-    """The keys in the environment, those that are kept, one given with the call, and those of MCP servers.
+    """The secrets of a session: keys in the environment, stored keys, a key of the call, keys of MCP servers.
 
-    One object for a session: whatever it writes goes through `redactor`.
+    There is one object for a session; all that the session writes passes through `redactor`.
     """
 
     def __init__(
         self, environ: Mapping[str, str], settings: Settings, api_key: str = "", *, keyring: bool = True
     ) -> None:
-        """Collect them from environment and settings; without `keyring` not from the system's keyring."""
+        """Collect them from environment and settings; with `keyring` also from the system's keyring."""
         self._environ = environ
         self._keyring = keyring
         self._api_key = api_key
@@ -85,7 +85,7 @@ def _secrets_of(server: McpServer, environ: Mapping[str, str]) -> Iterator[str]:
 
 
 def _written_in(server: McpServer) -> Iterator[str]:
-    """Yield the secrets that stand in the settings of a server."""
+    """Yield the secrets in the settings of a server."""
     yield from (text for name, text in server.env.items() if is_secret_name(name))
     yield from (text for name, text in parse_qsl(urlsplit(server.url).query) if is_secret_name(name))
     yield from _given(server.args)

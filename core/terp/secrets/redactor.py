@@ -1,8 +1,8 @@
 """Redaction of secrets: in a whole text or JSON value, and in a text or events that come in pieces.
 
-A secret can begin in one piece and end in another, so that neither holds it whole. The end of a piece in
-which one may begin is held back until the next piece of the same text: mostly nothing, at most 20,000
-characters. What a process holds back when it is killed is lost.
+A secret can begin in one piece and end in another, so that neither holds it whole. If a secret may
+begin at the end of a piece, that end is held back until the next piece of the same text: at most 20,000
+characters, usually none. Text that is held back when the process is killed is lost.
 """
 
 import base64
@@ -118,7 +118,7 @@ _BEFORE = (0, 2, 3)
 
 
 class Prefixes:
-    """Texts by how they begin, each of two characters or more."""
+    """Texts indexed by their beginnings; each has two characters or more."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._texts = tuple(texts)
@@ -128,7 +128,7 @@ class Prefixes:
             self._by_two.setdefault(text[:2], []).append(text)
 
     def at_the_end_of(self, text: str) -> int:
-        """Return the place from which the rest of `text` is the beginning of one of them; else its end."""
+        """Return the position from which the rest of `text` is the beginning of one of them; else its end."""
         if len(text) > _SHORT:
             return min((at for one in self._texts for at in _first_parts(one, text)), default=len(text))
         # Each piece of a model's text comes by here: looking at its places takes a tenth of the time that
@@ -143,8 +143,8 @@ class Prefixes:
 def start_of_open_secret(text: str, prefixes: Prefixes, marks: Sequence[str]) -> int:
     """Return the start of an incomplete secret at the end of `text`; the end of `text` without one.
 
-    `prefixes` are those of secrets as they are written and of `marks`, which words that are secrets begin
-    with, or hold.
+    `prefixes` are those of known secrets and of `marks`: texts that words begin with, or contain, if they
+    are secrets.
     """
     found = [prefixes.at_the_end_of(text)]
     last = _LAST_WORD.match(text[::-1])
@@ -168,7 +168,7 @@ def start_of_open_block(text: str) -> int:
 
 
 def _first_parts(value: str, text: str) -> Iterator[int]:
-    """Yield the places from which the rest of the text is the beginning of the value."""
+    """Yield the positions from which the rest of the text is the beginning of the value."""
     if text[-1:] not in value:
         return
     at = text.find(value[0], max(0, len(text) - len(value) + 1))
@@ -180,7 +180,7 @@ def _first_parts(value: str, text: str) -> Iterator[int]:
 
 @dataclass(frozen=True, slots=True)
 class Redactor:
-    """Takes secrets and volatile text out of what is recorded.
+    """Redactor of secrets, and of text that changes from run to run, in recorded texts.
 
     `secrets` are exact values; `cwd`, `home` and `temporary` directories, as absolute paths ("" for
     none), so that a recording made elsewhere answers here.
@@ -207,7 +207,7 @@ class Redactor:
         return "".join(self.redacted_pieces([text]))
 
     def redacted_pieces(self, pieces: Sequence[str]) -> list[str]:
-        """Pieces of one text, as many as given, in which a secret may begin in one and end in another."""
+        """Return the redacted pieces of one text, as many as given; a secret may span several pieces."""
         text = "".join(pieces)
         spans = self._spans(text)
         if not spans:
@@ -241,7 +241,7 @@ class Redactor:
     def redacted_value(self, value: Any, key: str = "") -> Any:
         """Return a JSON value in which every text is redacted; `key` is its name in the object around it.
 
-        The bytes of pictures stay: a secret in their base64 is chance. `arguments` of a call stay JSON.
+        Pictures are not changed: a secret in their base64 is a coincidence. `arguments` of a call stay JSON.
         """
         match value:
             case str() if is_picture(key):
@@ -325,7 +325,7 @@ def _every(part: str, text: str) -> Iterator[tuple[int, int]]:
 
 
 def _without(text: str, start: int, end: int, spans: Sequence[tuple[int, int]]) -> str:
-    """text[start:end] with the spans cut out; the mark stands in the piece in which a span begins."""
+    """Return text[start:end] without the spans; a mark replaces each span that begins in it."""
     kept, at = [], start
     for begin, stop in spans:
         if stop <= start or begin >= end:
@@ -353,7 +353,7 @@ def secrets_in(environment: Mapping[str, str], *others: str) -> tuple[str, ...]:
 
 
 def written_forms(secret: str) -> Iterator[str]:
-    """Yield the value as it is, as in JSON and in addresses, and as in base64 of a text around it."""
+    """Yield the forms of a value: plain, in JSON, in URLs, and in base64 of a text around it."""
     yield secret
     yield json.dumps(secret)[1:-1]
     yield json.dumps(secret, ensure_ascii=False)[1:-1]
@@ -374,20 +374,20 @@ class TextRedactor:
         self.held = ""
 
     def passed(self, piece: str) -> str:
-        """Return what can be written by now, redacted."""
+        """Return the part that can be written now, redacted."""
         redactor, text = self._redactor(), self.held + piece
         settled = redactor.settled(text)
         self.held = text[settled:]
         return redactor.redacted(text[:settled])
 
     def rest(self) -> str:
-        """Return what was held back, redacted, when no other piece follows."""
+        """Return the held-back part, redacted, at the end of the text."""
         held, self.held = self.held, ""
         return self._redactor().redacted(held)
 
 
 class StreamRedactor:
-    """Redacts the pieces of text among the records of one session; other records pass as they are.
+    """Redacts the pieces of text among the records of one session; other records pass unchanged.
 
     Text that is held back passes before whatever follows it in the same text's place: the model's text
     before its code and before any other event; a run's output before a display of that run and before its
@@ -396,12 +396,12 @@ class StreamRedactor:
     """
 
     def __init__(self, redactor: Callable[[], Redactor]) -> None:
-        """Ask `redactor` for each piece: other settings have other secrets."""
+        """Call `redactor` for each piece: the secrets may change with the settings."""
         self._redactor = redactor
         self._held: dict[_Stream, tuple[TextRedactor, Record]] = {}
 
     def passed(self, record: Record) -> Iterator[Record]:
-        """Yield the records to show in place of this one, all with its number. Empty pieces are left out."""
+        """Yield the redacted records that replace this one, all with its number, without empty pieces."""
         piece = piece_of(record.event)
         if piece is None:
             for stream in [stream for stream in self._held if _comes_before(stream, record.event)]:
@@ -419,7 +419,7 @@ class StreamRedactor:
         yield from _with(record, clean)
 
     def rest(self) -> Iterator[Record]:
-        """Yield all that is held back, when no other record follows."""
+        """Yield all held-back text, when no other record follows."""
         for stream, (_, record) in list(self._held.items()):
             yield from self._released(stream, record.number)
 

@@ -31,7 +31,7 @@ _CONFIRM = (
 
 
 def text_room(settings: Settings, environ: Mapping[str, str], parts: int = 1) -> Room:
-    """Return how much of a text is attached: a few lines if code can read it, else what the window holds.
+    """Return how much of a text is attached: a few lines if code can read it, else what fits the window.
 
     The window is shared by `parts` texts.
     """

@@ -4,6 +4,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from terp.events import Event
@@ -14,7 +15,7 @@ _END_WAIT_S = 1.0
 
 
 class Interrupted(Exception):
-    """The user stopped what was awaited."""
+    """The user stopped the awaited operation."""
 
 
 class Interrupts:
@@ -53,10 +54,11 @@ class Interrupts:
             task.cancel()
 
 
+@dataclass(slots=True, kw_only=True)
 class Task(ABC):
     """Work that a session does in the foreground: a turn, typed code, a check. It logs its events."""
 
-    interrupts: Interrupts
+    interrupts: Interrupts = field(default_factory=Interrupts)
 
     @abstractmethod
     async def run(self) -> None:

@@ -125,7 +125,7 @@ class Job:
         return await self._interrupts.guard(awaitable)
 
     async def asked(self, ask: Callable[[str], Awaitable[T]]) -> T:
-        """Return the answer of `ask`, called with whose question it is once the user may be asked.
+        """Call `ask` with the name of the asking run, once the user may be asked; return the answer.
 
         Raises:
             Interrupted: the run was stopped.

@@ -17,7 +17,7 @@ from terp.session.cost.budget import Tally
 
 @dataclass(frozen=True, slots=True)
 class LeftOver:
-    """A tool call that the end of terp left without a result: its ID in events, and how far it had come."""
+    """A tool call without a result, because terp ended: its ID in events, and how far it had come."""
 
     call_id: str
     call: ToolCall

@@ -129,7 +129,7 @@ class Observation:
             self._text.add(self._mark.plain(text))
 
     def _is_news(self, line: str) -> bool:
-        """Return False for what pip finds installed, but for the first: the package asked for."""
+        """Return False for pip's "already satisfied" lines, except the first (the requested package)."""
         satisfied = line.startswith(_SATISFIED)
         known, self._is_satisfied = self._is_satisfied, self._is_satisfied or satisfied
         return not (satisfied and known)

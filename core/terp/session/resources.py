@@ -40,7 +40,7 @@ class Limits:
     max_output_chars: int = 16_000
     """Characters of one run's output that the model reads: head and tail. At least 200."""
     max_failures: int = 3
-    """Equal errors, or replies with malformed calls, in a row before a turn stops."""
+    """Equal errors, or replies with malformed calls, in a row before a turn stops. It is no setting."""
 
 
 class PromptPart(Protocol):
@@ -51,7 +51,7 @@ class PromptPart(Protocol):
 
 
 def unknown_window(_: str) -> Window:
-    """Return the window of a model of which nothing is known."""
+    """Return the context window of an unknown model."""
     return Window()
 
 
@@ -99,7 +99,7 @@ class SessionResources:
     note_mark: NoteMark = field(default_factory=NoteMark)
 
     def redactor(self) -> "Redactor":
-        """Return what redacts the known secrets; without any, what redacts texts that look like secrets."""
+        """Return the redactor of the known secrets; without any, of texts that look like secrets."""
         if self.secrets is not None:
             return self.secrets.redactor()
         return Redactor()

@@ -1,4 +1,4 @@
-"""Runs: the items of a kernel's execution are drained into a sink; the session's sink logs them."""
+"""Runs of code: each item of a run is passed to a sink; the session's sink logs it."""
 
 import asyncio
 import time
@@ -63,7 +63,7 @@ class Attended(Protocol):
         """
 
     async def asked(self, ask: Callable[[str], Awaitable[T]]) -> T:
-        """Return the answer of `ask`, called with whose question it is once the user may be asked.
+        """Call `ask` with the name of the asking run, once the user may be asked; return the answer.
 
         Raises:
             Interrupted: the run was stopped.
@@ -84,13 +84,13 @@ class RunSink(Protocol):
     """Receives the items of one run, in order."""
 
     def started(self) -> None:
-        """The kernel has begun to run the code."""
+        """Handle the start of the code in the kernel."""
 
     def output(self, output: Output) -> None:
-        """The code has put something out, or asks for input."""
+        """Handle an output of the code, or its request for input."""
 
     def working(self, tool: ToolWorking) -> None:
-        """A tool that the code called begins or ends."""
+        """Handle the start or the end of a tool that the code called."""
 
     async def serve(self, call: BackCall) -> None:
         """Answer a service call of the code; its output continues meanwhile."""
@@ -190,7 +190,7 @@ class OutputLimiter:
         self._lines = 0
 
     def kept(self, output: Output) -> Iterator[Output]:
-        """Yield what is kept of `output`."""
+        """Yield the kept part of `output`."""
         if not isinstance(output, Text):
             yield from self.ended()
             yield output
@@ -384,16 +384,16 @@ class _SessionRun:
         self.observation.remark(await self._runner.services.type_in(request, self.kernel, self._attended))
 
     def finish(self) -> None:
-        """Log the rest of the output, and what of it is not kept."""
+        """Log the rest of the output, and the amount that was left out."""
         self._show(self._limiter.ended())
         if self.spool.failure:
-            self._runner.log.append(Noticed(f"Not all output of this run is kept: {self.spool.failure}"))
+            self._runner.log.append(Noticed(f"Not all output of this run is saved: {self.spool.failure}"))
 
     def _saved(self, display: Shown) -> Shown:
         try:
             return self._runner.artifacts.save(str(self.number), display)
         except OSError as error:
-            self._runner.log.append(Noticed(f"A picture of this run is not kept: {error}"))
+            self._runner.log.append(Noticed(f"A picture of this run is not saved: {error}"))
             return display
 
     def _show(self, outputs: Iterable[Output]) -> None:

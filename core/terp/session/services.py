@@ -60,7 +60,7 @@ class Services:
 
 
 def run_outputs(runs: RunLog, spooled: Callable[[int], str]) -> Service:
-    """Return the service that tells code in a kernel how a run ended, and the file of its output.
+    """Return the service that returns, to code in a kernel, the end of a run and the file of its output.
 
     Its argument is the `number` of the run; it raises what `RunLog.find` does. `spooled` is the file of a run
     in the session's folder, "" for none.

@@ -112,7 +112,7 @@ class Session:
 
     @property
     def model(self) -> Model:
-        """The model. It can be replaced between turns; who replaces it closes the one before."""
+        """The model. It can be replaced between turns; the caller then closes the previous one."""
         return self._requests.model
 
     @model.setter
@@ -319,7 +319,7 @@ class Session:
         """Answer an open question in place of the person; return False if it is not open any more.
 
         Raises:
-            TypeError: this kind of question wants another kind of answer.
+            TypeError: this kind of question needs another kind of answer.
         """
         return self.dialog.answer(question_id, answer, by)
 

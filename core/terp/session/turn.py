@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 
 from terp.errors import StopReason, TerpError
@@ -25,7 +25,7 @@ from terp.kernels.environments.readiness import Readiness
 from terp.models import tool
 from terp.person import Decline
 from terp.session.conversation import Conversation
-from terp.session.foreground import Interrupted, Interrupts, Task
+from terp.session.foreground import Interrupted, Task
 from terp.session.jobs import Job, Jobs, still_running
 from terp.session.observation import BetweenRuns
 from terp.session.proposals import Proposals
@@ -48,7 +48,7 @@ class Failures:
         self._error: object = None
 
     def ran(self, call: tool.Call, error: Error | None, *, failed: bool) -> bool:
-        """Note how a run ended; return True if it failed as the last failed run of the turn did."""
+        """Note the end of a run; return True if it failed as the turn's last failed run did."""
         if not failed:
             self._note(None)
             return False
@@ -95,7 +95,7 @@ class SessionParts:
 
 
 class _Stop(Exception):
-    """Ends the turn for a reason that is no failure of the program."""
+    """Raised to end the turn for a reason that is not an error of terp."""
 
     def __init__(self, reason: StopReason, error: str = "", remedy: str = "") -> None:
         super().__init__(reason)
@@ -105,17 +105,31 @@ class _Stop(Exception):
 
 
 @dataclass(slots=True)
-class Turn(Task):
+class SessionTask(Task):
+    """A task that runs code in a session's kernels; unless a kind says otherwise `TurnFinished` ends it."""
+
+    parts: SessionParts
+
+    async def stop(self) -> None:
+        """Interrupt the model or the code; return when nothing of it runs any more."""
+        self.interrupts.stop()
+        await self.parts.jobs.interrupt()
+
+    def ends_with(self, event: Event) -> bool:
+        """Return True for `TurnFinished`: later events of a kernel belong to no turn."""
+        return isinstance(event, TurnFinished)
+
+
+@dataclass(slots=True)
+class Turn(SessionTask):
     """One turn of a session. `run` logs its events and ends with `TurnFinished`.
 
     `left_over` are calls of the last reply that an earlier process did not reach; `first_step` is the number
     of the next reply.
     """
 
-    parts: SessionParts
     left_over: Sequence[tuple[str, ToolCall]] = ()
     first_step: int = 1
-    interrupts: Interrupts = field(default_factory=Interrupts)
     _answer: str = ""
 
     async def run(self) -> None:
@@ -145,15 +159,6 @@ class Turn(Task):
         finally:
             self.parts.conversation.settle(why)
             self.parts.log.append(finished)
-
-    async def stop(self) -> None:
-        """Interrupt the model or the code; return when nothing of it runs any more."""
-        self.interrupts.stop()
-        await self.parts.jobs.interrupt()
-
-    def ends_with(self, event: Event) -> bool:
-        """Return True for `TurnFinished`: later events of a kernel belong to no turn."""
-        return isinstance(event, TurnFinished)
 
     async def _rounds(self, failures: Failures) -> str:
         await self._serve_all(self.left_over, failures)
@@ -225,7 +230,7 @@ class Turn(Task):
         self._result(asked, self.parts.jobs.outcomes() + self._mark.sentence(f"Not run: {why}."))
 
     async def _waited_for(self, job: Job) -> str:
-        """Wait for the job that has the kernel; return how it failed, or "".
+        """Wait for the job that occupies the kernel; return its failure, or "".
 
         Until then the user is not asked about the code.
         """
@@ -288,13 +293,11 @@ class Turn(Task):
 
 
 @dataclass(slots=True)
-class TypedRun(Task):
+class TypedRun(SessionTask):
     """A run of code that the user typed; the model reads of it in a note with the next message."""
 
-    parts: SessionParts
     call: tool.Call
     kernel: Kernel
-    interrupts: Interrupts = field(default_factory=Interrupts)
 
     async def run(self) -> None:
         """Run the code to its end; errors are logged."""
@@ -315,11 +318,6 @@ class TypedRun(Task):
                 after = self.parts.readiness.after(self.call, self.kernel, observed.error)
                 ready += await self.interrupts.guard(after)
             self._note(ready + observed.text)
-
-    async def stop(self) -> None:
-        """Interrupt the code; return when nothing of it runs any more."""
-        self.interrupts.stop()
-        await self.parts.jobs.interrupt()
 
     def ends_with(self, event: Event) -> bool:
         """Return True if the run is detached: it continues as a background job."""

@@ -1,4 +1,4 @@
-"""A profile of Open Interpreter, as settings of terp and a line about everything that has no equal here."""
+"""A profile of Open Interpreter converted to settings of terp, with a line about each entry that has none."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -28,8 +28,8 @@ _NAMES: Mapping[str, str] = {
 }
 """What is called otherwise there, at the top or below `llm`."""
 _WHY_NOT: Mapping[str, str] = {
-    "api_key": "a key does not belong in a profile; terp keys set PROVIDER keeps it",
-    "safe_mode": "code is always shown and asked about unless auto_run is on",
+    "api_key": "a key does not belong in a profile; terp keys set PROVIDER stores it",
+    "safe_mode": "code always needs approval unless auto_run is on",
     "offline": "terp itself uses the network only for the model",
     "local": "extends: local is the profile for a model on this machine",
     "verbose": "-v says more",
@@ -37,7 +37,7 @@ _WHY_NOT: Mapping[str, str] = {
     "os": "the screen and the mouse are not controlled",
     "speak_messages": "answers are not spoken",
     "loop": "a task is not repeated by itself",
-    "computer": "the code has no interface of its own to the computer here",
+    "computer": "code has no special interface to the computer here",
     "disable_telemetry": "there is no telemetry",
     "anonymized_telemetry": "there is no telemetry",
     "anonymous_telemetry": "there is no telemetry",
@@ -47,7 +47,7 @@ _WHY_NOT: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ForeignProfile:
-    """`text` is lines of a profile; `left_out` has "LINE: NAME: why" for each entry that is in no line."""
+    """A converted profile. `text` is its YAML; `left_out` has "LINE: NAME: why" for each other entry."""
 
     text: str
     left_out: tuple[str, ...] = ()
@@ -101,7 +101,7 @@ def _translated(text: str) -> ForeignProfile:
 
 
 def _flat(text: str) -> Iterator[tuple[int, str, Any]]:
-    """Line, name and node of every entry; those of the group `llm` are `llm.name`."""
+    """Yield line, name and node of every entry; names in the group `llm` are `llm.name`."""
     from terp.settings.yaml_entries import entries  # noqa: PLC0415  (imports yaml)
 
     for line, name, node in entries(text):
@@ -118,7 +118,7 @@ def _why_not(name: str) -> str:
 
 
 def _value(row: Setting, node: Any) -> Any:
-    """Return the value of a node, also of a text that looks like a date or a number; None if it is none."""
+    """Return the value of a scalar node, also of text that looks like a date or a number; else None."""
     try:
         if row.kind == "text" and node.id == "scalar" and not node.tag.endswith(":null"):
             return row.parse(node.value.strip())

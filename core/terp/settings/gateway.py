@@ -1,4 +1,4 @@
-"""Where a gateway is, and the token with which it lets terp in."""
+"""The address of a gateway, and the token for it."""
 
 import ipaddress
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ _PAGES = ("lab", "tree", "notebooks", "api")
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token, and where it came from: "$JUPYTER_TOKEN", "/etc/token"."""
+    """A token, and its source: "$JUPYTER_TOKEN", "/etc/token"."""
 
     value: str = field(default="", repr=False)
     origin: str = ""
@@ -34,7 +34,7 @@ class Gateway:
 
     @property
     def host(self) -> str:
-        """Its name for a person: "hub.example.org", "127.0.0.1:8888"."""
+        """Its name as shown to users: "hub.example.org", "127.0.0.1:8888"."""
         return urlsplit(self.url).netloc
 
     @property
@@ -67,10 +67,10 @@ class Gateway:
 
 
 def gateway_of(settings: Settings, environ: Mapping[str, str]) -> Gateway | None:
-    """Return the gateway that the settings name; None when code runs on this machine.
+    """Return the gateway that the settings name; None if code runs on this machine.
 
     Raises:
-        SettingsError: the address is none, or holds a token, or the token's file cannot be read.
+        SettingsError: the address is malformed or contains a token, or the token's file cannot be read.
     """
     if not settings.gateway_url:
         return None
@@ -78,10 +78,10 @@ def gateway_of(settings: Settings, environ: Mapping[str, str]) -> Gateway | None
 
 
 def token_of(settings: Settings, environ: Mapping[str, str]) -> Token:
-    """Return the token: out of the file that is named, else of the variable that is, else of Jupyter's own.
+    """Return the token: from the configured file, else the configured variable, else Jupyter's variable.
 
     Raises:
-        SettingsError: the file cannot be read, or the variable that is named is not set.
+        SettingsError: the file cannot be read, or the configured variable is not set.
     """
     if settings.gateway_token_file:
         path = Path(settings.gateway_token_file).expanduser()
@@ -94,7 +94,7 @@ def token_of(settings: Settings, environ: Mapping[str, str]) -> Token:
 
 
 def token_value(settings: Settings, environ: Mapping[str, str]) -> str:
-    """Return the token as something that must not be written down; "" when there is none to be had."""
+    """Return the token, for redaction; "" if there is none or it cannot be read."""
     try:
         return token_of(settings, environ).value if settings.gateway_url else ""
     except SettingsError:
@@ -121,7 +121,7 @@ def _checked(text: str) -> str:
 
 
 def _shown(text: str) -> str:
-    """Return the address without what may be secret in it."""
+    """Return the address without parts that may be secret."""
     return text.partition("?")[0].rpartition("@")[2]
 
 
@@ -133,5 +133,5 @@ def _read(path: Path) -> str:
         why = getattr(error, "strerror", None) or "it is not text"
         raise SettingsError([f"gateway_token_file: cannot read '{path}': {why}."]) from error
     if not text or len(text.split()) > 1:
-        raise SettingsError([f"gateway_token_file: '{path}' must hold the token and nothing else."])
+        raise SettingsError([f"gateway_token_file: '{path}' must contain only the token."])
     return text

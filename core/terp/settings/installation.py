@@ -29,8 +29,8 @@ def install_extra(name: str) -> str:
 def install_command(*packages: str, prefix: Path | None = None) -> str:
     """Return the shell command that adds packages to the environment at `prefix`, by default terp's own.
 
-    `uv tool install --with …` and `pipx inject …` for environments that these programs made, since an upgrade
-    of theirs drops what pip added; else pip, or uv where the environment has no pip.
+    `uv tool install --with …` and `pipx inject …` for environments that these programs made, since their
+    upgrades remove packages that pip added; else pip, or uv if the environment has no pip.
     """
     place = prefix or Path(sys.prefix)
     if (receipt := place / _RECEIPT).is_file():
@@ -43,7 +43,7 @@ def install_command(*packages: str, prefix: Path | None = None) -> str:
 
 
 def _uv_arguments(receipt: Path, packages: tuple[str, ...]) -> Iterator[str]:
-    """Yield what to install: terp from where it came, the packages added before, and the new ones.
+    """Yield the arguments: terp from its original source, the packages added before, and the new ones.
 
     uv replaces the whole environment: a package that is not named again is removed.
     """

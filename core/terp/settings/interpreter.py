@@ -1,4 +1,4 @@
-"""The Pythons of a machine and a project: found, and described by their files, without starting any."""
+"""The Pythons of a machine and a project, found and described from files, without starting any."""
 
 import base64
 import hashlib
@@ -22,10 +22,10 @@ _IN_PROJECT = (".venv", "venv", ".pixi/envs/default")
 class Interpreter:
     """The Python that runs the kernel, and why it was chosen.
 
-    `overlay` is a folder with ipykernel for an environment that has none, and `packages` one into which
-    packages are installed in place of the environment, where that is terp's own or cannot be written. What
-    lies in them comes after the environment's own, and no process that the code starts sees it. `programs`
-    is a folder with the `pip` that serves this Python.
+    `overlay` is a folder with ipykernel for an environment that has none. `packages` is a folder for
+    installed packages if the environment is terp's own or cannot be written. Both come after the
+    environment's own packages, and processes that the code starts do not use them. `programs` is a folder
+    with the `pip` of this Python.
     """
 
     path: str
@@ -41,7 +41,7 @@ class Interpreter:
 
 
 def needed_by(interpreter: Interpreter) -> tuple[str, ...]:
-    """Return the folders that a Python and its packages are read from."""
+    """Return the folders that contain a Python and its packages."""
     path = Path(interpreter.path)
     programs = (interpreter.programs,) if interpreter.programs else ()
     prefixes = dict.fromkeys(str(one.parent.parent) for one in (path, path.resolve()))
@@ -54,7 +54,7 @@ def own_interpreter(why: str = "terp's own") -> Interpreter:
 
 
 def environment_name(interpreter: Interpreter | None) -> str:
-    """Return the environment as people call it: `.venv of shop`, `data`; "" for terp's own, or none yet."""
+    """Return the environment's name for users: `.venv of shop`, `data`; "" for terp's own, or none yet."""
     if interpreter is None or interpreter.path == sys.executable:
         return ""
     prefix = Path(interpreter.path).parent.parent
@@ -70,14 +70,14 @@ def site_packages(python: str) -> list[Path]:
 
 
 def has_distribution(interpreter: Interpreter, name: str) -> bool:
-    """Return True if a distribution is there, by its normal name."""
+    """Return True if a distribution is installed, given by its normalized name."""
     return _holds((*site_packages(interpreter.path), *map(Path, interpreter.folders)), name)
 
 
 def is_fixed(interpreter: Interpreter, name: str) -> bool:
-    """Return True if the environment itself holds a distribution, and packages are installed beside it.
+    """Return True if the environment itself has a distribution, but packages go into another folder.
 
-    Another version beside it would not be found.
+    Another version in that folder would not be imported.
     """
     return bool(interpreter.packages) and _holds(site_packages(interpreter.path), name)
 
@@ -90,7 +90,7 @@ def _holds(folders: Iterable[Path], name: str) -> bool:
 def has_module(python: str, name: str) -> bool:
     """Return True if a top-level module `name` lies in a Python's own folders.
 
-    Additions of its environment such as a `.pth` file are not seen.
+    Folders added by `.pth` files are not searched.
     """
     return any(
         (folder / f"{name}{end}").exists() or (end and any(folder.glob(f"{name}.*.so")))
@@ -100,13 +100,13 @@ def has_module(python: str, name: str) -> bool:
 
 
 def present_packages(python: str, names: Iterable[str]) -> list[str]:
-    """Return the packages, named as they are imported, that lie in the folders of a Python."""
+    """Return the packages in the folders of a Python, by their import names."""
     there = {found.name for folder in site_packages(python) for found in folder.iterdir()}
     return [name for name in names if name in there]
 
 
 def version_of(python: str) -> str:
-    """Return the version of a Python, as `3.12`; "" when its folders do not show it."""
+    """Return the version of a Python, as `3.12`; "" if unknown."""
     if python == sys.executable:
         return "{}.{}".format(*sys.version_info)
     prefix = Path(python).parent.parent
@@ -131,7 +131,7 @@ class ProjectPython:
 
     @property
     def name(self) -> str:
-        """The environment, as people call it: relative to the project where it lies in it."""
+        """The name of the environment for users: its path in the project, if it is there."""
         prefix, folder = Path(self.path).parent.parent, Path(self.folder)
         return str(prefix.relative_to(folder)) if prefix.is_relative_to(folder) else str(prefix)
 
@@ -148,7 +148,7 @@ def active_python(environ: Mapping[str, str]) -> tuple[str, str]:
 def project_python(cwd: str, environ: Mapping[str, str]) -> ProjectPython | None:
     """Return the Python of the project that `cwd` is in: of its folders, or of Poetry's or Pipenv's own.
 
-    None also if it is the one that terp itself runs in: its code runs already, so nothing is left to trust.
+    None also if terp itself runs in it: its code already runs, so it needs no trust.
     """
     for folder in upwards(Path(cwd), environ):
         for prefix in _environments(folder, environ):
@@ -158,14 +158,14 @@ def project_python(cwd: str, environ: Mapping[str, str]) -> ProjectPython | None
 
 
 def suggested_python(cwd: str, environ: Mapping[str, str]) -> ProjectPython | None:
-    """Return the Python of the project, unless an environment is activated: that is a choice already."""
+    """Return the Python of the project, unless an environment is activated, which takes precedence."""
     return None if active_python(environ)[0] else project_python(cwd, environ)
 
 
 def needed_around(cwd: str, environ: Mapping[str, str], chosen: Interpreter) -> tuple[str, ...]:
     """Return the folders of the Pythons around `cwd`: the chosen one, and those that may be chosen later.
 
-    terp itself starts them, to install into them.
+    terp itself starts them, to install packages.
     """
     active, project = active_python(environ)[0], project_python(cwd, environ)
     others = [active, project.path if project else ""]

@@ -1,7 +1,7 @@
-"""The settings of one call, from everything that sets something.
+"""The settings of one call, combined from all sources.
 
-Strongest first: a flag, a `TERP_…` variable, the profile named for the call (and what it extends), the
-project's trusted files, a profile that the person's `config.yaml` names, that file itself,
+The sources, strongest first: a flag, a `TERP_…` variable, the profile named for the call (and those it
+extends), the project's trusted files, a profile that the user's `config.yaml` names, that file itself,
 the shipped profile `default`, the built-in value.
 """
 
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Loaded:
-    """The settings of one call, and lines about what a project would set and may not."""
+    """The settings of one call, and lines about settings that a project may not set."""
 
     settings: Settings
     notices: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ def load_settings(
     shipped: Path | None = None,
     project: Project | None = None,
 ) -> Loaded:
-    """Return the settings of one call; `profile` is what the call named, or "".
+    """Return the settings of one call; `profile` is the one that the call named, or "".
 
     Raises:
         SettingsError: with every problem of the variables and files at once.
@@ -71,7 +71,7 @@ def load_settings(
 
 
 def _with_its_prices(sources: Sequence[GivenValues]) -> Sequence[GivenValues]:
-    """Return the sources without prices that are weaker than the model: those are of another model."""
+    """Return the sources without prices from a weaker source than the model's: those are of another model."""
     named = next((at for at, one in enumerate(sources) if "model" in one), len(sources))
     weaker = sources[named + 1 :]
     without = ({name: one for name, one in source.items() if name not in _PRICES} for source in weaker)
@@ -86,7 +86,7 @@ def _check_rules(settings: Settings) -> None:
 
 
 class _Files:
-    """Reads the files of one call, and collects what is wrong with them instead of stopping there."""
+    """Reader of the files of one call; it collects their problems instead of stopping at the first."""
 
     def __init__(self, profiles: Profiles) -> None:
         self.problems: list[str] = []
@@ -102,7 +102,7 @@ class _Files:
             return otherwise
 
     def chain(self, name: str, asked_at: str = "", *, shipped: bool = False) -> list[ProfileFile]:
-        """A profile and what it extends; nothing for no name."""
+        """Return a profile and those that it extends; nothing without a name."""
         profiles = self._shipped if shipped else self._profiles
         return self.attempt(lambda: profiles.chain(name, asked_at), [])
 
@@ -122,17 +122,17 @@ class _Files:
 
 
 def profile_in_effect(profile: str, environ: Mapping[str, str], places: Places) -> str:
-    """Return the name or path of the profile that `load_settings` takes; "default" without another."""
+    """Return the name or path of the profile that `load_settings` uses; "default" if none is chosen."""
     return _asked(profile, environ, _config(places))[0] or DEFAULT_PROFILE
 
 
 def _named(profile: str) -> str:
-    """Return the same name for a profile in every folder: a path is made absolute, "" is the default."""
+    """Return a profile's name independent of the working directory (a full path); "" becomes "default"."""
     return str(typed_path(profile).absolute()) if is_path(profile) else profile or DEFAULT_PROFILE
 
 
 def _asked(profile: str, environ: Mapping[str, str], config: Sequence[ProfileFile]) -> tuple[str, str]:
-    """Return the profile that is asked for, and the line of the configuration if that does."""
+    """Return the requested profile, and the line of the configuration if that requests it."""
     asked = profile or environ.get(PROFILE_VARIABLE, "")
     return (config[0].base, config[0].base_at) if config and not asked else (asked, "")
 

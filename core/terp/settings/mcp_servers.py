@@ -1,4 +1,4 @@
-"""An MCP server in the settings, and the `${VARIABLE}`s in it, so that no key stands in a file."""
+"""An MCP server in the settings, and its `${VARIABLE}`s, which keep keys out of files."""
 
 import re
 from collections.abc import Mapping
@@ -13,15 +13,15 @@ _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 @dataclass(frozen=True)
 class McpServer:
-    """A program that is driven over stdin and stdout, or an address that is reached by HTTP.
+    """An MCP server: a program that is used over stdin and stdout, or a URL.
 
     `${VARIABLE}` in a text stands for that variable of terp's environment.
     """
 
-    command: str = setting("", "the program, which speaks over its stdin and stdout", metavar="PROGRAM")
+    command: str = setting("", "the program, which is used over its stdin and stdout", metavar="PROGRAM")
     args: tuple[str, ...] = setting((), "its arguments")
     env: Mapping[str, str] = setting(
-        {}, "variables that it gets, besides the harmless ones", keys=r"[A-Za-z_][A-Za-z0-9_]*"
+        {}, "variables to pass to it, besides harmless ones", keys=r"[A-Za-z_][A-Za-z0-9_]*"
     )
     cwd: str = setting("", "the directory it works in", unset="that of the session", metavar="DIR")
     url: str = setting("", "the address, in place of a command (streamable HTTP)", metavar="URL")
@@ -32,7 +32,7 @@ class McpServer:
 
     @property
     def where(self) -> str:
-        """Where it is, without what may be a key in its address."""
+        """Its program or address, without a possible key in the address."""
         if not self.url:
             return " ".join([self.command, *self.args])
         parts = urlsplit(self.url)
@@ -49,8 +49,8 @@ class McpServer:
         if self.url and not self.url.startswith(("http://", "https://")):
             return f'has the url "{self.url[:60]}", which must begin with http:// or https://'
         if self.url and (self.args or self.env or self.cwd):
-            return "has a url, so args, env and cwd mean nothing"
-        return "has a command, so headers mean nothing" if self.command and self.headers else ""
+            return "has a url, so args, env and cwd have no effect"
+        return "has a command, so headers have no effect" if self.command and self.headers else ""
 
 
 def between_variables(text: str) -> list[str]:

@@ -1,205 +1,168 @@
 """The settings of the model and of the conversation with it: the first part of the one table."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
-from terp.settings.setting import BY_ANYBODY, BY_PROJECT, setting
+from terp.settings.setting import BY_ANYBODY, BY_PROJECT, T, setting
 
 AdapterName = Literal["auto", "direct", "litellm"]
+
+
+def model_setting(default: T, about: str, **facts: Any) -> T:
+    """Declare a setting of the group `model`; see `setting`."""
+    return setting(default, about, group="model", **facts)
+
+
+def conversation_setting(default: T, about: str, **facts: Any) -> T:
+    """Declare a setting of the group `conversation`; see `setting`."""
+    return setting(default, about, group="conversation", **facts)
 
 
 @dataclass(frozen=True)
 class ModelSettings:
     """Settings of the model, of requests to it, and of the conversation."""
 
-    model: str = setting(
+    model: str = model_setting(
         "",
         "the model, as PROVIDER/NAME",
-        group="model",
         flags=("-m",),
         metavar="NAME",
         unset="the one that `api_base` lists, else found by the keys in the environment, else a local server",
     )
-    discover: str = setting(
+    discover: str = model_setting(
         "any",
         "where to look for a model if none is named: keys and this machine, or only this machine",
-        group="model",
         choices=("any", "local"),
     )
-    fallback_models: tuple[str, ...] = setting(
-        (),
-        "models to ask in turn if the one before cannot be reached",
-        group="model",
-        metavar="NAME,…",
+    fallback_models: tuple[str, ...] = model_setting(
+        (), "models to ask in turn if the one before cannot be reached", metavar="NAME,…"
     )
-    adapter: str = setting(
-        "auto", "how the model is reached", group="model", choices=("auto", "direct", "litellm")
+    adapter: str = model_setting("auto", "how the model is reached", choices=("auto", "direct", "litellm"))
+    api_base: str = model_setting("", "address of an OpenAI-compatible server", flags=("-ab",), metavar="URL")
+    api_version: str = model_setting(
+        "", "version of the API, if the provider needs one", flags=("-av",), metavar="TEXT"
     )
-    api_base: str = setting(
-        "", "address of an OpenAI-compatible server", group="model", flags=("-ab",), metavar="URL"
+    api_key_env: str = model_setting(
+        "", "the variable that holds the key", metavar="VARIABLE", unset="the provider's own"
     )
-    api_version: str = setting(
-        "", "version of the API, if the provider needs one", group="model", flags=("-av",), metavar="TEXT"
-    )
-    api_key_env: str = setting(
-        "", "the variable that holds the key", group="model", metavar="VARIABLE", unset="the provider's own"
-    )
-    temperature: float | None = setting(
+    temperature: float | None = model_setting(
         None,
         "randomness of the model's replies",
-        group="model",
         kind="number",
         flags=("-t",),
         limits=(0, 2),
         unset="the provider's choice",
         sources=BY_ANYBODY,
     )
-    max_tokens: int = setting(
-        0,
-        "longest reply",
-        group="model",
-        flags=("-x",),
-        unit="tokens",
-        unset="the provider's choice",
-        sources=BY_ANYBODY,
+    max_tokens: int = model_setting(
+        0, "longest reply", flags=("-x",), unit="tokens", unset="the provider's choice", sources=BY_ANYBODY
     )
-    context_window: int = setting(
+    context_window: int = model_setting(
         0,
         "size of the model's context window",
-        group="model",
         flags=("-cw",),
         unit="tokens",
         unset="looked up by the model's name",
         sources=BY_ANYBODY,
     )
-    compact_at: int = setting(
+    compact_at: int = model_setting(
         85,
         "how full the context window may be before the conversation is compacted",
-        group="model",
         unit="%",
         limits=(0, 100),
         unset="only after the model refused a request",
         sources=BY_ANYBODY,
     )
-    supports_tools: bool | None = setting(
+    supports_tools: bool | None = model_setting(
         None,
         "the model can call tools; otherwise it writes fenced code",
-        group="model",
         kind="switch",
         unset="tried out",
         sources=BY_ANYBODY,
     )
-    supports_vision: bool | None = setting(
+    supports_vision: bool | None = model_setting(
         None,
         "the model can read images",
-        group="model",
         kind="switch",
         unset="looked up by the model's name",
         sources=BY_ANYBODY,
     )
-    reasoning_effort: str = setting(
+    reasoning_effort: str = model_setting(
         "",
         "how much a reasoning model thinks",
-        group="model",
         choices=("none", "minimal", "low", "medium", "high"),
         unset="the provider's choice",
         sources=BY_ANYBODY,
     )
-    input_price: float | None = setting(
+    input_price: float | None = model_setting(
         None,
         "price of the tokens that are sent, if terp does not know it",
-        group="model",
         kind="number",
         unit="USD per million tokens",
         unset="looked up by the model's name",
     )
-    output_price: float | None = setting(
+    output_price: float | None = model_setting(
         None,
         "price of the tokens of replies, if terp does not know it",
-        group="model",
         kind="number",
         unit="USD per million tokens",
         unset="looked up by the model's name",
     )
-    timeout_s: float = setting(
-        180.0,
-        "time without a reply after which a request fails",
-        group="model",
-        unit="s",
-        unset="never",
-        sources=BY_PROJECT,
+    timeout_s: float = model_setting(
+        180.0, "time without a reply after which a request fails", unit="s", unset="never", sources=BY_PROJECT
     )
-    retries: int = setting(
-        3, "how often a failed request is retried", group="model", limits=(0, 20), sources=BY_PROJECT
+    retries: int = model_setting(
+        3, "how often a failed request is retried", limits=(0, 20), sources=BY_PROJECT
     )
 
-    system_message: str = setting(
+    system_message: str = conversation_setting(
         "",
         "the whole system prompt, in place of terp's own",
-        group="conversation",
         flags=("-sm",),
         metavar="TEXT",
         sources=BY_ANYBODY,
     )
-    instructions: str = setting(
+    instructions: str = conversation_setting(
         "",
         "your own instructions, added to the system prompt",
-        group="conversation",
         flags=("-ci", "--custom-instructions"),
         metavar="TEXT",
         sources=BY_ANYBODY,
     )
-    max_steps: int = setting(
-        50,
-        "model replies in one turn before it stops",
-        group="conversation",
-        unset="no limit",
-        sources=BY_PROJECT,
+    max_steps: int = conversation_setting(
+        50, "model replies in one turn before it stops", unset="no limit", sources=BY_PROJECT
     )
-    max_budget_usd: float = setting(
-        0.0,
-        "limit of the costs of a session",
-        group="conversation",
-        flags=("-b", "--max-budget"),
-        unit="USD",
-        unset="no limit",
+    max_budget_usd: float = conversation_setting(
+        0.0, "limit of the costs of a session", flags=("-b", "--max-budget"), unit="USD", unset="no limit"
     )
-    max_turn_usd: float = setting(
-        0.0, "limit of the costs of one turn", group="conversation", unit="USD", unset="no limit"
+    max_turn_usd: float = conversation_setting(
+        0.0, "limit of the costs of one turn", unit="USD", unset="no limit"
     )
-    max_month_usd: float = setting(
+    max_month_usd: float = conversation_setting(
         0.0,
         "limit of the costs of all sessions of the profile in a calendar month",
-        group="conversation",
         unit="USD",
         unset="no limit",
     )
-    max_output_chars: int = setting(
+    max_output_chars: int = conversation_setting(
         16_000,
         "how much of a run's output the model reads: its beginning and its end",
-        group="conversation",
         flags=("-xo", "--max-output"),
         unit="characters",
         limits=(500, 10_000_000),
         sources=BY_ANYBODY,
     )
-    error_values: bool = setting(
-        True,
-        "send small values of variables at a failed or interrupted line to the model",
-        group="conversation",
+    error_values: bool = conversation_setting(
+        True, "send small values of variables at a failed or interrupted line to the model"
     )
-    session_quota_mb: int = setting(
-        1_000,
-        "disk space for stored sessions; beyond it the oldest are removed",
-        group="conversation",
-        unit="MB",
-        unset="no limit",
+    session_quota_mb: int = conversation_setting(
+        1_000, "disk space for stored sessions; beyond it the oldest are removed", unit="MB", unset="no limit"
     )
 
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """The settings that reach a model. None, or "", leaves a choice to the provider."""
+    """The settings that are passed to a model. None, or "", means the provider's default."""
 
     model: str
     """A name such as "openai/gpt-5.5"; the prefix names the provider."""

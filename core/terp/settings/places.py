@@ -1,4 +1,4 @@
-"""Where terp keeps its files: configuration and state, by the XDG rules on every system.
+"""The directories of terp's files: configuration and state, by the XDG rules on every system.
 
 `TERP_HOME` moves all of it into one directory.
 """
@@ -18,22 +18,22 @@ class Places:
 
     @property
     def config_file(self) -> Path:
-        """The person's own settings."""
+        """The user's settings."""
         return self.config / "config.yaml"
 
     @property
     def profiles(self) -> Path:
-        """The person's own profiles."""
+        """The user's profiles."""
         return self.config / "profiles"
 
     @property
     def instructions(self) -> Path:
-        """The user's own instructions to every model."""
+        """The user's instructions to every model."""
         return self.config / "AGENTS.md"
 
     @property
     def keys(self) -> Path:
-        """The keys of providers that the person keeps with terp."""
+        """The stored keys of providers."""
         return self.config / "keys.json"
 
     @property
@@ -43,9 +43,9 @@ class Places:
 
     @property
     def work(self) -> Path:
-        """The working directories of sessions that were given none, each called as its session.
+        """The working directories created for sessions, each named after its session.
 
-        They lie apart from those: a kernel takes what changes there for files of terp's.
+        They are outside of the sessions' folders: changes in those count as terp's, not as results of code.
         """
         return self.state / "work"
 

@@ -1,7 +1,7 @@
-"""Reading one YAML file of settings: every mistake in it becomes one line, with its place.
+"""The reader of a YAML file of settings: every mistake in it becomes one line, with its place.
 
-The files are plain lists of `name: value`. Anchors, tags and nesting are refused: a person can then
-see from one line what it sets, and no file can grow while it is read.
+The files are plain lists of `name: value`. Anchors, tags and nesting are refused, so that
+each line can be understood without the others, and no file can expand while it is read.
 """
 
 import codecs
@@ -32,7 +32,7 @@ _OTHER_ENCODINGS = {
 
 
 class UnreadableSettings(Exception):
-    """A file cannot be read as settings at all; says the line (0: the whole file) and why."""
+    """A file cannot be read as settings; it has the line (0: the whole file) and the reason."""
 
     def __init__(self, line: int, why: str) -> None:
         super().__init__(line, why)
@@ -43,9 +43,9 @@ class UnreadableSettings(Exception):
 class ProfileFile:
     """A file of settings as read: its values (`given`), its description, and its problems.
 
-    `description` is its first comment line. `base` is the profile that it names: what a profile
-    `extends`, or the `profile` that a person's configuration uses unless another is asked for;
-    `base_at` is the place where it does. `refused` are lines about what its author may not set.
+    `description` is its first comment line. `base` is the profile that it names: the one that a
+    profile `extends`, or the default `profile` of the user's configuration; `base_at` is the place
+    of that entry. `refused` are lines about settings that its author may not set.
     """
 
     path: Path
@@ -63,7 +63,7 @@ def read_profile(
 ) -> ProfileFile:
     """Read the file at `path`; problems are collected, not raised. `base_key` is the key for `base`.
 
-    Where its `content` was read already, that is taken. `source` is who wrote it.
+    If its `content` was read already, that is used. `source` is the kind of its author.
     """
     profile = ProfileFile(path)
     place = short_path(path)
@@ -83,7 +83,7 @@ def read_profile(
 
 
 def short_path(path: Path) -> str:
-    """A path as a person would write it: relative to the working directory, or with `~`."""
+    """Return a short path: relative to the working directory, or with `~`."""
     with contextlib.suppress(OSError, ValueError):
         return str(path.relative_to(Path.cwd()))
     with contextlib.suppress(RuntimeError, ValueError):
@@ -132,7 +132,7 @@ def _entries(text: str) -> Iterable[tuple[int, str, Any]]:
 
 
 def _take(profile: ProfileFile, where: str, name: str, node: Any, base_key: str) -> None:
-    """Put one entry into `profile`, or the problem with it."""
+    """Add one entry, or its problem, to `profile`."""
     rows = {name: row for name, row in table(Settings).items() if row.in_files}
     rows[base_key] = Setting("another profile", name=base_key)
     row = rows.get(name)
@@ -161,7 +161,7 @@ def _take(profile: ProfileFile, where: str, name: str, node: Any, base_key: str)
 
 
 def _rules(profile: ProfileFile, where: str, name: str, rules: tuple[str, ...], node: Any) -> Given:
-    """Rules, each with its line; a problem for each that is none."""
+    """Add rules, each with its line; a malformed rule becomes a problem."""
     from terp.settings.rules import problem_with  # noqa: PLC0415  (few files have rules)
 
     file = where.rpartition(":")[0]
@@ -173,7 +173,7 @@ def _rules(profile: ProfileFile, where: str, name: str, rules: tuple[str, ...], 
 
 
 def _refuse(profile: ProfileFile) -> None:
-    """Take out what a project may not set, with a line about it; the rest still counts."""
+    """Remove settings that a project may not set, with a line about each; the others stay."""
     rows = table(Settings)
     for name, one in list(profile.given.items()):
         if "project" not in rows[name].sources:

@@ -16,10 +16,10 @@ _TAGS = {
 
 
 def value_of(row: Setting, node: Any) -> Any:
-    """Return the value that a node gives a setting.
+    """Return the value of a setting in a node.
 
     Raises:
-        ValueError: it is of another kind, or out of its limits.
+        ValueError: it has the wrong type, or exceeds a limit.
     """
     if row.kind == "names":
         if node.id != "sequence":
@@ -38,7 +38,7 @@ def free_value(node: Any) -> Any:
     """Return the value of a node as JSON has it: text, a number, a switch, null, a list or a group.
 
     Raises:
-        ValueError: a group in it has a name twice.
+        ValueError: a group in it contains a name twice.
     """
     from yaml.constructor import SafeConstructor  # noqa: PLC0415  (few files have any)
 
@@ -62,7 +62,7 @@ def _name(node: Any) -> str:
 
 
 def _rule(node: Any) -> str:
-    """A rule as text; without quotes YAML takes `shell: git status` for a group of one entry."""
+    """Return a rule as text; without quotes YAML parses `shell: git status` as a group of one entry."""
     if node.id != "mapping":
         return _name(node)
     if len(node.value) != 1:
@@ -86,7 +86,7 @@ def quoted(node: Any) -> str:
 
 
 def hint(row: Setting, node: Any) -> str:
-    """Return what to write instead, to follow the sentence about the mistake; "" if that is not known."""
+    """Return a correction, to follow the sentence about the mistake; "" if there is none."""
     if row.kind == "names" and node.id == "sequence" and all(one.id == "scalar" for one in node.value):
         return " Put what is no text in quotes."
     if row.kind == "text" and node.id == "scalar" and not row.choices and node.value:
@@ -96,7 +96,7 @@ def hint(row: Setting, node: Any) -> str:
 
 @dataclass
 class Group:
-    """The entries by name, and what is wrong with others: the line, and a sentence."""
+    """The valid entries by name, and the mistakes in others: line and sentence."""
 
     value: dict[str, Any] = field(default_factory=dict)
     problems: list[tuple[int, str]] = field(default_factory=list)

@@ -23,21 +23,21 @@ class ProfileEntry:
 
 
 class Profiles:
-    """The profiles that can be named: the person's own, then the shipped ones."""
+    """The profiles that can be named: the user's, then the shipped ones."""
 
     def __init__(self, own: Path, shipped: Path | None = None) -> None:
         self.own = own
         self.shipped = shipped or shipped_profiles()
 
     def listed(self) -> Iterator[ProfileEntry]:
-        """Yield every profile by name; one of the person's hides a shipped one of the same name."""
+        """Yield every profile by name; one of the user's hides a shipped one of the same name."""
         for name, path in self._all().items():
             file = read_profile(path)
             shipped = path.parent == self.shipped
             yield ProfileEntry(name, path, shipped, file.description, tuple(file.problems))
 
     def names(self) -> list[str]:
-        """Return the names of all profiles, which are not read for this."""
+        """Return the names of all profiles, without reading the files."""
         return list(self._all())
 
     def models(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""The one table of providers: how each is reached, and which variable holds its key."""
+"""The table of providers: the address of each, and the variable with its key."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ ECHOED = (
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A provider, as the prefix of a model's name means it.
+    """A provider, named by the prefix of a model's name.
 
-    Of several `key_envs` the first is named when none is set; no entry means that no key is used.
+    If none of several `key_envs` is set, messages name the first; without entries no key is used.
     `usage_option` is True if `stream_options` is understood, `calls_tools` if `tools` is; `echoed` names the
-    fields of a reply that are taken back. Models with `marks_cache` in their names cache only what a request
-    marks; "" stands for none.
+    fields of a reply that must be sent back. Models with `marks_cache` in their names cache only the marked
+    parts of a request; "" stands for none.
     """
 
     adapter: Literal["direct", "litellm"]

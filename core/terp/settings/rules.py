@@ -1,4 +1,4 @@
-"""The rules that settings hold, each with the place where it was written."""
+"""The rules in the settings, each with the place where it was written."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ def rules_of(settings: Settings) -> list[Rule]:
     """Return the rules of settings that were checked when they were loaded, the strictest first.
 
     Raises:
-        NoRule: one is none, in settings that nobody has looked at.
+        NoRule: a rule is malformed, in settings that were not checked.
     """
     return [read_rule(verdict, text, origin) for verdict, text, origin in _written(settings)]
 

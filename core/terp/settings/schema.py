@@ -1,4 +1,4 @@
-"""The JSON Schema of a profile, for editors: what they complete, explain and underline."""
+"""The JSON Schema of a profile, with which editors complete, explain and check entries."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -34,7 +34,7 @@ _TYPES: Mapping[str, Mapping[str, Any]] = {
 
 
 def profile_schema() -> dict[str, Any]:
-    """Return the schema, made of the table of settings."""
+    """Return the schema, generated from the table of settings."""
     rows = [row for row in table(Settings).values() if row.in_files]
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
@@ -43,10 +43,10 @@ def profile_schema() -> dict[str, Any]:
         "type": "object",
         "additionalProperties": False,
         "properties": {
-            "extends": {"type": "string", "description": "The profile that this one stands on."},
+            "extends": {"type": "string", "description": "The profile that this one extends."},
             "profile": {
                 "type": "string",
-                "description": "In config.yaml: the profile to use unless another is asked for.",
+                "description": "In config.yaml: the profile to use unless the call names another.",
             },
             **{row.name: _property(row) for row in rows},
         },

@@ -1,7 +1,7 @@
-"""One setting: how a value of it is named, read, limited and explained.
+"""One setting: its name, parser, limits and description.
 
-A field of a dataclass declares one with `setting(…)`, which keeps what a person must know in the field's
-metadata; `table(…)` reads the rows back.
+A field of a dataclass declares one with `setting(…)`, which stores the facts in the field's
+metadata; `table(…)` returns them as rows.
 """
 
 import json
@@ -29,19 +29,18 @@ _FALSE = frozenset({"0", "false", "no", "off"})
 
 @dataclass(frozen=True)
 class Setting:
-    """One row: how a value is named, read, limited and explained.
+    """One row of the table: the name, parser, limits and description of a setting.
 
-    `unset` says what the default (0, empty, none) means when it is not a value of its own. Where `optional`
-    is given, a flag may stand without a value: the word behind it is one only if it has this form. Names that
-    `are_paths` are relative to the file of settings that they stand in. `sources` says who may set it: what
-    could let code, keys or words out of the person's hands is only for that person, and so is every row
-    that does not say otherwise.
+    `unset` describes a default (0, empty, none) that is not an ordinary value. With `optional`, a flag may
+    come without a value: the next word is its value only if it has this form. Names that `are_paths` are
+    relative to the file of settings that they stand in. `sources` lists who may set it, by default only the
+    user. Settings that could expose code, keys or conversations stay so.
 
-    "rules" of all who give some count together; a flag gives one, a variable one on each line.
+    "rules" of all sources add up; a flag has one rule, a variable one on each line.
 
     A "mapping" holds entries by name: text, or instances of the dataclass `each`, whose fields are settings
-    and whose `problem` says what is wrong with one. `keys` is the form of the names. It has no flag, but for
-    one that is `free`: its entries are what JSON can say, and each flag gives one, as NAME=VALUE.
+    and whose `problem` names the mistake in one. `keys` is the form of the names. It has no flag, unless it
+    is `free`: its entries are then any JSON values, and each flag adds one, as NAME=VALUE.
     """
 
     about: str
@@ -69,7 +68,7 @@ class Setting:
 
     @property
     def in_files(self) -> bool:
-        """Return True if a file of settings may have it, and not only one call."""
+        """Return True if a file may set it, not only a flag of one call."""
         return "user" in self.sources
 
     @property
@@ -98,7 +97,7 @@ class Setting:
         """Return the value that `text` means.
 
         Raises:
-            ValueError: it means none; `rule` says what it must be.
+            ValueError: the text is invalid; `rule` describes valid ones.
         """
         if self.kind == "text":
             return self._one_of_the_choices(text)
@@ -114,10 +113,10 @@ class Setting:
         return self._within_limits(int(text) if self.kind == "whole" else float(text))
 
     def checked(self, value: Any) -> Any:
-        """`value`, which a program gave, if it is one of this setting; a path serves as text.
+        """Return `value`, set by a program, if it is valid; a path becomes text.
 
         Raises:
-            ValueError: it is none, and text is no switch; `rule` says what it must be.
+            ValueError: it is invalid (text is no bool); `rule` describes valid ones.
         """
         if type(value) is type(self.default) and value == self.default:
             return value
@@ -173,7 +172,7 @@ def _are_names(value: Any) -> bool:
 
 
 def _free_entry(text: str) -> Mapping[str, Any]:
-    """Return the entry NAME=VALUE. A value that is JSON is what it says, any other one is text."""
+    """Return the entry NAME=VALUE. A value that is JSON is parsed, any other is text."""
     name, equals, value = text.partition("=")
     if not (equals and name.strip()):
         raise ValueError(text)
@@ -191,7 +190,7 @@ def _truth(text: str) -> bool:
 
 
 def setting(default: T, about: str, **facts: Any) -> T:
-    """A field that is a setting; its kind follows from the default unless `facts` name one."""
+    """Return a dataclass field for a setting; its kind follows from the default unless `facts` name one."""
     kinds = {bool: "switch", int: "whole", float: "number", tuple: "names", dict: "mapping"}
     facts.setdefault("kind", kinds.get(type(default), "text"))
     row = Setting(about, default=default, **facts)
@@ -201,6 +200,6 @@ def setting(default: T, about: str, **facts: Any) -> T:
 
 
 def table(declared: type) -> dict[str, Setting]:
-    """Return the rows that a dataclass declares, by name, in order."""
+    """Return the settings that a dataclass declares, by name, in order."""
     own: Sequence[Field[Any]] = fields(declared)
     return {one.name: replace(one.metadata["setting"], name=one.name) for one in own if one.metadata}

@@ -1,4 +1,4 @@
-"""Values of settings from several sources, of which the stronger holds; and the `TERP_…` variables."""
+"""Values of settings from several sources, in order of precedence; and the `TERP_…` variables."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Given:
     by_project: bool = False
 
     def beside(self, weaker: "Given") -> "Given":
-        """Return the rules of both."""
+        """Return this value and the rules of another source together."""
         origins = dict.fromkeys((self.origin, weaker.origin))
         return Given((*self.value, *weaker.value), ", ".join(origins), (*self.all_places, *weaker.all_places))
 
@@ -77,7 +77,7 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, Given]:
 
 
 def _likely_typo(variable: str, rows: Mapping[str, Setting]) -> list[str]:
-    """A problem if `variable` is nearly a setting's; other programs may own names that are not."""
+    """Return a problem if `variable` looks like a misspelt setting; other names may be another program's."""
     from difflib import get_close_matches  # noqa: PLC0415  (for a mistake only)
 
     start = len(VARIABLE_PREFIX)

@@ -1,4 +1,4 @@
-"""A YAML mapping as lines, names and nodes, and every way in which a file is none."""
+"""A YAML mapping as lines, names and nodes, and the reasons why a file is no such mapping."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +12,7 @@ _SHAPE = "must be lines of `name: value`."
 
 
 def entries(text: str) -> Iterator[tuple[int, str, Any]]:
-    """Line, name and YAML node of every entry.
+    """Return line, name and YAML node of every entry.
 
     Raises:
         UnreadableSettings: `text` is not one plain mapping.
@@ -51,7 +51,7 @@ def _refuse_cleverness(text: str) -> None:
 
 
 def _explain(error: yaml.YAMLError, text: str) -> tuple[int, str]:
-    """Line and reason of a mistake in the YAML itself."""
+    """Return line and reason of a mistake in the YAML itself."""
     mark = getattr(error, "problem_mark", None)
     if mark is None:
         return text.count("\n", 0, getattr(error, "position", 0)) + 1, "this line holds a control character."

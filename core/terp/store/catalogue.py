@@ -41,7 +41,7 @@ class SessionEntry:
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """A session that has all words, and the line around the first of them."""
+    """A session that contains all searched words, and the line with the first of them."""
 
     entry: SessionEntry
     line: str
@@ -62,9 +62,9 @@ class Catalogue:
     def __init__(
         self, sessions: Path, work: Path | None = None, *, clear: Callable[[Path], object] = shutil.rmtree
     ) -> None:
-        """The sessions below `sessions`, and below `work` the working directories that go with some.
+        """Use the sessions below `sessions`, and the working directories made for some of them below `work`.
 
-        `clear` takes away a folder that is no session any more.
+        `clear` deletes the folder of a removed session.
         """
         self._sessions = sessions
         self._work = work
@@ -137,7 +137,9 @@ class Catalogue:
             self._remove(folder)
         except SessionInUse:
             pid = holder(folder)
-            raise SessionInUse(f"The session {folder.name} is open (process {pid}), and stays.") from None
+            raise SessionInUse(
+                f"The session {folder.name} is open (process {pid}), so it was not removed."
+            ) from None
         except OSError as error:
             raise SessionError(f"The session {folder.name} cannot be removed: {error.strerror}.") from error
 

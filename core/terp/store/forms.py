@@ -1,6 +1,6 @@
 """The lines of a session's log: the header, events, and changes of the messages.
 
-The first key of the object tells which: `log`, `event` or `history`. Every line begins with it, so that
+The first key of the object is its kind: `log`, `event` or `history`. Every line begins with it, so that
 a reader can pass over what it does not need without parsing it.
 """
 
@@ -50,14 +50,14 @@ def header_from_json(line: Mapping[str, Any]) -> Header:
     """Return the header that `header_to_json` wrote, also if a newer version has more fields.
 
     Raises:
-        ValueError: it is no header.
+        ValueError: the object is no header.
     """
     if line.get("log") != _LOG:
-        raise ValueError("no header of a session")
+        raise ValueError("the line is no session header")
     try:
         return Header(**{name: line[name] for name in Header.__dataclass_fields__ if name in line})
     except TypeError as error:
-        raise ValueError(f"no header of a session: {error}") from error
+        raise ValueError(f"the line is no session header: {error}") from error
 
 
 def event_to_json(record: Record) -> dict[str, Any]:
@@ -98,7 +98,7 @@ def change_from_json(line: Mapping[str, Any]) -> Change:
     """Return the change that `change_to_json` wrote.
 
     Raises:
-        LookupError, TypeError, ValueError: it is none of this version.
+        LookupError, TypeError, ValueError: it is no change of this version.
     """
     match line["history"]:
         case "cut":

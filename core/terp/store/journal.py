@@ -48,7 +48,7 @@ class Journal:
         self._end, self._torn = end, True
 
     def append(self, lines: bytes) -> None:
-        """Write whole lines with one call of the system.
+        """Write whole lines with one system call.
 
         Raises:
             OSError: they cannot be written; no part of them is left behind.

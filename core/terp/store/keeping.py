@@ -56,7 +56,7 @@ class Keeper:
     ) -> None:
         """Store a new session in `folder`, or in `journal`; `resumed` is for a stored one.
 
-        `redactor` is asked for when a line is written.
+        `redactor` is called when a line is written.
         """
         self.folder = folder
         self.stored = stored
@@ -135,7 +135,7 @@ class Keeper:
         """
         if self._failed or not (self._begun or self.stored):
             raise SessionError(
-                "This session is not kept, so there is nothing to fork."
+                "This session is not stored, so there is nothing to fork."
                 if self._failed
                 else "There is nothing to fork yet."
             )
@@ -163,7 +163,7 @@ class Keeper:
         try:
             self._journal = self._journal or Journal(self.folder, new=True)
         except SessionInUse:
-            self._fail(OSError(errno.EBUSY, "another terp keeps a session there"))
+            self._fail(OSError(errno.EBUSY, "another terp stores a session there"))
         except OSError as error:
             self._fail(error)
 
@@ -177,7 +177,7 @@ class Keeper:
         try:
             written = _encoded(self._redacting().redacted_fields(line))
         except RecursionError:
-            self._notice(Noticed("An output of this session is not kept: it is nested too deeply."))
+            self._notice(Noticed("An output of this session is not stored: it is nested too deeply."))
             return
         self._waiting.append(written)
         if self._begun:
@@ -237,7 +237,7 @@ class Keeper:
         why = error.strerror or str(error)
         self._notice(
             Noticed(
-                f"This session is not kept any further: {why} ({self.folder}).",
+                f"This session is not stored any further: {why} ({self.folder}).",
                 "It continues in memory.",
             )
         )
@@ -268,7 +268,7 @@ def resumed(folder: Path, redactor: "Callable[[], Redactor]") -> Keeper:
     if journal is not None:
         journal.go_on_at(stored.end)
     else:
-        stored.notices = (*stored.notices, f"What follows is not kept: {problem} ({folder}).")
+        stored.notices = (*stored.notices, f"Further events are not stored: {problem} ({folder}).")
     return Keeper(folder, stored.header, redactor, stored=stored, journal=journal)
 
 

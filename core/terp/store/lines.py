@@ -28,14 +28,14 @@ def keep_lines(
 ) -> Keeping:
     """Return a keeper of the session `name` in `lines`, for `terp.open(keep=…)` or `Session(keeper=…)`.
 
-    `earlier` is all that `lines` took before, in order: the session is resumed, in a new
-    kernel. Nothing is put into `lines` before the first turn. Keys that are in `environ`, or that
-    are kept with terp, are left out. When `lines` fails, the session continues in memory, with a notice.
+    `earlier` are all lines that were appended before, in order: the session is resumed, in a new
+    kernel. Nothing is appended before the first turn. Keys in `environ`, and keys
+    stored with terp, are redacted. When `lines` fails, the session continues in memory, with a notice.
 
-    That no two processes keep one session at a time is the matter of whoever makes `lines`.
+    The caller must ensure that no two processes store one session at a time.
 
     Raises:
-        SessionError: `earlier` is not what was kept.
+        SessionError: `earlier` is not a stored session.
     """
     started = round(time.time(), 3)
     header = Header(name, real_directory(cwd), started, __version__, note_word=new_word())
@@ -54,7 +54,7 @@ def keep_lines(
 
 class _LinesKeeper(Keeper):
     def copy(self) -> str:
-        raise SessionError("This session is kept in a store that cannot copy sessions.")
+        raise SessionError("This session is in a store that cannot copy sessions.")
 
 
 @dataclass(frozen=True, slots=True)

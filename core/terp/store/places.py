@@ -16,9 +16,9 @@ from terp.text.note_mark import new_word
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A session's folder, and the keeper that stores the session, there or elsewhere, if any.
+    """The folder for a session's files, and the `keeper` that stores the session (None: it is not stored).
 
-    `secrets` are those that `keeper` redacts.
+    `secrets` are the texts that `keeper` redacts.
     """
 
     folder: Path

@@ -11,7 +11,16 @@ from typing import Any
 import jiter
 
 from terp.errors import SessionError
-from terp.events import CodeFinished, KernelChanged, ReasoningDelta, TextDelta, UsageReported, wire
+from terp.events import (
+    CodeFinished,
+    HistoryRewound,
+    KernelChanged,
+    ReasoningDelta,
+    TextDelta,
+    TurnStarted,
+    UsageReported,
+    wire,
+)
 from terp.events.log import Record
 from terp.events.messages import Assistant, Result
 from terp.events.run_log import KernelNames
@@ -179,6 +188,16 @@ class _Reading:
                 self.jobs = {}
                 if _parsed(line).get("lost"):
                     self.names.end("")
+            case _:
+                self._note_names(name, line)
+
+    def _note_names(self, name: str, line: bytes) -> None:
+        """Note the variables that an event binds, restores or ends."""
+        match name:
+            case "turn_started" | "history_rewound":
+                turn = wire.from_json(_parsed(line))
+                assert isinstance(turn, TurnStarted | HistoryRewound), "the line names these events"
+                self.names.turn(turn)
             case "kernel_changed":
                 changed = wire.from_json(_parsed(line))
                 assert isinstance(changed, KernelChanged), "the line names this event"
@@ -259,7 +278,7 @@ class _Reading:
             yield "This session was written by a newer terp."
         if self._lines < lines:
             damaged = self._lines + 1
-            yield f"The log of this session is damaged at line {damaged}; what follows is left out."
+            yield f"The log of this session is damaged at line {damaged}; the rest of it is left out."
 
 
 def _parsed(line: bytes) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """A conversation as the JSON of Open Interpreter's `%save_message`, and back.
 
-The file is a list of small messages: what was said, code, what it put out, pictures, each with a
-`role`, a `type` and mostly a `format`. What that form has no place for (ids, reasoning, fields for the
-provider) stands beside it under names that Open Interpreter ignores, so that a conversation of terp
-comes back whole, and an edited one comes back as edited.
+The file is a list of small messages: text, code, output, pictures, each with a
+`role`, a `type` and mostly a `format`. Data without a place in that form (ids, reasoning, fields for the
+provider) is stored under names that Open Interpreter ignores, so that a conversation of terp
+is restored completely, and an edited one as edited.
 """
 
 import json
@@ -33,13 +33,13 @@ _FORMATS = {
     "base64.gif": "image/gif",
     "base64.webp": "image/webp",
 }
-_WITHOUT_PROMPT = "(what was said before is not in the file)"
+_WITHOUT_PROMPT = "(earlier messages are not in the file)"
 _NOTE = "It ran elsewhere, before this conversation was imported."
 _FAILED = "Traceback (most recent call last)"
 
 
 class MessagesUnreadable(TerpError):
-    """A file holds no conversation; the message says where it stops being one."""
+    """A file is no conversation; the message names the first wrong entry."""
 
 
 def to_json(messages: Iterable[Message], redactor: Redactor | None = None) -> str:
@@ -80,7 +80,7 @@ def from_json(text: str) -> list[Message]:
 
 
 def _first_form(entry: Entry) -> Iterator[Entry]:
-    """Yield the entries of a file of before version 0.2, which held text, code and output together."""
+    """Yield the entries of a file from before version 0.2, in which one entry had text, code and output."""
     role = entry.get("role")
     if text := entry.get("message"):
         yield {"role": role, "type": "message", "content": str(text)}
@@ -126,7 +126,7 @@ def _reply(message: Assistant, number: int) -> Iterator[Entry]:
 def code_of(call: ToolCall) -> tuple[str, str]:
     """Return the language and the code of a call; language "" and its raw arguments if it cannot be read."""
     try:
-        language, code = ArgumentsReader(_LANGUAGES, None).read(call.raw or call.arguments)
+        language, code = ArgumentsReader(_LANGUAGES).read(call.raw or call.arguments)
     except UnreadableArguments:
         return "", call.raw or call.arguments
     return language or tool.implied_language(call.name, _LANGUAGES) or _LANGUAGES[0], code

@@ -1,4 +1,4 @@
-"""Where an address of the web leads: to the network at large, or to this machine and what is around it."""
+"""The destination of a web address: the public network, or this machine and its private network."""
 
 import asyncio
 import ipaddress
@@ -11,15 +11,15 @@ from terp.errors import TerpError
 
 
 class BadAddress(TerpError):
-    """An address is none that can be fetched."""
+    """An address cannot be fetched."""
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """The host and port of an address, and the IP addresses that they mean now, the best first.
+    """The host and port of an address, and the IP addresses of the host now, the best first.
 
-    There are no `ips` where a proxy is asked, which looks the name up itself. `private` is whether it may
-    be this machine or its own network.
+    There are no `ips` behind a proxy, which resolves the name itself. `private` is True if it may
+    be this machine or its private network.
     """
 
     host: str

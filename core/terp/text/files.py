@@ -1,7 +1,7 @@
-"""Private folders, and files that other programs may have put there: never a trap, never too much.
+"""Private folders, and safe access to files that other programs may have placed there.
 
 Where code can write, a link could lead terp, which is in no sandbox, to places that are closed to the code;
-a pipe would keep it waiting, and a device may act.
+a pipe would block it, and opening a device may have effects.
 """
 
 import errno
@@ -15,10 +15,10 @@ _PIECE = 1 << 20
 
 
 def new_file(path: Path) -> int:
-    """A descriptor of a new file for writing, in the place of whatever was there.
+    """Return a descriptor for writing a new file, which replaces any file at the path.
 
     Raises:
-        OSError: it cannot be made, or somebody is putting something else there.
+        OSError: it cannot be created, or another program keeps creating a file there.
     """
     with suppress(FileNotFoundError):
         path.unlink()
@@ -40,7 +40,7 @@ def content_of(path: Path, largest: int) -> bytes:
 
 
 class Refused(Exception):
-    """A file is not read; says why, in words to follow its name."""
+    """A file is not read; the message is the reason, to follow its name."""
 
 
 def read_bounded(path: Path, largest: int) -> bytes:
@@ -77,7 +77,7 @@ def digest_of(path: Path, largest: int) -> str:
 
 
 def _opened(path: Path) -> int:
-    """A descriptor of an ordinary file: to open a pipe would wait for its other end, and a device may act."""
+    """Return a descriptor of an ordinary file; opening a pipe would block, and a device may have effects."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             raise Refused("is no ordinary file")

@@ -15,8 +15,8 @@ T = TypeVar("T")
 def import_slow(name: str) -> ModuleType:
     """Return the module, imported with garbage collection put off. Meant for a thread.
 
-    An import makes thousands of objects, none of which is garbage; looking for some again and again
-    is a third of the import of litellm.
+    An import creates thousands of objects, none of which is garbage; garbage collection takes a third
+    of the time of importing litellm.
     """
     enabled = gc.isenabled()
     gc.disable()

@@ -1,6 +1,6 @@
 """The names of languages, in all the ways that models and people write them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 # Each row is one language; whichever of its names a kernel goes by, the others mean it too.
 _FAMILIES = (
@@ -34,16 +34,12 @@ def known_languages() -> tuple[str, ...]:
     return tuple(family[0] for family in _FAMILIES)
 
 
-def spellings(languages: Sequence[str], aliases: Mapping[str, str] | None = None) -> dict[str, str]:
+def spellings(languages: Sequence[str]) -> dict[str, str]:
     """Return every lower-case spelling of the given languages, mapped to the name given.
 
-    `aliases` adds spellings; a name given outright wins over a family's, the earlier language over
-    the later.
+    A name given outright wins over a family's, the earlier language over the later.
     """
     known = {language.casefold(): language for language in reversed(languages)}
-    for alias, language in (aliases or {}).items():
-        if language in languages:
-            known.setdefault(alias.casefold(), language)
     for language in languages:
         for family in _FAMILIES:
             if language.casefold() in family:
@@ -55,9 +51,9 @@ def spellings(languages: Sequence[str], aliases: Mapping[str, str] | None = None
     return known
 
 
-def language_of(word: str, languages: Sequence[str], aliases: Mapping[str, str] | None = None) -> str:
+def language_of(word: str, languages: Sequence[str]) -> str:
     """Return the language among `languages` that a word means, in any case; "" for none of them."""
-    return spellings(languages, aliases).get(word.strip().casefold(), "")
+    return spellings(languages).get(word.strip().casefold(), "")
 
 
 def means_language(word: str) -> bool:

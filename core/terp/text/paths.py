@@ -9,7 +9,7 @@ LONGEST_NAME = 255
 
 
 def typed_path(path: str) -> Path:
-    """A path that a person has typed: `~` is their home directory, `~name` that of somebody who is known."""
+    """Return a typed path with `~` expanded to the home directory, and `~name` to that of a known user."""
     # Of a name that nobody has, `Path.expanduser` makes an error; it may be that of a file.
     return Path(os.path.expanduser(path))  # noqa: PTH111
 
@@ -22,13 +22,13 @@ def fitting(stem: str, suffix: str) -> str:
 
 
 def numbered(path: Path, number: int) -> Path:
-    """`name-2.ext` for `name.ext` and 2."""
+    """Return `name-2.ext` for `name.ext` and 2."""
     suffix = "".join(path.suffixes[-2:]) if path.suffixes[-2:-1] == [".tar"] else path.suffix
     return path.with_name(fitting(path.name.removesuffix(suffix), f"-{number}{suffix}"))
 
 
 def unused(path: Path) -> Path:
-    """`path`, or the first of `name-2.ext`, `name-3.ext` … that does not exist."""
+    """Return `path`, or the first of `name-2.ext`, `name-3.ext` … that does not exist."""
     if not os.path.lexists(path):
         return path
     candidates = (numbered(path, number) for number in count(2))

@@ -1,4 +1,4 @@
-"""A short look into a file: what it is, and its text or the first lines of it."""
+"""A preview of a file: its kind, and its text or the first lines of it."""
 
 import codecs
 import json
@@ -54,7 +54,7 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Peek:
-    """A look at a file. `encoding` is "" when it is not text; `lines` are its first ones, or all."""
+    """A preview of a file. `encoding` is "" if it is not text; `lines` are its first lines, or all."""
 
     size: int
     kind: str
@@ -70,7 +70,7 @@ class Peek:
 
     @property
     def beginning(self) -> str:
-        """The first lines under a heading; "" when there are none."""
+        """The first lines under a heading; "" if there are none."""
         if not self.lines:
             return ""
         count = len(self.lines)
@@ -80,7 +80,7 @@ class Peek:
 
 
 def peek(path: Path, room: Room, redacted: Callable[[str], str] = str) -> Peek:
-    """Look into the file at `path`; `redacted` is what its text passes before any of it is cut.
+    """Return a preview of the file at `path`; `redacted` is applied to its text before it is cut.
 
     Raises:
         OSError: it cannot be read.

@@ -10,7 +10,7 @@ _FILES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg")
 
 
 def size(data: bytes) -> tuple[int, int] | None:
-    """Width and height in pixels of a PNG, GIF or JPEG; None when they are not known."""
+    """Return width and height of a PNG, GIF or JPEG in pixels; None if unknown."""
     if data.startswith(b"\x89PNG\r\n\x1a\n") and len(data) >= 24:
         width, height = struct.unpack(">II", data[16:24])
         return width, height

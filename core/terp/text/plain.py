@@ -113,7 +113,7 @@ class HeadTail:
             self.lacks(gone.count("\n"), len(gone))
 
     def lacks(self, lines: int, characters: int) -> None:
-        """Add to the counts of what is left out of the middle."""
+        """Add to the count of text that is left out of the middle."""
         self._dropped_lines += lines
         self._dropped += characters
 

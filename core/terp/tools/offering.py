@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from terp.errors import NobodyThere, TerpError
@@ -42,23 +43,17 @@ def offer_tools(
     to.offer("manual_tool", tools.manual_tool)
 
 
+@dataclass(frozen=True, slots=True)
 class ToolServices:
     """The services: each takes the arguments of a call and returns a JSON value.
 
     A TerpError is raised in the code that called.
     """
 
-    def __init__(
-        self,
-        dialog: UserDialog,
-        settings: Settings,
-        environ: Mapping[str, str],
-        network: Callable[[], bool] = lambda: True,
-    ) -> None:
-        self._dialog = dialog
-        self._settings = settings
-        self._environ = environ
-        self._network = network
+    dialog: UserDialog
+    settings: Settings
+    environ: Mapping[str, str]
+    network: Callable[[], bool] = lambda: True
 
     async def search_web(self, arguments: Mapping[str, Any]) -> Any:
         """Return search results as title, url and snippet.
@@ -69,7 +64,7 @@ class ToolServices:
         """
         self._check_network()
         count = max(1, min(int(arguments["count"]), MOST_RESULTS))
-        return await search(provider_for(self._settings, self._environ), str(arguments["query"]), count)
+        return await search(provider_for(self.settings, self.environ), str(arguments["query"]), count)
 
     async def fetch_url(self, arguments: Mapping[str, Any]) -> Any:
         """Return a page's text, and its URL after redirects.
@@ -88,7 +83,7 @@ class ToolServices:
     async def allow_edit(self, arguments: Mapping[str, Any]) -> Any:
         """Ask the user if the code may change a file as shown; return True if allowed."""
         what = f"Change {str(arguments['path'])[:300]} as shown above ({str(arguments['lines'])[:40]})?"
-        return await self._dialog.allow(Consent(what, as_code=True))
+        return await self.dialog.allow(Consent(what, as_code=True))
 
     async def manual_tool(self, arguments: Mapping[str, Any]) -> Any:
         """Return the lines that the user types as the result of a tool; an empty line ends them.
@@ -104,7 +99,7 @@ class ToolServices:
         prompt = f"The model calls {name} with\n{call or '  nothing'}\nIts result; an empty line ends it: "
         lines: list[str] = []
         try:
-            while line := await self._dialog.line(prompt):
+            while line := await self.dialog.line(prompt):
                 lines.append(line)
                 prompt = "… "
         except NobodyThere as nobody:
@@ -113,12 +108,12 @@ class ToolServices:
         return "\n".join(lines)
 
     def _check_network(self) -> None:
-        if not self._network():
+        if not self.network():
             raise TerpError("The network is closed to code here. The user can open it with /allow network.")
 
     async def _allow_private(self, to: "Destination") -> bool:
         where = f" ({', '.join(to.ips)})" if to.ips and to.ips != (to.host,) else ""
-        return await self._dialog.allow(
+        return await self.dialog.allow(
             Consent(
                 f"Fetch a page from {to.host}{where}, port {to.port}?",
                 "It is an address of this machine or its own network, which others cannot reach.",

@@ -46,7 +46,7 @@ def test_without_servers_it_is_said_where_they_are_named(tmp_path: Path) -> None
     result = Terp(tmp_path)("mcp")
     assert (result.code, result.notes) == (
         0,
-        "terp: There are no MCP servers: a profile or config.yaml names them under mcp_servers.\n",
+        "terp: There are no MCP servers: add them to mcp_servers in a profile or config.yaml.\n",
     )
 
 
@@ -113,7 +113,7 @@ async def test_what_cannot_be_done_with_servers_is_told(tmp_path: Path) -> None:
     async with Room(tmp_path, one=McpServer(command="no-such-program"), two=TIME) as room:
         here = Here(tmp_path)
         assert await here.does("/mcp") == [
-            "There are no MCP servers: a profile or config.yaml names them under mcp_servers."
+            "There are no MCP servers: add them to mcp_servers in a profile or config.yaml."
         ]
         here.session.resources.servers = room.servers
         told = []

@@ -29,7 +29,7 @@ from terp.events import (
     UsageReported,
 )
 from terp.events.effects import Effect, Effects
-from terp.events.outputs import Display, DisplayUpdate, Error, FileChange, InputRequest, Text
+from terp.events.outputs import Display, DisplayUpdate, Error, FileChange, InputRequest, Text, VariableChange
 from tests.cli.drawing import Clock, drawn, front_on, printed, proposed
 from tests.cli.screens import Terminal
 
@@ -154,6 +154,16 @@ def test_a_death_is_told_once(before: str, told: list[str]) -> None:
         CodeFinished("c1", "died", 0.5, note=f"{before}{why}"),
     ]
     assert drawn(events) == [f"The python kernel died. {why}", "", "✗ the kernel died · 500 ms", *told]
+
+
+def test_a_long_list_of_variables_continues_below_itself() -> None:
+    new = ("number_of_rows", "number_of_columns", "mean_of_prices", "sum_of_prices")
+    changes = tuple(VariableChange(name, "new", "float64") for name in new)
+    assert drawn([CodeStarted("c1", 1), CodeFinished("c1", "ok", 0.01, changes=changes)], columns=70) == [
+        "✓ ran · 10 ms",
+        "  +number_of_rows float64 · +number_of_columns float64 ·",
+        "  +mean_of_prices float64 · +sum_of_prices float64",
+    ]
 
 
 def test_code_that_was_streamed_is_not_shown_again() -> None:

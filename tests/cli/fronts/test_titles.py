@@ -2,8 +2,9 @@ from collections.abc import AsyncIterator
 
 from terp.events import CodeStarted, Event, TurnFinished, TurnStarted
 from terp_cli.fronts.plain import PlainFront
-from terp_cli.fronts.titles import Titles, WindowSettings
+from terp_cli.fronts.titles import Titles
 from terp_cli.terminal.guard import Unguarded
+from terp_cli.terminal.window import WindowFeatures
 from tests.cli.screens import Terminal
 
 
@@ -15,8 +16,7 @@ async def turn() -> AsyncIterator[Event]:
 
 async def test_the_title_tells_what_goes_on_and_is_given_back() -> None:
     sent: list[str] = []
-    wanted = WindowSettings({"TERM": "xterm"}, terminal=True, focus=False)
-    titles = Titles(wanted, sent.append, Unguarded(), lambda: 0.0)
+    titles = Titles(lambda: WindowFeatures(title=True), sent.append, Unguarded(), lambda: 0.0)
     await titles.beside(PlainFront(Terminal(), Terminal())).show(turn())
     assert sent == [
         "\x1b[22;0t\x1b]2;terp · waiting\x07",

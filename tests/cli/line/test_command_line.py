@@ -258,7 +258,7 @@ def test_help_is_shown_behind_a_subcommand_that_lacks_its_argument() -> None:
         ),
         (
             ("--safe_mode", "ask"),
-            "--safe_mode: code is always shown and asked about unless -y is given; leave it out.",
+            "--safe_mode: code always needs approval unless -y is given; leave it out.",
         ),
     ],
 )

@@ -105,7 +105,7 @@ def test_data_that_comes_late_is_waited_for_with_a_line(tmp_path: Path, told: To
 
     told.warn = send
     assert taken(pipe, tmp_path, told, patience_s=0.01).path.read_bytes() == b"late"
-    assert told.warned == ["waiting for stdin (Ctrl-D ends it, -n leaves it alone)"]
+    assert told.warned == ["waiting for stdin (Ctrl-D ends it, -n does not read it)"]
 
 
 def test_endless_data_is_cut_with_a_line(tmp_path: Path, told: Told) -> None:
@@ -182,6 +182,20 @@ def test_the_data_is_read_when_a_cell_first_names_it(tmp_path: Path) -> None:
         "one False False",
         "<class 'str'> two",
     ]
+
+
+def test_the_data_is_there_again_after_a_reset(tmp_path: Path) -> None:
+    path = tmp_path / "stdin.txt"
+    path.write_text("one")
+    said = in_a_kernel(
+        prelude(str(path), "utf-8"),
+        "print(stdin_data)",
+        "%reset -f",
+        "print('stdin' + '_path' in globals())",
+        "print(stdin_data, open(stdin_path).read())",
+        folder=tmp_path,
+    )
+    assert said.splitlines() == ["one", "False", "one one"]
 
 
 def test_binary_data_arrives_unchanged(tmp_path: Path) -> None:

@@ -202,3 +202,19 @@ def test_a_plain_terminal_has_a_prompt_of_lines_without_any_escape_sequence(tmp_
             teletype.types("\x04")
             more, code = teletype.over()
     assert (code, "\x1b" in shown + more, len(server.requests)) == (0, False, 2)
+
+
+def test_the_report_of_a_command_stands_above_the_next_prompt(tmp_path: Path) -> None:
+    terp = Terp(tmp_path)
+    with Loopback(["Well."]) as server:
+        command = [sys.executable, "-m", "terp_cli", "--plain", *to(server)]
+        with Teletype(command, terp.cwd, terp.environ) as teletype:
+            teletype.until("> ")
+            teletype.types("how is it?\r")
+            teletype.until("Well.")
+            teletype.until("> ")
+            teletype.types("/undo\r")
+            shown = teletype.until("\n> ")
+            teletype.types("\x04")
+            teletype.over()
+    assert "The conversation is empty." in shown

@@ -11,6 +11,8 @@ from terp.events import (
     ModelCalled,
     ModelRetrying,
     Progress,
+    ReasoningDelta,
+    TextDelta,
 )
 from terp_cli.render.transcript import DrawnTranscript
 from tests.cli.drawing import Clock
@@ -73,3 +75,22 @@ def test_code_that_does_not_answer_an_interrupt_is_told_with_what_ends_it() -> N
         "interrupting · 3.0 s · the code does not answer",
         "Ctrl-C again ends python and its variables",
     ]
+
+
+def test_the_line_is_no_row_of_the_text_that_grows() -> None:
+    clock = Clock()
+    transcript = DrawnTranscript(lambda: 80, lambda: 12, clock)
+    transcript.show(TextDelta("Some words"))
+    clock.now = 3.0
+    rows, passing = transcript.unfinished(12)
+    assert ([row.plain for row in rows], [row.plain[2:] for row in passing]) == (
+        ["Some words"],
+        ["", "waiting for more · 3.0 s"],
+    )
+
+
+def test_reasoning_that_is_folded_at_its_end_passes() -> None:
+    transcript = DrawnTranscript(lambda: 80, lambda: 12, Clock())
+    transcript.show(ReasoningDelta("Some thoughts"))
+    rows, passing = transcript.unfinished(12)
+    assert ([row.plain for row in rows], [row.plain for row in passing]) == ([], ["Some thoughts"])

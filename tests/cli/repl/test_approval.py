@@ -135,7 +135,7 @@ async def test_a_one_shot_says_that_it_takes_no_commands(desk: Callable[..., Sea
     seat = desk(once=True)
     assert await seat.decide("/help\r", "y\r") == Run("print(1)")
     shown = " ".join(seat.terminal.shown())
-    assert "No command and no code of your own can be entered here. ? lists the answers." in shown
+    assert "Commands and code of your own cannot be entered here. ? lists the answers." in shown
 
 
 async def test_an_empty_line_asks_again(desk: Callable[..., Seat]) -> None:
@@ -185,8 +185,8 @@ async def test_always_says_what_it_means_and_how_it_ends(
 @pytest.mark.parametrize(
     ("works", "said"),
     [
-        (True, "No sandbox confines this kernel. /auto_run on offers to restart it in one."),
-        (False, "No sandbox confines this kernel."),
+        (True, "This kernel runs without a sandbox. /auto_run on offers to restart it in one."),
+        (False, "This kernel runs without a sandbox."),
     ],
 )
 async def test_always_names_the_way_to_a_sandbox_only_where_one_works(

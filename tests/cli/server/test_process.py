@@ -88,6 +88,18 @@ def test_it_says_where_it_is_and_what_it_opens(terp: Terp) -> None:
     assert json.loads(notes.splitlines()[0])["path"] == "/heartbeat"
 
 
+def test_without_a_model_it_says_how_to_use_one_of_this_machine(terp: Terp) -> None:
+    models = []
+    for more in ([], ["--discover", "local"]):
+        with started(terp, *more, OPENAI_API_KEY="") as (_, lines):
+            models.append(lines[2])
+    assert models == [
+        "terp: model: none is configured; name one with --model, "
+        "or add --discover local for one of this machine\n",
+        "terp: model: one that a server of this machine offers (discover: local)\n",
+    ]
+
+
 def test_quiet_leaves_where_it_is_and_what_confines_code(terp: Terp) -> None:
     with started(terp, "-q", TERP_SERVER_TOKEN=GIVEN) as (process, lines):
         with client(lines, GIVEN) as own:

@@ -43,7 +43,7 @@ async def test_else_the_terminal_is_asked(programs: Path, given: dict[str, str])
 
 async def test_a_text_that_may_be_too_long_is_told(tmp_path: Path) -> None:
     how = await copied("x" * 80_000, {"PATH": str(tmp_path)}, lambda _: None)
-    assert how == "(sent to the terminal, which may take less of so long a text)"
+    assert how == "(sent to the terminal, which may cut such a long text)"
 
 
 def test_tmux_is_asked_to_pass_it_on() -> None:

@@ -137,9 +137,19 @@ def test_a_bottom_that_grows_pushes_no_tail_off_the_screen() -> None:
     assert terminal.shown() == [*(f"final {number}" for number in range(8)), ">"]
 
 
-def test_a_tail_of_a_wider_window_leaves_no_torn_copies() -> None:
-    terminal = Terminal(60, 20)
-    painter = Painter(terminal, terminal.size)
+class Clock:
+    """Seconds that pass when a test says so."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_row_of_a_wider_window_leaves_no_torn_copy() -> None:
+    terminal, clock = Terminal(60, 20), Clock()
+    painter = Painter(terminal, terminal.size, clock=clock)
     long = "the quick brown fox jumps over the lazy dog and on"
     painter.update([], [((long, ""),)], grows=True)
     painter.place([(), (("> ", ""),)], (1, 2))
@@ -147,6 +157,7 @@ def test_a_tail_of_a_wider_window_leaves_no_torn_copies() -> None:
     narrow.write("".join([*(f"{part}\r\n" for part in (long[:30], long[30:])), "\r\n> "]))
     terminal.columns, painter.out = 30, narrow
     painter.place([(), (("> ", ""),)], (1, 2))
+    clock.now += 1.0
     painter.update([], [((long[:25], ""),), ((long[26:], ""),)], grows=True)
     assert narrow.shown() == [long[:25], long[26:], "", ">"]
 
@@ -188,17 +199,94 @@ def rows_of(words: list[str], each: int) -> list[Row]:
     return [((" ".join(words[at : at + each]), ""),) for at in range(0, len(words), each)]
 
 
-def test_rows_that_a_narrower_tmux_moved_into_its_scrollback_are_not_written_again() -> None:
-    out, size = io.StringIO(), [100, 24]
-    painter = Painter(out, lambda: (size[0], size[1]), scrolls_broken=True)
-    words = [f"word{number:03}" for number in range(1, 97)]
-    painter.place([(), (("> ", ""),), (("model", ""),)], (1, 2))
-    painter.update((), rows_of(words, 12), grows=True)
-    # 8 rows of 95 cells are 32 of 30; with the bottom's 3 that is 11 more than the screen has.
-    size[0] = 30
-    painter.place([(), (("> ", ""),), (("model", ""),)], (1, 2))
-    begin = out.tell()
-    narrow = rows_of(words, 3)
-    painter.update(narrow[:20], narrow[20:])
-    written = re.findall(r"word\d\d\d", out.getvalue()[begin:])
-    assert written == words[33:]
+WORDS = [f"word{number:03}" for number in range(1, 97)]
+
+
+class Resized:
+    """A painter whose terminal changes its size in the middle of a paragraph of 8 rows."""
+
+    def __init__(self, *, to: tuple[int, int] = (30, 24), passing: tuple[Row, ...] = ()) -> None:
+        self.out, self.clock, self.size = io.StringIO(), Clock(), (100, 24)
+        self.painter = Painter(self.out, lambda: self.size, clock=self.clock)
+        self.painter.place([(), (("> ", ""),), (("model", ""),)], (1, 2))
+        self.painter.update((), rows_of(WORDS, 12), passing, grows=True)
+        self.resize(*to)
+
+    def resize(self, columns: int, height: int) -> None:
+        self.size = columns, height
+        self.begin = self.out.tell()
+        self.painter.place([(), (("> ", ""),), (("model", ""),)], (1, 2))
+
+    @property
+    def written(self) -> str:
+        """What was written since the size has changed."""
+        return self.out.getvalue()[self.begin :]
+
+    @property
+    def words(self) -> list[str]:
+        return re.findall(r"word\d\d\d", self.written)
+
+
+def test_full_rows_of_a_block_are_not_written_again_in_another_size() -> None:
+    resized = Resized()
+    resized.clock.now += 1.0
+    narrow = rows_of(WORDS, 3)
+    resized.painter.update((), narrow, grows=True)
+    resized.painter.update(narrow[:30], narrow[30:], grows=True)
+    resized.painter.update(narrow[30:], ())
+    assert resized.words == WORDS[84:]
+
+
+def test_a_second_change_of_size_leaves_the_rows_written_between() -> None:
+    resized = Resized()
+    resized.clock.now += 1.0
+    resized.painter.update((), rows_of(WORDS, 3), grows=True)
+    resized.resize(100, 24)
+    resized.clock.now += 1.0
+    resized.painter.update(rows_of(WORDS, 12), ())
+    assert resized.words == WORDS[93:]
+
+
+def test_a_lower_window_leaves_the_full_rows_too() -> None:
+    resized = Resized(to=(100, 8))
+    resized.clock.now += 1.0
+    resized.painter.update(rows_of(WORDS, 12), ())
+    assert resized.words == WORDS[84:]
+
+
+def test_passing_rows_are_erased_with_the_last_row() -> None:
+    resized = Resized(passing=((("waiting", ""),),))
+    resized.clock.now += 1.0
+    resized.painter.update((), rows_of(WORDS, 3), ((("waiting", ""),),), grows=True)
+    # The last row of 95 cells takes four rows of 30, the waiting and the blank one are above the prompt's.
+    assert resized.written.startswith("\x1b[6A\r\x1b[K")
+    assert "waiting" in resized.written
+
+
+def test_nothing_is_painted_until_the_size_stays() -> None:
+    resized = Resized()
+    resized.painter.update((), rows_of(WORDS, 3), grows=True)
+    resized.clock.now += 0.2
+    resized.resize(60, 24)
+    resized.clock.now += 0.2
+    resized.painter.update((), rows_of(WORDS, 6), grows=True)
+    early, waits = resized.written, resized.painter.waits_s
+    resized.clock.now += 0.2
+    resized.painter.update((), rows_of(WORDS, 6), grows=True)
+    assert (early, round(waits, 3), resized.words) == ("", 0.1, WORDS[84:])
+
+
+def test_rows_that_were_finished_while_the_size_changed_are_painted_after_it() -> None:
+    resized = Resized()
+    resized.painter.update([*rows_of(WORDS, 3), (("the end", ""),)], (), grows=False)
+    early = resized.written
+    resized.clock.now += 1.0
+    resized.painter.place([(), (("> ", ""),), (("model", ""),)], (1, 2))
+    assert (early, resized.words, "the end" in resized.written) == ("", WORDS[84:], True)
+
+
+def test_without_a_prompt_the_end_of_a_block_is_painted_at_once() -> None:
+    resized = Resized()
+    resized.painter.place((), None)
+    resized.painter.update([*rows_of(WORDS, 3)], ())
+    assert resized.words == WORDS[84:]

@@ -72,7 +72,7 @@ def test_json_has_the_rows_and_their_sum(spent: Terp) -> None:
 
 
 def test_a_month_without_calls_and_one_that_is_none_are_told(terp: Terp) -> None:
-    assert terp("cost") == Result(0, "", "terp: nothing was asked of a model in that time.\n")
+    assert terp("cost") == Result(0, "", "terp: no model was called in that time.\n")
     wrong = terp("cost", "month", "2026-13")
     assert (wrong.code, wrong.out) == (2, "")
     assert wrong.notes.startswith("terp: terp cost: '2026-13' is no month, such as 20")

@@ -36,8 +36,8 @@ def test_a_key_from_stdin_is_kept_listed_and_forgotten_and_never_shown(terp: Ter
     kept = terp("keys", "set", "openai", data=f"{KEY}\n")
     assert kept == Result(0, "", "terp: the key of openai is in ~/home/keys.json, which only you can read.\n")
     assert terp("keys").out == "openai        ~/home/keys.json\n"
-    assert terp("keys", "delete", "openai").notes == "terp: the key of openai is forgotten.\n"
-    assert terp("keys").notes.startswith("terp: no key is kept")
+    assert terp("keys", "delete", "openai").notes == "terp: the key of openai was deleted.\n"
+    assert terp("keys").notes.startswith("terp: no key is stored")
     assert KEY not in (terp.home / "keys.json").read_text()
 
 
@@ -108,7 +108,7 @@ def test_a_file_that_others_can_read_is_refused(terp: Terp) -> None:
     result = terp("-m", "openai/m", "--api-base", "http://127.0.0.1:9/v1", "go")
     assert (result.code, result.notes) == (
         2,
-        "terp: ~/home/keys.json: not only you can read it, so no key is taken from it: "
+        "terp: ~/home/keys.json: other users can read it, so no key is used from it: "
         f"chmod 600 {terp.home}/keys.json\n",
     )
 
@@ -136,7 +136,7 @@ def test_a_provider_that_has_no_key_is_refused_with_a_suggestion(terp: Terp) -> 
 
 def test_a_variable_counts_before_what_is_kept_and_that_is_said(terp: Terp) -> None:
     result = terp("keys", "set", "openai", data=KEY, OPENAI_API_KEY="other")
-    assert result.notes.endswith("terp: OPENAI_API_KEY is set, and counts before it.\n")
+    assert result.notes.endswith("terp: OPENAI_API_KEY is set, and takes precedence over it.\n")
     assert terp("keys", OPENAI_API_KEY="other").out == "openai        OPENAI_API_KEY\n"
 
 

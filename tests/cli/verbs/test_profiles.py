@@ -134,7 +134,7 @@ def test_a_profile_of_open_interpreter_is_imported_and_what_is_left_out_is_told(
     assert (result.code, result.out) == (0, f"{path}\n")
     assert path.read_text().endswith("\nmodel: gpt-4o\n")
     assert result.notes == (
-        "terp: theirs.yaml:3: llm.api_key: a key does not belong in a profile; terp keys set PROVIDER keeps "
+        "terp: theirs.yaml:3: llm.api_key: a key does not belong in a profile; terp keys set PROVIDER stores "
         "it.\n"
         "terp: theirs.yaml:4: os: the screen and the mouse are not controlled.\n"
     )

@@ -88,7 +88,7 @@ deny: shell: rm ** (~/home/config.yaml:7)
             ("git $X",),
             1,
             """\
-  ask    git $X  ← shell: git push ** (~/home/config.yaml:5), it may come to what this rule is about
+  ask    git $X  ← shell: git push ** (~/home/config.yaml:5), the shell may make it a command of this rule
 ask: shell: git push ** (~/home/config.yaml:5)
 """,
         ),

@@ -83,7 +83,7 @@ def test_a_package_that_is_missing_is_installed_first_where_that_is_set(
 @pytest.mark.parametrize(
     ("policy", "why"),
     [
-        ("ask", "no_such_mod_x is not installed: nobody agreed to it."),
+        ("ask", "no_such_mod_x is not installed: no user agreed to it."),
         ("never", "no_such_mod_x is not installed, and terp may not install packages."),
     ],
 )

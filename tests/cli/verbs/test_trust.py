@@ -34,8 +34,8 @@ def test_where_nobody_can_be_asked_it_is_shown_and_nothing_is_decided(terp: Terp
     result = terp("trust")
     assert (result.code, result.out, result.notes) == (
         0,
-        f"{shown(terp)}{terp.cwd} is not trusted: nobody decided about it as it is now.\n",
-        "terp: nobody is there to ask; terp trust yes trusts it as it is now.\n",
+        f"{shown(terp)}{terp.cwd} is not trusted: its present state is undecided.\n",
+        "terp: there is no user to ask; terp trust yes trusts the project as it is now.\n",
     )
     assert not (terp.home / "trust.json").exists()
 
@@ -75,7 +75,7 @@ def test_in_a_folder_that_says_nothing_there_is_nothing_to_trust(tmp_path: Path)
 def test_a_file_of_decisions_that_is_not_terps_is_named_and_nothing_is_trusted(terp: Terp) -> None:
     (terp.home / "trust.json").write_text("{")
     result = terp("trust", "yes")
-    problem = f"{terp.home}/trust.json is not what terp has written: no project is trusted."
+    problem = f"{terp.home}/trust.json was not written by terp: no project is trusted."
     assert (result.code, problem in result.notes) == (1, True)
 
 

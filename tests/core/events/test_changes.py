@@ -28,7 +28,7 @@ def test_a_delta_is_one_line() -> None:
 def test_a_long_delta_counts_its_rest() -> None:
     changes = [VariableChange(f"v{n}", "removed") for n in range(20)]
     assert delta_line(changes, 1_000).endswith(" · −v11 · and 1,008 more")
-    assert delta_line((), 7) == "7 names came or went"
+    assert delta_line((), 7) == "7 names were added or removed"
 
 
 @pytest.mark.parametrize(

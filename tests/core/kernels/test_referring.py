@@ -134,7 +134,7 @@ async def test_what_cannot_be_read_is_told_in_words(filled: Kernel) -> None:
         ("a", [2], "", "IndexError: index 2 is out of bounds for axis 0 with size 2"),
         ("a", ["x"], "", "an array has whole numbers for keys"),
         ("d", ["a", "b", 2], "", "it has 2 items, and none at 2"),
-        ("day", [], ".2f", "'.2f' is no format of a date"),
+        ("day", [], ".2f", "'.2f' is not a valid format of a date"),
         ("long", [], "", "it has 1,000 characters, and at most 500 are filled in"),
         ("empty", ["a"], "", "there is no key 'a'"),
     ]

@@ -109,10 +109,6 @@ def test_a_language_of_another_case_is_found() -> None:
     assert called({"language": "r", "code": "1"}) == Call("c1", "R", "1")
 
 
-def test_an_alias_of_the_caller_is_a_spelling_too() -> None:
-    assert called({"language": "Fish", "code": "1"}, aliases={"fish": "shell"}) == Call("c1", "shell", "1")
-
-
 def test_a_language_that_cannot_run_is_told_which_can() -> None:
     assert reason({"language": "cobol", "code": "1"}) == (
         "`cobol` cannot run here; `language` is one of: python, shell, R."

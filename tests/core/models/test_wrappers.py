@@ -8,16 +8,14 @@ import pytest
 from terp.events.messages import User
 from terp.events.model import Model
 from terp.models.recording.models import RecordingModel, ReplayModel
-from terp.models.repair.fences import FencedModel, with_text_fallback
-from terp.models.repair.leaked_calls import LeakedCalls
+from terp.models.repair.fences import TextFallback
 from terp.models.tool import schema
 from tests.core.models.fakes import FakeModel, said
 
 LANGUAGES = ("python",)
 WRAPPERS: dict[str, Callable[[Model, Path], Model]] = {
-    "fences": lambda inner, _: FencedModel(inner, LANGUAGES),
-    "leaked calls": lambda inner, _: LeakedCalls(inner, LANGUAGES),
-    "text fallback": lambda inner, _: with_text_fallback(inner, LANGUAGES),
+    "fences": lambda inner, _: TextFallback(inner, LANGUAGES, fenced=True),
+    "text fallback": lambda inner, _: TextFallback(inner, LANGUAGES),
     "recording": RecordingModel,
     "replay of new": lambda inner, path: ReplayModel(path, "new", inner),
 }

@@ -55,7 +55,7 @@ def test_a_file_that_others_can_read_is_refused_with_what_to_do(keys: StoredKeys
     with pytest.raises(SettingsError) as caught:
         keys.get("openai")
     [problem] = caught.value.problems
-    assert problem.endswith(f"not only you can read it, so no key is taken from it: chmod 600 {keys.file}")
+    assert problem.endswith(f"other users can read it, so no key is used from it: chmod 600 {keys.file}")
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '"sk-secret"', "sk-secret"])

@@ -86,7 +86,7 @@ async def test_parquet_is_read_back_as_the_same_table(kernel: Kernel) -> None:
 
 async def test_the_package_that_a_form_needs_is_told_with_how_to_get_it(kernel: Kernel) -> None:
     await ran(kernel, "import sys; sys.modules |= {'pyarrow': None, 'fastparquet': None}")
-    told = "'frame' cannot be written as parquet without pyarrow: --packages pyarrow brings it"
+    told = "'frame' cannot be written as parquet without pyarrow: --packages pyarrow installs it"
     with pytest.raises(TerpError, match=told):
         await emitted(kernel, Emission("frame", "parquet"))
     await ran(kernel, "del sys.modules['pyarrow'], sys.modules['fastparquet']")
@@ -104,7 +104,7 @@ async def test_a_form_that_a_variable_does_not_have_is_told(kernel: Kernel) -> N
 
 async def test_what_is_too_large_is_told_with_its_size(kernel: Kernel) -> None:
     await ran(kernel, "big = b'x' * 48_000_001")
-    told = r"'big' has 48,000,001 bytes, and up to 48 MB can be written; have it saved instead\."
+    told = r"'big' has 48,000,001 bytes, and at most 48 MB can be written; save it with code\."
     with pytest.raises(TerpError, match=told):
         await emitted(kernel, Emission("big"))
 

@@ -293,4 +293,4 @@ async def test_going_back_past_a_job_that_runs_says_that_its_files_are_not_known
     await running
     taken = await session.rewind.restore(1)
     await session.aclose()
-    assert "what code that did not come to its end has done to files is not known" in taken.notes
+    assert "the changes of interrupted code to files are not known" in taken.notes

@@ -53,10 +53,10 @@ def test_what_has_an_equal_becomes_lines_and_the_rest_is_named_with_its_reason(t
         "auto_run: false\napi_version: '2024-10-21'\nmax_output_chars: 2800\n"
     )
     assert found.left_out == (
-        "6: llm.api_key: a key does not belong in a profile; terp keys set PROVIDER keeps it.",
+        "6: llm.api_key: a key does not belong in a profile; terp keys set PROVIDER stores it.",
         "8: llm.context_window: context_window must be a whole number, 0 or more.",
-        "9: computer: the code has no interface of its own to the computer here.",
-        "15: safe_mode: code is always shown and asked about unless auto_run is on.",
+        "9: computer: code has no special interface to the computer here.",
+        "15: safe_mode: code always needs approval unless auto_run is on.",
         "18: colour: terp has no such setting.",
         "19: version: it is the version of that format.",
     )

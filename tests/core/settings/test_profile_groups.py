@@ -70,9 +70,9 @@ def test_servers_are_read(tmp_path: Path) -> None:
         ),
         (
             "a: {url: 'http://h', env: {A: b}}",
-            "2: 'mcp_servers.a' has a url, so args, env and cwd mean nothing.",
+            "2: 'mcp_servers.a' has a url, so args, env and cwd have no effect.",
         ),
-        ("a: {command: x, headers: {A: b}}", "2: 'mcp_servers.a' has a command, so headers mean nothing."),
+        ("a: {command: x, headers: {A: b}}", "2: 'mcp_servers.a' has a command, so headers have no effect."),
         (
             "a: {command: x, args: [1]}",
             "2: 'mcp_servers.a.args' is a list, must be a list of names. Put what is no text in quotes.",

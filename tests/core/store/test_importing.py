@@ -148,7 +148,7 @@ def test_other_shapes_are_the_same_conversation(tmp_path: Path, messages: Any) -
 def test_what_begins_without_a_message_of_the_person_gets_a_turn_all_the_same(tmp_path: Path) -> None:
     stored = imported(tmp_path, [{"role": "assistant", "type": "message", "content": "As I said."}])
     assert list(stored.history) == [
-        User("(what was said before is not in the file)"),
+        User("(earlier messages are not in the file)"),
         Assistant("As I said."),
     ]
 

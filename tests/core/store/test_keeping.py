@@ -19,11 +19,13 @@ from terp.events import (
     CodeProposed,
     CodeTyped,
     Event,
+    HistoryRewound,
     KernelChanged,
     Noticed,
     SessionResumed,
     TextDelta,
     TurnFinished,
+    TurnStarted,
 )
 from terp.events.kernel import WrittenValue
 from terp.events.log import Record
@@ -140,7 +142,7 @@ def test_damage_in_the_middle_ends_the_good_prefix_and_what_follows_is_put_aside
     session = again(folder, "ok")
     assert [
         event.text for event in of(Noticed, [r.event for r in session.log.since(session.log.resumed_at)])
-    ] == ["The log of this session is damaged at line 6; what follows is left out."]
+    ] == ["The log of this session is damaged at line 6; the rest of it is left out."]
     asyncio.run(_one_more_turn(session))
     assert (folder / DAMAGED).read_bytes().splitlines()[1:] == good[5:]
     assert read(folder).notices == ()
@@ -333,6 +335,34 @@ def test_the_death_of_a_kernel_takes_no_names_of_another_language(tmp_path: Path
         for number, event in enumerate([*runs, KernelChanged("r", "died", "")], 90):
             file.write(json.dumps(event_to_json(Record(number, 1.0, event)), separators=(",", ":")) + "\n")
     assert read(folder).gone == ("df",)
+
+
+def ran(call_id: str, *changes: VariableChange) -> list[Event]:
+    return [CodeTyped(call_id, "python", "x"), CodeFinished(call_id, "ok", 0.1, changes=changes)]
+
+
+@pytest.mark.parametrize(
+    ("last", "gone"),
+    [
+        (HistoryRewound(1, 0, undone=True), ("a", "k")),
+        (HistoryRewound(1, 0), ("k", "b")),
+        (KernelChanged("python", "restarted", ""), ()),
+    ],
+    ids=["undone", "only the conversation", "restarted"],
+)
+def test_names_of_undone_turns_are_not_named(tmp_path: Path, last: Event, gone: tuple[str, ...]) -> None:
+    folder = tmp_path / "s"
+    talk(folder)
+    events: list[Event] = [
+        *ran("c7", VariableChange("a", "new"), VariableChange("k", "new")),
+        TurnStarted("delete it"),
+        *ran("c8", VariableChange("a", "removed"), VariableChange("b", "new")),
+        last,
+    ]
+    with (folder / NAME).open("a") as file:
+        for number, event in enumerate(events, 90):
+            file.write(json.dumps(event_to_json(Record(number, 1.0, event)), separators=(",", ":")) + "\n")
+    assert read(folder).gone == gone
 
 
 def test_another_model_does_not_get_what_only_the_one_before_understands(tmp_path: Path) -> None:

@@ -172,7 +172,7 @@ def test_who_resumes_reads_once_that_a_run_was_cut_off(tmp_path: Path) -> None:
     told = [record.event for record in session.log.since(session.log.resumed_at)]
     assert of(Noticed, told) == [
         Noticed(
-            "Run 1 was cut off when terp ended, and what it did is not known: while True: pass",
+            "Run 1 was cut off when terp ended, and its effects are not known: while True: pass",
             "/out 1 shows what is kept of its output.",
         )
     ]

@@ -67,7 +67,7 @@ async def test_a_store_that_fails_is_told_once_and_the_session_goes_on(tmp_path:
     _, events = await talk(tmp_path, Listed(most=2), "hi")
     assert of(Noticed, events) == [
         Noticed(
-            "This session is not kept any further: LookupError: the table is gone (monday).",
+            "This session is not stored any further: LookupError: the table is gone (monday).",
             "It continues in memory.",
         )
     ]

@@ -56,14 +56,14 @@ async def test_two_new_sessions_in_one_folder_do_not_mix(tmp_path: Path) -> None
     seen = await collect(other, "b")
     await other.aclose()
     assert lines(tmp_path / "s") == before
-    assert "is not kept" in of(Noticed, seen)[0].text
+    assert "is not stored" in of(Noticed, seen)[0].text
 
 
 async def test_a_new_session_in_a_folder_that_is_in_use_goes_on_in_memory(tmp_path: Path) -> None:
     one, other = kept(tmp_path / "s", "1"), kept(tmp_path / "s", "2")
     await collect(one, "a")
     seen = await collect(other, "b")
-    assert "is not kept" in of(Noticed, seen)[0].text
+    assert "is not stored" in of(Noticed, seen)[0].text
     await one.aclose()
     await other.aclose()
 
@@ -123,6 +123,6 @@ async def test_an_output_that_is_nested_too_deeply_to_be_written_ends_no_turn(tm
     await session.aclose()
     assert seen[-1] == TurnFinished("done", "1")
     assert [event.text for event in of(Noticed, seen)] == [
-        "An output of this session is not kept: it is nested too deeply."
+        "An output of this session is not stored: it is nested too deeply."
     ]
     assert tuple(read(tmp_path / "s").history) == session.history

@@ -46,7 +46,7 @@ async def test_the_person_types_what_a_manual_tool_gives_up_to_an_empty_line() -
 
 
 async def test_the_end_of_input_ends_a_manual_result() -> None:
-    room = Room(ScriptedPerson("sunny", NobodyThere("The person ended the input with Ctrl-D.")))
+    room = Room(ScriptedPerson("sunny", NobodyThere("The user ended the input with Ctrl-D.")))
     assert await room.services.manual_tool(MANUAL) == "sunny"
 
 

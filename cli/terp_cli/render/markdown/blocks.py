@@ -102,12 +102,17 @@ def _items(node: SyntaxTreeNode, width: int) -> Iterator[Text]:
     number = int(node.attrs.get("start", 1))
     for position, item in enumerate(node.children):
         marker = f"{number + position}. " if node.type == "ordered_list" else _bullet(item)
-        loose = any(child.type == "paragraph" and not child.hidden for child in item.children)
+        loose = is_loose(item)
         if position and loose:
             yield Text()
         inner = width - len(marker)
         rows = blocks(item.children, inner) if loose else _tight(item.children, inner)
         yield from _prefixed(rows or [Text()], marker, " " * len(marker), look.MARKER)
+
+
+def is_loose(item: SyntaxTreeNode) -> bool:
+    """Return True if blank lines set the blocks of an item apart."""
+    return any(child.type == "paragraph" and not child.hidden for child in item.children)
 
 
 def _bullet(item: SyntaxTreeNode) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from markdown_it.tree import SyntaxTreeNode
 
+from terp_cli.render.markdown.blocks import is_loose
 from terp_cli.render.markdown.formulas import may_be_open
 
 # The rest of a paragraph must begin with a letter, or it could be read as a list or a heading.
@@ -66,7 +67,7 @@ def cut_list(node: SyntaxTreeNode, lines: Sequence[str]) -> ListCut | None:
         if len(node.children) > 1 or margins:
             start = last.map[0] if last.map else 0
             if start > 0:
-                return ListCut(start, _is_loose(last), tuple(margins))
+                return ListCut(start, is_loose(last), tuple(margins))
         inner = last.children[-1] if last.children else None
         if inner is None or inner.type not in ("bullet_list", "ordered_list") or not inner.map:
             return None
@@ -90,7 +91,3 @@ def item_margins(node: SyntaxTreeNode, lines: Sequence[str], indent: int) -> lis
         margins.append(Margin(marker.end(), cells))
         inner = item.children[-1] if item.children else None
     return margins
-
-
-def _is_loose(item: SyntaxTreeNode) -> bool:
-    return any(child.type == "paragraph" and not child.hidden for child in item.children)

@@ -1,7 +1,7 @@
 """The grammar of Markdown: CommonMark with tables, strikethrough, formulas, footnotes; HTML is text.
 
-Nothing of a text disappears: what only defines (a link, a footnote) is a block of its own, because
-where it is used may be on the screen for good before it is known.
+No part of a text disappears. A definition (of a link, a footnote) is drawn as a separate block, because
+the text that uses it may be on the screen, unchangeable, before the definition arrives.
 """
 
 import re
@@ -91,7 +91,7 @@ def _goes_on(state: StateBlock, start: int, line: int, end: int) -> bool:
 
 
 def _formula_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """A formula on lines of its own; `info` is "open" while its last mark has not come."""
+    """Parse a formula on separate lines; `info` is "open" until its closing mark has come."""
     first = _line(state, start)
     if state.is_code_block(start) or not (opening := formulas.block_opening(first)):
         return False
@@ -141,7 +141,7 @@ def _definition(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _footnote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """A footnote, up to a blank line or to the next one; `info` is its name."""
+    """Parse a footnote, up to a blank line or to the next footnote; `info` is its name."""
     if state.is_code_block(start) or not (found := _NOTE.match(_line(state, start))):
         return False
     if silent:
@@ -168,7 +168,7 @@ def _begins_block(state: StateBlock, line: int, end: int) -> bool:
 
 
 def _markup(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Lines of HTML up to a blank one, to be shown as they are."""
+    """Parse lines of HTML, up to a blank line; they are shown as they are."""
     if state.is_code_block(start) or not _TAG.match(_line(state, start)):
         return False
     if silent:
@@ -229,7 +229,7 @@ def fed(delta: TextDelta) -> str:
 
 
 def bracketed(text: str) -> str:
-    """Return a text with brackets for the marks."""
+    """Return a text with brackets in place of the marks around computed values."""
     return text.translate(_BRACKETS)
 
 

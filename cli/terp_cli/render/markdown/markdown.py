@@ -14,20 +14,20 @@ from rich.text import Text
 from terp.text.fences import Fence, opening_fence
 from terp_cli.render.code import CodeStream
 from terp_cli.render.markdown import blocks
-from terp_cli.render.markdown.prose import ProseBlocks
+from terp_cli.render.markdown.prose import ProseBlocks, dedented
 from terp_cli.render.pieces import Pieces
 
 _QUOTE = re.compile(r" {0,3}> ?")
 # As deep as quotes are taken apart as they stream; the parser knows twenty levels.
 _DEEPEST_QUOTE = 8
 # A line this long is looked at before it ends, whenever it has grown by as much again.
-_LONG_LINE = 512
+_LONG_LINE = 128
 
 
 class MarkdownStream:
     """Renderer of a reply's text as it comes. `tail_rows` limits the unfinished rows.
 
-    What is quoted is a text of its own: another stream, `depth` levels deep. With `ascii_only` formulas
+    Quoted text is rendered by another stream, `depth` levels deep. With `ascii_only` formulas
     are written in ASCII.
     """
 
@@ -153,11 +153,7 @@ class MarkdownStream:
         if self._fence.is_closed_by(line):
             self._code = None
             return []
-        return code.feed(self._dedented(line) + "\n")
-
-    def _dedented(self, line: str) -> str:
-        indent = len(line) - len(line.lstrip(" "))
-        return line[min(indent, self._fence.columns) :]
+        return code.feed(dedented(line, self._fence.columns) + "\n")
 
     def _code_tail(self, code: CodeStream, limit: int) -> list[Text]:
         line = self._line.end(self._width() * limit)
@@ -165,4 +161,4 @@ class MarkdownStream:
         if not line.strip(" " + self._fence.marks[0]):
             return []
         whole = len(line) == len(self._line)
-        return code.preview(self._dedented(line) if whole else line, limit, whole=whole)
+        return code.preview(dedented(line, self._fence.columns) if whole else line, limit, whole=whole)

@@ -80,9 +80,10 @@ class WaitingLines:
 
     def rows_at_least(self, partial: str, width: int) -> int:
         """Return the least number of rows of the lines and the beginning of another one."""
-        if self.lines and not self.lines[0].lstrip()[:1].isalnum():
-            return len(self.lines)
-        return (self.size + len(partial)) // width
+        rows = (self.size + len(partial)) // width
+        if self.in_list:
+            return max(len(self.lines), rows)
+        return rows if not self.lines or self.lines[0].lstrip()[:1].isalnum() else len(self.lines)
 
     @property
     def ended(self) -> bool:
@@ -207,6 +208,10 @@ class Rest:
 # Hidden until the line continues: the start of a fence, or an underline that may be a list item.
 # The beginning of a line that may yet be a fence, or the line under a heading.
 _UNDECIDED = re.compile(r"\s*(`{1,2}|`{3,}.*|~{3,}.*|[-=]+\s*)\Z")
+# A block with more rows is finished in part.
+_TALL = 12
+# Rows by which a block may grow before it is looked at again.
+_GROWTH = 4
 # A complete table has the best widths; most are no longer than two tails.
 _TABLE_PATIENCE = 2
 # A blank line does not end these.
@@ -223,6 +228,7 @@ class ProseBlocks:
     ) -> None:
         self._ascii_only = ascii_only
         self._full_width = width
+        self._columns = width()
         self._tail_rows = tail_rows
         self._waiting = WaitingLines()
         self._references: dict[str, Any] = {}
@@ -264,7 +270,7 @@ class ProseBlocks:
         self._after_blank = not line.strip()
         line = self._margins.inside(line)
         if self._table:
-            if (more := self._table.row(line, self._width())) is not None:
+            if (more := self._table.row(line)) is not None:
                 return rows + self._margins.indented(more)
             self._table = None
         self._waiting.add(line)
@@ -324,7 +330,7 @@ class ProseBlocks:
             lines = "\n".join(lines)[-LARGE * 2 :].split("\n")
         if self._table:
             line = self._margins.inside(partial)
-            return self._margins.indented(self._table.peek(line, self._width()))[-limit:]
+            return self._margins.indented(self._table.peek(line))[-limit:]
         if partial and not _UNDECIDED.fullmatch(partial):
             lines = [*lines, self._margins.inside(partial)]
         rows: list[Text] = []
@@ -341,11 +347,16 @@ class ProseBlocks:
         return (rows or self._rest.row())[-limit:]
 
     def _width(self) -> int:
-        return max(10, self._full_width() - self.indent)
+        if not (self._table or self._waiting.in_table):
+            # The columns of a table stay as they are if the terminal changes its width.
+            self._columns = self._full_width()
+        return max(10, self._columns - self.indent)
 
     def _too_tall(self, partial: str = "") -> bool:
         patience = _TABLE_PATIENCE if self._waiting.in_table and not partial else 1
-        return self._waiting.rows_at_least(partial, self._width()) > (self._tail_rows() or 12) * patience
+        # The first rows of a block without room on the screen would be hidden until its end.
+        most = max(1, min(_TALL * patience, (self._tail_rows() or _TALL + _GROWTH) - _GROWTH))
+        return self._waiting.rows_at_least(partial, self._width()) > most
 
     def _parse(self, lines: Sequence[str]) -> list[SyntaxTreeNode]:
         return parse(lines, self._references, ascii_only=self._ascii_only)

@@ -136,26 +136,24 @@ class GrowingTable:
         self._layout = TableLayout.of(node, width)
         self.first_rows = self._layout.table(cells_of(node))
 
-    def row(self, line: str, width: int) -> list[Text] | None:
+    def row(self, line: str) -> list[Text] | None:
         """Return the rows of one more line, in columns that stay; None if it is no row."""
-        drawn = self._drawn(line, width)
+        drawn = self._drawn(line)
         if drawn is None:
             return None
         self._layout, rows = drawn
         return rows
 
-    def peek(self, line: str, width: int) -> list[Text]:
+    def peek(self, line: str) -> list[Text]:
         """Return the same as `row`, for a line that is still being written."""
-        drawn = self._drawn(line, width)
+        drawn = self._drawn(line)
         return drawn[1] if drawn else []
 
-    def _drawn(self, line: str, width: int) -> tuple[TableLayout, list[Text]] | None:
+    def _drawn(self, line: str) -> tuple[TableLayout, list[Text]] | None:
         if not line.strip():
             return None
         nodes = self._parse([*self._head, line])
         if len(nodes) != 1 or len(cells := cells_of(nodes[0])) != 2:
             return None
-        # After a resize the old widths do not fit.
-        same = self._layout.width == width
-        layout = self._layout.widened(cells[1]) if same else TableLayout.of(nodes[0], width)
+        layout = self._layout.widened(cells[1])
         return layout, layout.row(cells[1])

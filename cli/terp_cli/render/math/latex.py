@@ -3,8 +3,8 @@ r"""LaTeX formulas as plain text: fractions on one line, indices raised and lowe
     formula(r"\frac{a+b}{2} \le \sqrt{x_i^2}")     "(a + b)/2 ≤ √(xᵢ²)"
     displayed(r"\begin{pmatrix} a & b \\ c & d \end{pmatrix}")     ["⎛a  b⎞", "⎝c  d⎠"]
 
-With `ascii_only` each line is spelled out, "(a + b)/2 <= sqrt(x_i^2)", and nothing is drawn. Neither fails
-nor drops what it does not know: an unknown command stays as it was written.
+With `ascii_only` each line is spelled out, "(a + b)/2 <= sqrt(x_i^2)", and nothing is drawn. Neither function
+fails, and an unknown command stays as it was written.
 """
 
 import re
@@ -52,7 +52,7 @@ _MATRICES = frozenset({"matrix", "smallmatrix", "array", *_BRACKETS})
 
 
 def fraction(reader: LatexReader, _: str) -> list[Atom]:
-    """Over and under become (over)/(under)."""
+    """Numerator and denominator, as (a)/(b)."""
     over, under = reader.argument(), reader.argument()
     if whole := _TOGETHER.get((flat(over), flat(under))):
         return [Atom(whole)]
@@ -60,7 +60,7 @@ def fraction(reader: LatexReader, _: str) -> list[Atom]:
 
 
 def root(reader: LatexReader, _: str) -> list[Atom]:
-    """The sign, and what is below it in brackets if it is more than one letter."""
+    """A root sign and the radicand, in brackets if that is more than one letter."""
     degree = reader.bracketed()
     sign = _ROOTS.get(degree) or f"{raised(degree)}√"
     inside = reader.argument()
@@ -69,17 +69,17 @@ def root(reader: LatexReader, _: str) -> list[Atom]:
 
 
 def binomial(reader: LatexReader, _: str) -> list[Atom]:
-    """Said as it is read aloud."""
+    """A binomial coefficient as it is read aloud: (n choose k)."""
     return [Atom(f"({flat(reader.argument())} choose {flat(reader.argument())})")]
 
 
 def words(reader: LatexReader, _: str) -> list[Atom]:
-    """Words within a formula, as they are."""
+    """Plain words within a formula, unchanged."""
     return [Atom(re.sub(r"\\([#$%&_{} ])", r"\1", reader.raw()).replace("~", " "))]
 
 
 def operator(reader: LatexReader, _: str) -> list[Atom]:
-    """A function with a name of its own."""
+    """A function that the formula names itself (operatorname)."""
     return [Atom(plain(reader.raw()), "op")]
 
 
@@ -90,24 +90,24 @@ def letters(reader: LatexReader, name: str) -> list[Atom]:
 
 
 def same(reader: LatexReader, _: str) -> list[Atom]:
-    """Return nothing: the command changes only the look."""
+    """Return the argument unchanged: the command changes only its look."""
     return reader.argument()
 
 
 def without_first(reader: LatexReader, _: str) -> list[Atom]:
-    """The second argument; the first is about its looks."""
+    """Return the second argument; the first only describes its look."""
     reader.raw()
     return reader.argument()
 
 
 def nothing(reader: LatexReader, _: str) -> list[Atom]:
-    """An invisible argument."""
+    """Skip an invisible argument."""
     reader.raw()
     return []
 
 
 def accent(reader: LatexReader, name: str) -> list[Atom]:
-    """A mark over or under each letter; over more than a few, its name."""
+    """A mark over or under each letter; with more than a few letters, the name of the mark."""
     text = flat(reader.argument())
     if len(text) <= 3 and text.isalnum():
         return [Atom(unicodedata.normalize("NFC", "".join(c + _ACCENTS[name] for c in text)))]
@@ -122,18 +122,11 @@ def negated(reader: LatexReader, _: str) -> list[Atom]:
     ]
 
 
-def above(reader: LatexReader, _: str) -> list[Atom]:
-    """Something over something else."""
-    over, base = flat(reader.argument()), reader.argument()
+def over_or_under(reader: LatexReader, name: str) -> list[Atom]:
+    """Something over or under something else."""
+    script, base = flat(reader.argument()), reader.argument()
     kind: Kind = base[0].kind if base else "ord"
-    return [Atom(flat(base) + raised(over), kind)]
-
-
-def below(reader: LatexReader, _: str) -> list[Atom]:
-    """Something under something else."""
-    under, base = flat(reader.argument()), reader.argument()
-    kind: Kind = base[0].kind if base else "ord"
-    return [Atom(flat(base) + lowered(under), kind)]
+    return [Atom(flat(base) + (lowered if name == "underset" else raised)(script), kind)]
 
 
 def braced(reader: LatexReader, _: str) -> list[Atom]:
@@ -165,7 +158,7 @@ def stack(reader: LatexReader, _: str) -> list[Atom]:
 
 
 def delimited(reader: LatexReader, _: str) -> list[Atom]:
-    """Brackets that grow with what they hold."""
+    """Brackets as high as their content."""
     left = reader.bracket()
     inside = reader.sequence()
     while reader.peek() not in ("\\right", "\\end", ""):
@@ -204,7 +197,7 @@ def environment(reader: LatexReader, _: str) -> list[Atom]:
 
 
 def _closed(atoms: Sequence[Atom], *, product: bool = True) -> str:
-    """One side of a fraction: in brackets, unless it is one thing, or a `product` of several."""
+    """One side of a fraction: in brackets, unless it is one atom, or a `product` of several."""
     text = flat(atoms)
     one = (len(atoms) == 1 and not _is_compound(atoms[0])) or _ONE.fullmatch(text)
     letters = all(atom.kind == "ord" and not _is_compound(atom) for atom in atoms)
@@ -268,7 +261,7 @@ COMMANDS: Mapping[str, Command] = {
     **dict.fromkeys(("textcolor", "colorbox"), without_first),
     **dict.fromkeys(("label", "hspace", "vspace", "phantom", "vphantom", "hphantom", "color"), nothing),
     **dict.fromkeys(_ACCENTS, accent),
-    **dict.fromkeys(("overset", "stackrel"), above),
+    **dict.fromkeys(("overset", "stackrel", "underset"), over_or_under),
     **dict.fromkeys(("underbrace", "overbrace"), braced),
     **dict.fromkeys(("xrightarrow", "xleftarrow"), arrow),
     **dict.fromkeys(("big", "Big", "bigg", "Bigg", "bigl", "bigr", "Bigl", "Bigr"), bracket),
@@ -276,7 +269,6 @@ COMMANDS: Mapping[str, Command] = {
     "sqrt": root,
     "operatorname": operator,
     "not": negated,
-    "underset": below,
     "pmod": remainder,
     "tag": tag,
     "substack": stack,

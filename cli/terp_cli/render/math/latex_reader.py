@@ -19,7 +19,7 @@ Command = Callable[["LatexReader", str], list[Atom]]
 
 
 class LatexReader:
-    """Reads a formula with the commands it is given; what is nested too deep stays as it was written."""
+    """Reads a formula with the commands it is given; too deeply nested parts stay as they were written."""
 
     def __init__(self, source: str, commands: Mapping[str, Command]) -> None:
         self._tokens = _TOKEN.findall(source.strip())
@@ -46,7 +46,7 @@ class LatexReader:
         return [cells for cells in rows if any(cell for cell in cells)]
 
     def sequence(self) -> list[Atom]:
-        """Atoms up to a mark that ends a group, a cell or an environment, which stays unread."""
+        """Atoms up to a mark that ends a group, a cell or an environment; the mark stays unread."""
         atoms: list[Atom] = []
         while self._at < len(self._tokens):
             mark = self._tokens[self._at]
@@ -156,17 +156,17 @@ class LatexReader:
             self._at += 1
 
     def peek(self) -> str:
-        """The token that follows; "" at the end."""
+        """Return the next token, which stays unread; "" at the end."""
         return self._tokens[self._at] if self._at < len(self._tokens) else ""
 
     def next(self) -> str:
-        """The token that follows, which is read with this."""
+        """Read and return the next token."""
         mark = self.peek()
         self._at += 1
         return mark
 
     def bracket(self) -> str:
-        """The bracket that follows; "" for none."""
+        """Read the next bracket; "" for none."""
         self._skip_space()
         mark = self.next()
         if mark == ".":
@@ -199,7 +199,7 @@ def _kind(text: str) -> Kind:
 
 
 def plain(source: str) -> str:
-    """The text of a few tokens without marks."""
+    """The text of a few tokens, without markup."""
     return re.sub(r"\\[,;:!> ]", " ", source).replace("\\\\", ";").replace("&", "").strip("{}")
 
 
@@ -309,5 +309,5 @@ def symbol(name: str) -> str:
 
 
 def letter(alphabet: str, plain: str) -> str:
-    """A letter in another alphabet, such as mathbb; itself where there is none."""
+    """A letter in another alphabet, such as mathbb; the letter itself if that alphabet lacks it."""
     return html5.get(f"{plain}{_ALPHABETS[alphabet]};", plain)

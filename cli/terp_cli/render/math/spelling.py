@@ -2,7 +2,7 @@
 
     spelled("xᵢ² + √π ≤ ∞")     "x_i^2 + sqrt(pi) <= infinity"
 
-What has no short form is called by its name in Unicode; letters of other scripts stay what they are.
+A sign without a short form is replaced by its Unicode name; letters of other scripts stay.
 """
 
 import re
@@ -112,7 +112,7 @@ def spelled(formula: str) -> str:
 
 
 def _said(found: re.Match[str]) -> tuple[str, bool]:
-    """A piece in ASCII, and whether it is a word of its own."""
+    """Return a piece in ASCII, and True if it is a separate word."""
     if script := found["raised"] or found["lowered"]:
         mark = "^" if found["raised"] else "_"
         inside = spelled("".join(_SCRIPTS[mark][sign] for sign in script))

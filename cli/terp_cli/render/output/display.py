@@ -42,7 +42,7 @@ def display_rows(
 ) -> list[Drawn]:
     """Return the rows of a MIME bundle. A picture, or a note on it, is followed by the `path` of its file.
 
-    A bundle of which nothing can be shown is named by its types. With `ascii_only` formulas are written in
+    For a bundle that cannot be shown, the row lists its types. With `ascii_only` formulas are written in
     ASCII.
     """
     rows: list[Drawn] = []
@@ -101,7 +101,7 @@ def _of_resource(resource: Mapping[str, Any], width: int) -> list[Text]:
 
 
 def _of_formula(data: Mapping[str, Any], *, ascii_only: bool) -> list[Text]:
-    """A formula; nothing for LaTeX of other kinds, such as tables."""
+    """Return the rows of a formula; none for LaTeX of other kinds, such as tables."""
     latex = data.get("text/latex")
     whole = _FORMULA.fullmatch(latex) if isinstance(latex, str) else None
     if whole is None:
@@ -113,7 +113,7 @@ def _of_formula(data: Mapping[str, Any], *, ascii_only: bool) -> list[Text]:
 
 
 def _of_series(plain: str) -> list[Text]:
-    """A series of pandas, which has no HTML; nothing when it is something else."""
+    """Return the rows of a pandas Series, which has no HTML; none for anything else."""
     *values, last = lines_of(plain) or [Text()]
     end = _SERIES_END.fullmatch(last.plain)
     if end is None or not values:
@@ -133,7 +133,7 @@ def lines_of(written: str) -> list[Text]:
 
 
 def folded(rows: Sequence[Row], most: int = MOST_ROWS) -> list[Row | Text]:
-    """At most so many rows: the first third and the rest from the end, with a count between."""
+    """Return at most so many rows: a third from the start, the others from the end, a count between."""
     if len(rows) <= most:
         return [*rows]
     head = most // 3
@@ -162,9 +162,9 @@ def picture_rows(path: str, draw: Draw | None) -> Sequence[Drawn]:
 def made_files(
     files: Sequence[FileChange], draw: Draw | None, shown: Collection[str]
 ) -> tuple[list[Drawn], set[str]]:
-    """The pictures that a run has written, drawn, and the paths of what it left that need no picture more.
+    """Return the drawn pictures among the files of a run, and the paths of its other files.
 
-    Files that are `shown` hold pictures that the run has displayed as well.
+    `shown` are files with pictures that the run has also displayed; they are not drawn again.
     """
     left = [one for one in files if one.action != "deleted"]
     done = {one.path for one in left if one.path in shown or not mime_of(one.path)}

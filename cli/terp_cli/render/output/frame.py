@@ -145,7 +145,7 @@ class _Layout:
 
     @classmethod
     def of(cls, frame: FrameTable, rows: Sequence[Sequence[HtmlCell]], width: int) -> Self:
-        """The columns that fit, with those of the index first and as many from the end as from the start."""
+        """Return a layout of the columns that fit: the index, then as many from the start as from the end."""
         natural = [max(cell_len(_shown(cell)) for cell in column) for column in _columns(rows)]
         right = [_is_right(rows[len(frame.header) :], at) for at in range(len(natural))]
         least = [_least(one, width, whole=number) for one, number in zip(natural, right, strict=True)]
@@ -214,7 +214,7 @@ def _shared(wanted: Sequence[int], room: int) -> list[int]:
 
 
 def _kept(least: Sequence[int], frame: FrameTable, width: int, missing: int) -> tuple[list[int], int]:
-    """The columns that fit, in order, and how many of them stand before those that are left out."""
+    """Return the columns that fit, in order, and how many of them come before the omitted ones."""
     index, total = frame.index, len(least)
     split = frame.column_gap if frame.column_gap is not None else total
     mark = len(f"… {missing + total:,} …") + _GAP
@@ -254,7 +254,7 @@ def _index(header: Sequence[Sequence[HtmlCell]], body: Sequence[Sequence[HtmlCel
 
 
 def _named(header: list[list[HtmlCell]], index: int) -> list[list[HtmlCell]]:
-    """The header, with the names of the index beside those of the columns where there is room for both."""
+    """Return the header; it also has the names of the index if there is room."""
     if len(header) < 2 or any(cell.text for cell in header[-1][index:]):
         return header
     if any(cell.text for cell in header[-2][:index]):

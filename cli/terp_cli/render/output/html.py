@@ -1,4 +1,4 @@
-"""HTML as text and grids of cells. Tags never come through, and neither do scripts and styles."""
+"""HTML as text and grids of cells; tags, scripts and styles are removed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ Block = str | Grid
 
 
 def blocks(html: str) -> list[Block]:
-    """The lines of text and the tables of a page, in order; of a very long page the beginning."""
+    """Return the lines of text and the tables of a page, in order; only the start of a very long page."""
     reader = _Reader()
     reader.feed(html[:LONGEST])
     reader.close()
@@ -102,7 +102,7 @@ class _Rows:
         return Grid(rows, header, self.classes) if rows else None
 
     def _fill(self, row: list[HtmlCell]) -> None:
-        """Put in what reaches down to the next places of this row."""
+        """Copy cells that span from rows above into the next places of this row."""
         while (down := self._down.pop(len(row), None)) is not None:
             cell, left = down
             if left > 1:

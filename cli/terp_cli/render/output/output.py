@@ -86,10 +86,10 @@ class OutputStream:
         return rows
 
     def settle(self) -> list[Styled]:
-        """Return all held rows: another block follows, or the run is over."""
+        """Return all held rows. Called when another block follows, or the run is over."""
         rows = self._lines(self._text.finish())
         self.cut = self.cut or self._left_out > 0 or self._left_out_chars > 0
-        rows += self._held_rows(_TAIL)
+        rows += [*self._count(self._left_out), *map(text_of, self._held)]
         self._shown, self._left_out, self._left_out_chars, self._live = 0, 0, 0, False
         self._held.clear()
         return rows
@@ -135,11 +135,6 @@ class OutputStream:
         self._left_out_chars += omitted.characters
         self._held.clear()
         return rows
-
-    def _held_rows(self, most: int) -> list[Styled]:
-        held = list(self._held)
-        left_out = self._left_out + max(0, len(held) - most)
-        return self._count(left_out) + [text_of(line) for line in held[-most:]]
 
     def _count(self, lines: int) -> list[Styled]:
         """Return the row with the count of hidden lines, if any."""

@@ -141,7 +141,7 @@ def _multiplexed(
     ask_tmux: Callable[[], Tmux],
     last: Way,
 ) -> PictureChoice:
-    """Within tmux, screen or zellij, the names in the environment are those of another terminal."""
+    """Return True within tmux, screen or zellij, where the environment names another terminal."""
     if wanted in ("auto", "sixel") and facts.sixel and facts.cell_height:
         return PictureChoice("sixel")
     if wanted in ("auto", "kitty") and environ.get("TMUX"):
@@ -158,7 +158,7 @@ def _multiplexed(
 class Drawer:
     """Drawer of pictures on a terminal of this `size` (columns and rows), with characters of size `cell`.
 
-    What stands in the way is said once, in a row of its own. `search` is the path of programs, of which one
+    An obstacle is reported once, in a separate row. `search` is the path of programs, of which one
     may draw an SVG.
     """
 
@@ -241,7 +241,7 @@ def drawer_on(
 ) -> Drawer | None:
     """Return the drawer of pictures for the terminal `out`; None if it shows none, or none are `wanted`.
 
-    `wanted` is the setting `images`; `facts` is what the terminal has answered so far.
+    `wanted` is the setting `images`; `facts` are the terminal's answers so far.
     """
     choice = choice_on(out, wanted, environ, facts)
     if choice is None:

@@ -43,10 +43,10 @@ def kitty(png: bytes, at: Extent, *, proportional: bool) -> Graphic:
 
 
 def kitty_in_tmux(png: bytes, at: Extent) -> Graphic:
-    """A PNG that tmux passes to kitty, and cells of text that stand for it, which tmux can move.
+    """A PNG that tmux passes to kitty, and placeholder cells of text, which tmux can move.
 
-    What is passed through is drawn before what tmux has yet to draw, so a picture that is drawn at
-    the cursor comes out anywhere (seen with 3.3a).
+    The terminal draws a passed-through sequence before tmux has drawn its own pending output, so a
+    picture drawn at the cursor appears in the wrong place (seen with 3.3a).
     """
     # The lower bits of the id are the colour of the cells: one of 256, which every tmux passes on.
     number = zlib.crc32(png + f"{at.columns}x{at.rows}".encode())
@@ -90,7 +90,7 @@ _COLOURS = 64
 
 
 def blocks(image: "Image", columns: int, rows: int) -> list[Text]:
-    """The picture in at most so many cells, in its own proportions if a cell is twice as high as wide."""
+    """The picture as half blocks in at most so many cells; a cell counts as twice as high as wide."""
     scale = min(1.0, columns / image.width, rows * 2 / image.height)
     width, height = max(1, round(image.width * scale)), max(1, round(image.height * scale))
     lines = _lines(image, min(columns, width), min(rows * 2, height))

@@ -37,7 +37,7 @@ class Extent:
 
 
 def extent(size: tuple[int, int], cell: CellSize, columns: int, rows: int) -> Extent:
-    """The place of a picture of this size: its own size, or as large as so many cells allow."""
+    """Return the extent of a picture of this size: shrunk if it exceeds so many cells."""
     density = max(1, round(cell.height / _USUAL_HEIGHT)) if cell.known else 1
     width, height = max(1, size[0]) * density, max(1, size[1]) * density
     scale = min(1.0, columns * cell.width / width, rows * cell.height / height)
@@ -59,7 +59,7 @@ _WIDE_MODES = ("I", "F", "I;16", "I;16L", "I;16B", "I;16N")
 
 
 class NotDrawable(Exception):
-    """A picture cannot be drawn; the message is a sentence that says why, and what to do."""
+    """A picture cannot be drawn; the message is a sentence with the reason and the remedy."""
 
 
 def opened(data: bytes) -> "Image":
@@ -84,7 +84,7 @@ def opened(data: bytes) -> "Image":
 
 
 def of_svg(svg: str, search: str) -> bytes | None:
-    """The PNG that a program on the path `search` makes of an SVG; None without one, or if it cannot."""
+    """Convert an SVG to PNG with a program on the path `search`; None if there is no program, or it fails."""
     import shutil  # noqa: PLC0415  (see `opened`)
     import subprocess  # noqa: PLC0415  (see `opened`)
 
@@ -107,7 +107,7 @@ def of_svg(svg: str, search: str) -> bytes | None:
 
 
 def shrunk(image: "Image", at: Extent) -> bytes:
-    """The picture as a PNG of no more pixels than it will be drawn with."""
+    """The picture as a PNG, reduced to the number of pixels that will be drawn."""
     image = image.copy()
     image.thumbnail((at.width, at.height))
     return as_png(image)
@@ -121,7 +121,7 @@ def as_png(image: "Image") -> bytes:
 
 
 def _flat(image: "Image") -> "Image":
-    """The first frame in RGB or L; what is transparent is white, as the paper that plots are made for."""
+    """The first frame in RGB or L; transparent parts become white, the background that plots expect."""
     from PIL import Image  # noqa: PLC0415  (see `opened`)
 
     image.load()
@@ -137,7 +137,7 @@ def _flat(image: "Image") -> "Image":
 
 
 def _eight_bits(image: "Image") -> "Image":
-    """A picture with more than 256 shades, from its darkest as black to its lightest as white."""
+    """A picture of more than 256 shades, scaled to 256: its darkest is black, its lightest white."""
     exact = image.convert("F")
     low, high = exact.getextrema()
     assert isinstance(low, float), "one channel has one pair of extremes"

@@ -3,7 +3,6 @@
 import re
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, assert_never
 
 from terp.events import error_text
@@ -14,16 +13,11 @@ from terp_cli.render.spoken.prose import SpokenProse, counted, table_lines
 from terp_cli.terminal.sanitise import one_line, readable
 
 
-@dataclass(frozen=True, slots=True)
-class HtmlTable:
-    """A header and rows of as many cells; the header has "" over a column without a name."""
+def read_table(html: str) -> tuple[list[str], list[list[str]]] | None:
+    """The header and the rows of the first table in `html`; "" is over a column without a name.
 
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-def read_table(html: str) -> HtmlTable | None:
-    """The first table in `html`; None without one, when its cells span others, or when it is very long."""
+    None without a table, when its cells span others, or when it is very long.
+    """
     if len(html) > LONGEST:
         return None
     grid = next((block for block in blocks(html) if isinstance(block, Grid)), None)
@@ -31,10 +25,10 @@ def read_table(html: str) -> HtmlTable | None:
         return None
     if any(cell.spans for row in grid.rows for cell in row):
         return None
-    texts = [tuple(cell.text for cell in row) for row in grid.rows]
+    texts = [[cell.text for cell in row] for row in grid.rows]
     # pandas puts the name of the index into a row of its own, below those of the columns.
-    header = tuple(" ".join(filter(None, column)) for column in zip(*texts[: grid.header], strict=True))
-    return HtmlTable(header, tuple(texts[grid.header :]))
+    header = [" ".join(filter(None, column)) for column in zip(*texts[: grid.header], strict=True)]
+    return header, texts[grid.header :]
 
 
 _HEAD, _TAIL = 40, 12
@@ -113,7 +107,8 @@ class SpokenOutput:
         table = read_table(html) if isinstance(html, str) else None
         if table is None:
             return []
-        return table_lines(_safe(table.header), [_safe(row) for row in table.rows])
+        header, rows = table
+        return table_lines(_safe(header), [_safe(row) for row in rows])
 
     def _error(self, error: Error) -> list[str]:
         last = readable(f"{error.name}: {error.value}" if error.value else error.name)

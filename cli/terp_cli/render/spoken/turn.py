@@ -10,6 +10,7 @@ from rich.text import Text
 from terp import events as on
 from terp.events.changes import delta_words
 from terp.events.outputs import Output
+from terp.session.cost.budget import Tally
 from terp_cli.render import words
 from terp_cli.render.output.output import Interruption
 from terp_cli.render.pieces import Pieces
@@ -67,7 +68,7 @@ class SpokenTurn:
         self._cwd = ""
         self._obituary = ""
         self._interruption = Interruption()
-        self._usage = words.UsageSum()
+        self._usage = Tally()
 
     def take(self, event: on.Event) -> list[str]:
         """Return the lines that `event` completes."""
@@ -96,7 +97,7 @@ class SpokenTurn:
                 assert_never(event)
 
     def rest(self) -> list[str]:
-        """Return all held lines: another block follows, or the turn is over."""
+        """Return all held lines. Called when another block follows, or the turn is over."""
         lines = self._reasoned() + self._replied(self._prose.finish())
         self._replying = False
         return lines + (self._output.taken() if self._output else [])
@@ -215,7 +216,7 @@ class SpokenTurn:
                 # It is on the screen as the typed line.
                 return []
             case on.UsageReported():
-                self._usage.add(event)
+                self._usage = self._usage.plus(event)
                 return []
             case _:
                 assert_never(event)
@@ -250,9 +251,9 @@ class SpokenTurn:
     def _finished(self, event: on.TurnFinished) -> list[str]:
         self._what = ""
         # A screen reader would read grouped digits as several numbers.
-        used = _GAP.sub("", str(self._usage)).replace(" · ", ", ")
-        lines = [*self.rest(), *_plain(words.ended(event, words.UsageSum())), *([used] if used else [])]
-        self._output, self._reported_at, self._usage = None, None, words.UsageSum()
+        used = _GAP.sub("", words.usage_line(self._usage)).replace(" · ", ", ")
+        lines = [*self.rest(), *_plain(words.ended(event, Tally())), *([used] if used else [])]
+        self._output, self._reported_at, self._usage = None, None, Tally()
         return lines
 
     def _reasoned(self) -> list[str]:

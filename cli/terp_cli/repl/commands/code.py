@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ from terp_cli.fronts.listings import language_rows, tool_rows
 from terp_cli.render import look
 from terp_cli.render.status import elapsed
 from terp_cli.repl.commands.rows import columns, counted, size_of
-from terp_cli.repl.commands.table import misused
+from terp_cli.repl.commands.table import misused, unquoted
 from terp_cli.repl.context import ReplContext
 from terp_cli.terminal.desktop import copied, open_file
 from terp_cli.terminal.sanitise import one_line
@@ -36,7 +37,7 @@ _MARKS = {"python": ">>> ", "shell": "!"}
 
 
 async def variables(context: ReplContext, name: str) -> None:
-    """The variables of the kernels; of one language, or those whose names hold `name`."""
+    """Show the variables of the kernels; of one language, or those whose names contain `name`."""
     namespaces = Namespaces(context.session.kernels)
     started = namespaces.started
     if not started:
@@ -65,18 +66,18 @@ def _show_tables(context: ReplContext, tables: "Mapping[str, Sequence[Variable]]
 
 
 def started_languages(context: ReplContext, begun: str) -> list[str]:
-    """The languages whose kernels hold variables, of those that begin like this."""
+    """Return the languages that begin with `begun` and whose kernels have variables."""
     started = Namespaces(context.session.kernels).started
     return [kernel.language for kernel in started if kernel.language.startswith(begun)]
 
 
 async def which_languages(context: ReplContext, _: str) -> None:
-    """List the languages that run here, and the way to get the others."""
+    """List the languages that run here, and how to install the others."""
     context.show(columns(language_rows(context.session.kernels.known()), context.width, ("bold", "", "dim")))
 
 
 async def which_tools(context: ReplContext, _: str) -> None:
-    """The functions that the model can call, and where they come from."""
+    """List the functions that the model can call, and their sources."""
     toolbox, servers = context.session.resources.toolbox, context.session.resources.servers
     tools = (*toolbox.tools, *(servers.tools if servers else ()))
     if tools:
@@ -89,11 +90,15 @@ async def which_tools(context: ReplContext, _: str) -> None:
 
 
 async def out(context: ReplContext, number: str) -> None:
-    """The full output of a run; without a number, which runs there are."""
+    """Show the full output of a run; without a number, list the runs."""
     runs = runs_of(context)
     if number:
         run = numbered(runs, number, "out")
-        await context.page(full_output(run), f"out[{run.number}]")
+        output = full_output(run)
+        if (first := next(output, None)) is None:
+            context.say(f"Run {run.number}: no output{' yet' if run.fate == 'running' else ''}.")
+            return
+        await context.page(chain([first], output), f"out[{run.number}]")
         return
     if not runs:
         context.say("Nothing ran yet.")
@@ -103,7 +108,7 @@ async def out(context: ReplContext, number: str) -> None:
 
 
 async def code(context: ReplContext, number: str) -> None:
-    """All code of a run, the last one without a number; also of one that waits for an answer."""
+    """Show all code of a run, by default the last; also code that waits for approval."""
     runs = [part for part in _story(context).parts if isinstance(part, LoggedRun)]
     if number:
         runs = [numbered(runs, number, "code")]
@@ -120,7 +125,7 @@ def run_numbers(context: ReplContext, begun: str) -> Iterable[str]:
 
 
 async def copy(context: ReplContext, what: str) -> None:
-    """The answer, the code or an output, on the clipboard."""
+    """Copy the answer, the code or an output to the clipboard."""
     story = _story(context)
     kind, _, number = what.partition(" ")
     runs = [part for part in story.parts if isinstance(part, LoggedRun)]
@@ -147,7 +152,7 @@ def copyable(context: ReplContext, begun: str) -> list[str]:
 
 
 async def edit(context: ReplContext, number: str) -> None:
-    """Code on the input line, to be changed and run there."""
+    """Put code on the input line, for the user to change and run."""
     runs = [part for part in _story(context).parts if isinstance(part, LoggedRun) and part.code]
     if not runs:
         context.say("There is no code yet.")
@@ -159,7 +164,7 @@ async def edit(context: ReplContext, number: str) -> None:
 
 
 async def restart(context: ReplContext, language: str) -> None:
-    """A fresh kernel."""
+    """Restart the kernel."""
     kernels = context.session.kernels
     kernel = kernels.get(language or kernels.languages[0])
     if not kernel.generation:
@@ -170,7 +175,7 @@ async def restart(context: ReplContext, language: str) -> None:
 
 
 def languages(context: ReplContext, begun: str) -> list[str]:
-    """The languages that begin like this."""
+    """Return the languages that begin with `begun`."""
     return [language for language in context.session.kernels.languages if language.startswith(begun)]
 
 
@@ -179,15 +184,15 @@ def _story(context: ReplContext) -> Story:
 
 
 def runs_of(context: ReplContext) -> list[LoggedRun]:
-    """The code that ran, oldest first."""
+    """Return the code that ran, oldest first."""
     return [part for part in _story(context).parts if isinstance(part, LoggedRun) and part.ran]
 
 
 def numbered(runs: Sequence[LoggedRun], number: str, command: str) -> LoggedRun:
-    """The run of this number, for `/command`.
+    """Return the run with this number; `command` is named in the error.
 
     Raises:
-        Misused: there is none.
+        Misused: there is no such run.
     """
     # Numbers begin again with each new kernel of a resumed session: the last one is meant.
     for run in reversed(runs):
@@ -218,7 +223,7 @@ def _shown(run: LoggedRun) -> int:
 
 
 def full_output(run: LoggedRun) -> Iterator[str]:
-    """The lines of all that a run put out, and the paths of its pictures that no line names."""
+    """Return the lines of a run's output, and the paths of pictures that no line mentions."""
     unnamed = [output.path for output in run.outputs if isinstance(output, Display) and output.path]
     try:
         # Of a run that was killed, the last lines may not have reached the file.
@@ -242,7 +247,7 @@ _LINES = 20
 
 
 async def detach(context: ReplContext, _: str) -> None:
-    """The code that runs still runs in the background."""
+    """Move the running code to the background."""
     if not context.session.jobs.detach():
         context.say("No code is running that could continue in the background.")
 
@@ -312,7 +317,7 @@ def _show_job(context: ReplContext, number: str) -> None:
 
 
 def _known(context: ReplContext) -> dict[int, LoggedRun]:
-    """The jobs of this session by their numbers, those that have ended as well."""
+    """Return the jobs of this session by number, including ended ones."""
     events = [record.event for record in context.session.log.since(context.session.log.resumed_at)]
     runs = {run.call_id: run for run in RunLog.of(events).started}
     known = {event.job: event.call_id for event in events if isinstance(event, JobChanged)}
@@ -320,7 +325,7 @@ def _known(context: ReplContext) -> dict[int, LoggedRun]:
 
 
 async def open_shown(context: ReplContext, what: str) -> None:
-    """The last page or picture, that of a run, or a file, opened in the program that shows it."""
+    """Open the last page or picture, that of a run, or a file in the program for its type."""
     path = _file(context, what) or _saved(context, what)
     if path is None:
         context.say("No run has shown a page or a picture yet. /open PATH opens a file.")
@@ -340,11 +345,11 @@ def runs_with_pictures(context: ReplContext, begun: str) -> list[str]:
 
 
 def _file(context: ReplContext, what: str) -> Path | None:
-    """The file that is named; None for a number, or nothing."""
+    """Return the named file; None for a number, or no argument."""
     if not what or what.isdecimal():
         return None
     kernels = context.session.kernels
-    path = Path(kernels.get(kernels.languages[0]).cwd) / typed_path(what)
+    path = Path(kernels.get(kernels.languages[0]).cwd) / typed_path(unquoted(what))
     if not path.exists():
         raise misused("open", f"there is no file '{one_line(what)}'.")
     return path.absolute()
@@ -358,8 +363,7 @@ def _saved(context: ReplContext, number: str) -> Path | None:
 
 
 def _runs(context: ReplContext) -> list[LoggedRun]:
-    parts = story_of(context.session.log.since(0), context.session.folder).parts
-    return [part for part in parts if isinstance(part, LoggedRun) and _paths(part)]
+    return [part for part in _story(context).parts if isinstance(part, LoggedRun) and _paths(part)]
 
 
 def _paths(run: LoggedRun) -> Sequence[Path]:
@@ -391,10 +395,10 @@ _COLUMNS = (
 
 
 def variables_table(variables: Sequence[Variable], width: int) -> list[Row]:
-    """A row for each variable below a header, each at most `width` cells; what does not fit is left out.
+    """Return a header and a row for each variable, at most `width` cells wide.
 
-    The columns go from the right: first the value, then size, shape and type. Numbers are aligned at
-    their ends.
+    Columns that do not fit are omitted from the right: first the value, then size, shape and type.
+    Numbers are aligned to the right.
     """
     if not variables:
         return [Row("There are no variables.", look.DIM)]

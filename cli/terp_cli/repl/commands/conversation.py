@@ -10,7 +10,7 @@ from terp.kernels.jupyter.local import LocalKernels
 from terp.session.context.history import PastTurn
 from terp.session.context.namespaces import Namespaces
 from terp.store.catalogue import SessionEntry
-from terp_cli.repl.commands.rows import columns, counted
+from terp_cli.repl.commands.rows import columns, counted, shortened
 from terp_cli.repl.commands.table import misused
 from terp_cli.repl.context import ReplContext
 from terp_cli.repl.resuming import title, when
@@ -25,19 +25,19 @@ _STYLES = ("bold", "bold", "dim", "dim", "")
 
 
 async def reset(context: ReplContext, _: str) -> None:
-    """A new conversation in the same kernel; the session's event reports it."""
+    """Start a new conversation in the same kernel; the session's event reports it."""
     if not context.session.history:
-        context.say("This conversation is new already.")
+        context.say("This conversation is still empty.")
     context.session.rewind.reset(copy=True)
 
 
 async def undo(context: ReplContext, _: str) -> None:
-    """The last turn forgotten; what its code changed stays changed."""
-    context.say(f"Forgot: {short(context.session.rewind.undo().prompt)}.")
+    """Forget the last turn; the changes of its code stay."""
+    context.say(f"Forgot: {shortened(context.session.rewind.undo().prompt, _SHOWN_CHARS)!r}.")
 
 
 async def retry(context: ReplContext, _: str) -> None:
-    """The last message sent again, as if for the first time."""
+    """Send the last message again, as if for the first time."""
     if not context.session.turns:
         context.say("There is no message to send again.")
         return
@@ -46,21 +46,16 @@ async def retry(context: ReplContext, _: str) -> None:
 
 
 async def compact(context: ReplContext, focus: str) -> None:
-    """A shorter history that keeps what matters, or with "undo" the one from before."""
+    """Compact the history; with "undo", restore the uncompacted one."""
     if focus == _UNDO:
         context.session.rewind.undo_compaction()
         return
     done = await context.session.compact(focus)
     context.say(
-        "All turns before the last are one summary now; /compact undo brings them back."
+        "A summary replaced all turns before the last; /compact undo restores them."
         if done
         else "Interrupted; nothing has changed."
     )
-
-
-def compact_words(_: ReplContext, begun: str) -> list[str]:
-    """Return the completions of `/compact`'s argument."""
-    return [_UNDO] if _UNDO.startswith(begun) else []
 
 
 async def reasoning(context: ReplContext, _: str) -> None:
@@ -79,12 +74,12 @@ async def reasoning(context: ReplContext, _: str) -> None:
 
 
 async def fork(context: ReplContext, _: str) -> None:
-    """The conversation kept as another session, too; the session's event names it."""
+    """Copy the conversation to another session; the session's event names it."""
     context.session.rewind.fork()
 
 
 async def sessions(context: ReplContext, _: str) -> None:
-    """The earlier sessions of this directory."""
+    """List the earlier sessions of this directory."""
     saved = context.saved()
     if not saved:
         context.say("There is no earlier session of this directory.")
@@ -99,7 +94,7 @@ async def sessions(context: ReplContext, _: str) -> None:
 
 
 async def resume(context: ReplContext, session: str) -> None:
-    """Go on with an earlier session, by its ID or its number in the list that is shown if none is named."""
+    """Resume an earlier session, by its ID or its number in the list; without one, show the list."""
     saved = context.saved()
     if session.isdecimal() and 0 < int(session) <= min(len(saved), _LISTED):
         session = saved[int(session) - 1].id
@@ -139,7 +134,7 @@ async def _may_end(context: ReplContext) -> bool:
 
 
 def session_ids(context: ReplContext, begun: str) -> list[str]:
-    """The ids of earlier sessions that begin like this."""
+    """Return the ids of earlier sessions that begin with `begun`."""
     return [one.id for one in context.saved() if one.id.startswith(begun)]
 
 
@@ -147,18 +142,12 @@ def _row(one: SessionEntry) -> tuple[str, ...]:
     return one.id, when(one.used), counted(one.turns, "turn"), title(one)
 
 
-def short(text: str) -> str:
-    """A text as one line that is quoted, cut where it is long."""
-    line = " ".join(text.split())
-    return repr(line if len(line) <= _SHOWN_CHARS else line[: _SHOWN_CHARS - 1] + "…")
-
-
 _CHAT = "chat"
 _NAMED_AFTER_REWIND = 20
 
 
 async def rewind(context: ReplContext, argument: str) -> None:
-    """Back to before a turn, whose message can be changed and sent again."""
+    """Go back to before a turn; its message can then be changed and sent again."""
     turns = context.session.turns
     if not argument:
         lines = [(f"  {turn.number}", turn.prompt.strip().split("\n")[0]) for turn in turns]
@@ -176,7 +165,7 @@ async def rewind(context: ReplContext, argument: str) -> None:
 
 async def _of_chat(context: ReplContext, number: int) -> PastTurn:
     first = context.session.rewind.remove_turns(number, copy=True)[0]
-    context.say(f"Back to before: {short(first.prompt)}.")
+    context.say(f"Back to before: {shortened(first.prompt, _SHOWN_CHARS)!r}.")
     return first
 
 
@@ -187,14 +176,14 @@ async def _of_all(context: ReplContext, number: int) -> PastTurn:
     taken = await rewind.restore(number, [one.path for one in files] if yes else [], copy=True)
     deleted = {one.path for one in files if one.new}
     context.say(
-        f"Back to before: {short(taken.turns[0].prompt)}.",
+        f"Back to before: {shortened(taken.turns[0].prompt, _SHOWN_CHARS)!r}.",
         *outcome(context.session.kernels.cwd, taken, deleted),
     )
     return taken.turns[0]
 
 
 def turn_numbers(context: ReplContext, begun: str) -> list[str]:
-    """The numbers of turns that begin like this, and what can follow one."""
+    """Return the completions of `/rewind`: turn numbers, and words that may follow one."""
     if begun[:-1].isdecimal() and begun.endswith(" "):
         return [begun + _CHAT]
     return [number for turn in context.session.turns if (number := str(turn.number)).startswith(begun)]
@@ -214,7 +203,7 @@ def outcome(cwd: str, taken: "Restored", deleted: set[str]) -> list[str]:
     parts = [
         ("As they were", taken.restored),
         ("Removed", taken.removed),
-        ("Not restored, and as they are now", [f"{name} ({why})" for name, why in taken.lost]),
+        ("Not restored, unchanged", [f"{name} ({why})" for name, why in taken.lost]),
         ("Files as they were", [_near(cwd, path) for path in taken.files if path not in deleted]),
         ("Files deleted", [_near(cwd, path) for path in taken.files if path in deleted]),
         (

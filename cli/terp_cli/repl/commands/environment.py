@@ -11,7 +11,7 @@ from terp.settings.interpreter import version_of
 from terp_cli.fronts.listings import NO_SERVERS, function_rows, server_rows
 from terp_cli.repl.commands.rows import columns, counted
 from terp_cli.repl.commands.switches import changed
-from terp_cli.repl.commands.table import misused
+from terp_cli.repl.commands.table import misused, unquoted
 from terp_cli.repl.context import ReplContext
 from terp_cli.terminal.sanitise import one_line
 
@@ -52,7 +52,7 @@ async def trust(context: ReplContext, _: str) -> None:
     if change is not None and change.names:
         context.show(changed(change, context.width))
     if change is not None and change.later:
-        context.say(f"Only from the next start on: {', '.join(change.later)}.")
+        context.say(f"Takes effect at the next start: {', '.join(change.later)}.")
 
 
 def _version(path: str) -> str:
@@ -61,7 +61,7 @@ def _version(path: str) -> str:
 
 
 async def install(context: ReplContext, argument: str) -> None:
-    """Packages into the environment of the Python kernel."""
+    """Install packages into the environment of the Python kernel."""
     names = argument.split()
     if not names:
         raise misused("install", "it needs the name of a package.")
@@ -78,16 +78,18 @@ async def attach(context: ReplContext, target: str) -> None:
         raise TerpError("The kernels of this session run elsewhere and cannot be exchanged.")
     if target == OWN:
         await attaching.detach()
-        context.say("Code runs in kernels of terp's own again, without the variables of others.")
+        context.say(
+            "Code runs again in kernels that terp starts, without the variables of the attached ones."
+        )
     elif target:
-        context.say(await attaching.attach(target))
+        context.say(await attaching.attach(unquoted(target)))
     else:
         kernel = context.session.kernels.get(context.session.kernels.languages[0])
         context.say(*_shared(kernel))
 
 
 def attachable(context: ReplContext, begun: str) -> list[str]:
-    """The names of kernels that may be running, and begin like this."""
+    """Return the names of kernels that may be running and begin with `begun`."""
     names = [file.name for file in written(context.environ)[:_MOST_NAMES]]
     return [name for name in (OWN, *names) if name.startswith(begun)]
 
@@ -98,18 +100,18 @@ def _shared(kernel: Kernel) -> Iterator[str]:
     if not file:
         yield f"The {kernel.language} kernel has not started yet, or cannot be used by others."
         return
-    yield f"Code runs in {kernel.place}." if kernel.place else "Others of yours can use this kernel, too:"
+    yield f"Code runs in {kernel.place}." if kernel.place else "Other programs can also use this kernel:"
     yield f"  jupyter console --existing {file}"
     yield f"  jupyter qtconsole --existing {file}"
     if not kernel.place:
-        yield "For JupyterLab, or VS Code with 'Existing Jupyter Server', start a server that knows it:"
+        yield "For JupyterLab, or VS Code with 'Existing Jupyter Server', start a server that finds it:"
         yield "  jupyter lab --ServerApp.allow_external_kernels=True \\"
         yield f"    --ServerApp.external_connection_dir={Path(file).parent}"
-        yield "It ends with this conversation. Code that they run there is neither approved nor shown here."
+        yield "The kernel ends with this conversation. Code of others is neither approved nor shown here."
 
 
 async def mcp(context: ReplContext, argument: str) -> None:
-    """List the servers; with a name show what that one offers, with `restart` before it restart it."""
+    """List the servers; with a name, list its functions; with `restart NAME`, restart it."""
     servers = context.session.resources.servers
     if servers is None:
         context.say(NO_SERVERS)
@@ -136,10 +138,10 @@ async def mcp(context: ReplContext, argument: str) -> None:
         context.say(one.failure.message)
     log = context.session.folder / LOGS / f"{one.name}.log"
     if log.is_file() and log.stat().st_size:
-        context.say(f"What it writes to stderr is in {log}")
+        context.say(f"Its stderr is in {log}")
 
 
 def server_names(context: ReplContext, begun: str) -> Iterable[str]:
-    """The servers whose names begin like this."""
+    """Return the servers whose names begin with `begun`."""
     servers = context.session.resources.servers
     return (name for name in (servers.connections if servers else ()) if name.startswith(begun))

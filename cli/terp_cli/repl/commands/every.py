@@ -1,10 +1,11 @@
-"""The table: every command there is."""
+"""The table of all commands."""
 
+from terp_cli.line.subcommands import EXPORTS
 from terp_cli.repl.commands.table import Commands, SlashCommand
 
 
 def all_commands() -> Commands:
-    """The commands, to be looked up by name."""
+    """Return the commands, for lookup by name."""
     return Commands(TABLE)
 
 
@@ -37,7 +38,7 @@ TABLE = (
         "The model writes a summary that replaces all turns before the last; FOCUS says what must be kept. "
         "Your own messages, the files of runs and the existing variables are kept beside it. undo restores "
         "the history before the last compaction, also an automatic one.",
-        completes="conversation.compact_words",
+        completes=("undo",),
     ),
     SlashCommand(
         "reasoning", "", "show what the model thought before its last answer", "Conversation",
@@ -72,7 +73,7 @@ TABLE = (
         "auto_run", "[on|off]", "run code without asking, or ask again", "Code", "switches.auto_run",
         "Without an argument it shows the state and offers to change it. It names the sandbox of the code; "
         "without a sandbox, code that runs without asking can do whatever you can do.",
-        completes="switches.words",
+        completes=("on", "off"),
     ),
     SlashCommand(
         "until", "[CHECK|off]", "repeat turns until a check passes", "Code", "switches.set_check",
@@ -80,7 +81,7 @@ TABLE = (
         "It runs after each answer, in a copy of the project with the tests as they are now. If it fails, "
         "its output goes back to the model, at most max_revisions times. Without an argument it shows the "
         "check; off removes it.",
-        completes="switches.until_words",
+        completes=("off",),
     ),
     SlashCommand(
         "rules", "", "list the rules that allow, ask about or deny code", "Code", "switches.show_rules",
@@ -90,8 +91,8 @@ TABLE = (
     ),
     SlashCommand(
         "vars", "[LANGUAGE|NAME]", "list the variables of the kernels", "Code", "code.variables",
-        "Name, type, shape, size and the beginning of the value. LANGUAGE shows those of its kernel, NAME "
-        "those whose names contain it.",
+        "Name, type, shape, size and the beginning of the value. LANGUAGE limits the list to its kernel, "
+        "NAME those whose names contain it.",
         completes="code.started_languages", shows=True,
     ),
     SlashCommand(
@@ -202,7 +203,7 @@ TABLE = (
         "FORMAT is ipynb (a notebook with outputs and pictures, which runs again), py (a script of # %% "
         "cells with its dependencies), md (a transcript, with pictures beside it) or html (one page that "
         "opens anywhere). An existing file is never overwritten. Secrets are redacted.",
-        completes="files.formats",
+        completes=EXPORTS,
     ),
     SlashCommand(
         "save", "FILE [NAME…]", "write the code that made a value as a notebook or a script", "Session",
@@ -230,8 +231,8 @@ TABLE = (
     SlashCommand(
         "profile", "[NAME]", "show the profile in use, or use another one", "terp",
         "switches.use_profile",
-        "The settings of NAME count from now on, below flags and variables, and the changes are shown. The "
-        "conversation stays; a kernel restarts only if it must, after a question.",
+        "The settings of NAME apply now, except where a flag or a variable is set. It shows the changes. "
+        "The conversation stays; a kernel restarts only if it must, after a question.",
         completes="switches.profile_names",
     ),
     SlashCommand(
@@ -249,12 +250,12 @@ TABLE = (
     SlashCommand(
         "verbose", "[on|off]", "show whole tracebacks, or short ones", "terp", "switches.verbose",
         "Without an argument it switches.",
-        completes="switches.words",
+        completes=("on", "off"),
     ),
     SlashCommand(
         "debug", "[on|off]", "show the causes of errors, or not", "terp", "switches.debug",
         "Without an argument it switches.",
-        completes="switches.words",
+        completes=("on", "off"),
     ),
     SlashCommand(
         "info", "", "show versions, model, kernels and files of this session", "terp",

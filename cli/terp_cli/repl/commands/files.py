@@ -22,32 +22,31 @@ from terp.store.export.writing import FORMATS, Format, write_new, write_story
 from terp.store.export.writing import export as write_session
 from terp.store.saved_messages import MessagesUnreadable, from_json, to_json
 from terp.text.paths import typed_path
-from terp_cli.line.subcommands import EXPORTS
 from terp_cli.repl.commands.rows import counted, size_of
-from terp_cli.repl.commands.table import misused
+from terp_cli.repl.commands.table import misused, unquoted
 from terp_cli.repl.context import ReplContext
 
 _MESSAGES = "messages.json"
 
 
 async def export(context: ReplContext, argument: str) -> None:
-    """The session as a file of a format."""
+    """Export the session to a file of a format."""
     format_, _, path = argument.partition(" ")
     if format_ not in FORMATS:
         # `/export plot.html` says as much.
-        path, format_ = argument, Path(argument).suffix.removeprefix(".")
+        path, format_ = argument, Path(unquoted(argument)).suffix.removeprefix(".")
     if format_ not in FORMATS:
         raise misused("export", f"the format is one of {', '.join(FORMATS)}.")
     await _exported(context, format_, path.strip())
 
 
 async def jupyter(context: ReplContext, path: str) -> None:
-    """The session as a notebook."""
+    """Export the session as a notebook."""
     await _exported(context, "ipynb", path)
 
 
 async def markdown(context: ReplContext, path: str) -> None:
-    """The session as Markdown."""
+    """Export the session as Markdown."""
     await _exported(context, "md", path)
 
 
@@ -66,13 +65,8 @@ async def _exported(context: ReplContext, format_: str, path: str) -> None:
     context.say(f"{written} ({size_of(written.stat().st_size)})")
 
 
-def formats(_: ReplContext, begun: str) -> list[str]:
-    """The formats that begin like this."""
-    return [name for name in EXPORTS if name.startswith(begun)]
-
-
 async def save_message(context: ReplContext, path: str) -> None:
-    """The conversation as JSON that Open Interpreter reads too."""
+    """Save the conversation as JSON that Open Interpreter can also read."""
     messages = context.session.history
     if not messages:
         context.say("Nothing was said yet.")
@@ -84,7 +78,7 @@ async def save_message(context: ReplContext, path: str) -> None:
 
 
 async def load_message(context: ReplContext, path: str) -> None:
-    """The conversation of such a file, in place of this one."""
+    """Replace this conversation by that of a file from `save_message`."""
     place = place_in(context, path or _MESSAGES)
     try:
         messages = from_json(place.read_text(encoding="utf-8"))
@@ -111,14 +105,14 @@ def place_in(context: ReplContext, path: str) -> Path:
     """Return the path of a file that the user names: below the directory of the code."""
     kernels = context.session.kernels
     cwd = kernels.cwd if kernels.elsewhere else kernels.get(kernels.languages[0]).cwd
-    return Path(cwd) / typed_path(path)
+    return Path(cwd) / typed_path(unquoted(path))
 
 
 _OUTSIDE = frozenset({"writes", "deletes", "network", "subprocess", "installs", "secrets"})
 
 
 async def why(context: ReplContext, name: str) -> None:
-    """The code that has made a value."""
+    """Show the code that computed a value."""
     if not name.isidentifier():
         raise misused("why", "it takes the name of a variable.")
     cut = await _cut(context, [name])
@@ -129,21 +123,19 @@ async def why(context: ReplContext, name: str) -> None:
 
 
 async def save(context: ReplContext, argument: str) -> None:
-    """The code that made what is wanted as a file, run once to see that it still does."""
+    """Save the code that computes a value as a script, and run it once as a check."""
     try:
         path, *names = shlex.split(argument)
     except ValueError as error:
         raise misused("save", "a file comes first, and then names.") from error
     format_ = Path(path).suffix.removeprefix(".")
     if format_ not in ("ipynb", "py"):
-        raise misused("save", "the file is a notebook (.ipynb) or a script (.py).")
+        why = "the file is a notebook (.ipynb) or a script (.py), in quotes if its name has spaces."
+        raise misused("save", why)
     if wrong := next((name for name in names if not name.isidentifier()), None):
         raise misused("save", f"'{wrong}' is no name of a variable.")
     cut = await _cut(context, names)
-    secrets = context.session.resources.secrets or Secrets(context.environ, context.settings)
-    written = await asyncio.to_thread(
-        _written, context, cut, format_, place_in(context, path), secrets.redactor()
-    )
+    written = await asyncio.to_thread(_written, context, cut, format_, place_in(context, path))
     context.say(
         f"{written} ({size_of(written.stat().st_size)}): {len(cut.runs)} of {counted(cut.of, 'run')}"
         + (f", kept for {', '.join(names)}." if names else ", kept for what was shown last.")
@@ -152,15 +144,13 @@ async def save(context: ReplContext, argument: str) -> None:
     if unread:
         context.say(f"Kept because its effects are unknown: {', '.join(unread)}.")
     script = written if format_ == "py" else None
-    await _check(context, cut, names, script, secrets.redactor())
+    await _check(context, cut, names, script)
 
 
-async def _check(
-    context: ReplContext, cut: KeptCode, names: Sequence[str], script: Path | None, redactor: Redactor
-) -> None:
+async def _check(context: ReplContext, cut: KeptCode, names: Sequence[str], script: Path | None) -> None:
     kernels = context.session.kernels
     if not isinstance(kernels, LocalKernels) or kernels.attached:
-        context.say("It was not run again: its kernel is not one of terp's own on this machine.")
+        context.say("It was not run again: its kernel was not started by terp on this machine.")
         return
     kinds = {kind for run in cut.runs for kind in effects_of(run.language, run.code).kinds & _OUTSIDE}
     how = "as a script and in a new kernel? It does twice" if script else "in a new kernel? It does again"
@@ -168,7 +158,7 @@ async def _check(
         context.say("It was not run again.")
         return
     try:
-        as_script, found = await _differing(context, kernels.fresh(), cut, names, script, redactor)
+        as_script, found = await _differing(context, kernels.fresh(), cut, names, script)
     except TerpError as error:
         context.say(f"It could not be run again: {error.message}")
         return
@@ -187,10 +177,9 @@ async def _differing(
     cut: KeptCode,
     names: Sequence[str],
     script: Path | None,
-    redactor: Redactor,
 ) -> tuple[list[str], list[str]]:
     """Return the differences of the script's run, and of the cells' run; the kernels are closed."""
-    limits, as_kept = limits_of(context.settings), redactor.redacted
+    limits, as_kept = limits_of(context.settings), _redactor(context).redacted
     try:
         as_script = (
             await script_differences(script, cut.runs, fresh, limits, as_kept=as_kept) if script else []
@@ -216,9 +205,9 @@ async def _cut(context: ReplContext, names: Sequence[str]) -> KeptCode:
     return await asyncio.to_thread(lambda: cut_story(story_of(records, session.folder), names))
 
 
-def _written(context: ReplContext, cut: KeptCode, format_: str, target: Path, redactor: Redactor) -> Path:
+def _written(context: ReplContext, cut: KeptCode, format_: str, target: Path) -> Path:
     known = distributions_of(find_python(context.settings.python, context.environ).path)
-    story = redacted(cut.story, redactor)
+    story = redacted(cut.story, _redactor(context))
     if format_ == "ipynb":
         story = with_dependencies(story, known)
     return write_story(story, cast("Format", format_), target, lambda: known)

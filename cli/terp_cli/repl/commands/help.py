@@ -1,4 +1,4 @@
-"""`/help`, and the page of commands: both say what the table says."""
+"""`/help`, and the page of commands; both are generated from the table."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -44,12 +44,12 @@ async def show(context: ReplContext, name: str) -> None:
 
 
 def names(_: ReplContext, begun: str) -> Iterable[str]:
-    """The commands that begin like this."""
+    """Return the commands that begin with `begun`."""
     return (command.name for command in all_commands().table if command.name.startswith(begun))
 
 
 def overview(commands: Commands) -> Iterator[str]:
-    """A line for each command, what a message can hold, and each key."""
+    """Return a line for each command, each form of message, and each key."""
     groups = [
         (group, [(one.usage, one.does) for one in commands.table if one.group == group]) for group in GROUPS
     ]
@@ -62,7 +62,7 @@ def overview(commands: Commands) -> Iterator[str]:
 
 
 def about(command: SlashCommand) -> Iterator[str]:
-    """All about one command."""
+    """Return the details of one command."""
     yield f"{command.usage}  {command.does}"
     if command.more:
         yield command.more
@@ -71,7 +71,7 @@ def about(command: SlashCommand) -> Iterator[str]:
 
 
 def page(commands: Commands) -> str:
-    """The page of commands, in Markdown."""
+    """Return the page of commands, in Markdown."""
     blocks = [
         "# Commands of the REPL",
         _INTRODUCTION,
@@ -84,7 +84,7 @@ def page(commands: Commands) -> str:
 
 
 def place() -> Path:
-    """Where the page is, in a checkout."""
+    """Return the path of the page in a checkout."""
     return Path(terp_cli.__file__).parents[2] / "docs" / "commands.md"
 
 

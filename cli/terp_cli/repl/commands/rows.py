@@ -1,4 +1,4 @@
-"""Columns of text for what commands list."""
+"""Columns of text for the lists of commands."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
@@ -16,9 +16,9 @@ _NARROWEST = 8
 def columns(
     lines: Sequence[Sequence[str]], width: int, styles: Sequence[str] = (), *, wraps: bool = False
 ) -> "list[Text]":
-    """A row for each line, its cells below each other; the last one is cut to what the screen has left.
+    """Return a row for each line, in aligned columns; the last column is cut to the room that is left.
 
-    Where it `wraps`, it continues below itself instead. `styles` are those of the columns.
+    With `wraps`, it is broken into several lines instead. `styles` are those of the columns.
     """
     # There is a prompt before there is rich.
     from rich.cells import cell_len, set_cell_size  # noqa: PLC0415
@@ -49,7 +49,7 @@ def _wrapped(lines: Sequence[Sequence[str]], room: int) -> Iterator[Sequence[str
 
 
 def size_of(count: int) -> str:
-    """A number of bytes as people read it: `56 kB`."""
+    """Format a number of bytes: `56 kB`."""
     amount, unit = float(count), "bytes"
     for larger in ("kB", "MB", "GB"):
         if amount < 1000:
@@ -59,12 +59,18 @@ def size_of(count: int) -> str:
 
 
 def counted(number: int, what: str) -> str:
-    """A number of things: `1 line`, `2 lines`."""
+    """Format a number of things: `1 line`, `2 lines`."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
+def shortened(text: str, most: int) -> str:
+    """A text as one line of at most so many characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
 def shown(value: object) -> str:
-    """A value as people read it."""
+    """Format a value of a setting."""
     if isinstance(value, bool):
         return "on" if value else "off"
     text = ", ".join(map(str, value)) if isinstance(value, tuple | Mapping) else str(value)

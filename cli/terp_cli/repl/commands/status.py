@@ -20,7 +20,7 @@ from terp_cli.repl.context import ReplContext
 
 
 async def settings(context: ReplContext, wanted: str) -> None:
-    """Every setting, its value and where that came from."""
+    """Show every setting, its value and its source."""
     rows = [row for row in table(Settings).values() if wanted.replace("-", "_") in row.name]
     if not rows:
         raise misused("settings", f"there is no setting like '{wanted}'.")
@@ -32,7 +32,7 @@ async def settings(context: ReplContext, wanted: str) -> None:
 
 
 def setting_names(_: ReplContext, begun: str) -> Iterable[str]:
-    """The settings whose names begin like this."""
+    """Return the settings whose names begin with `begun`."""
     return (name for name in table(Settings) if name.startswith(begun))
 
 
@@ -54,7 +54,7 @@ async def doctor(context: ReplContext, _: str) -> None:
 
 
 async def info(context: ReplContext, _: str) -> None:
-    """The versions, the model, the kernels and the files of this session."""
+    """Show the versions, the model, the kernels and the files of this session."""
     session = context.session
     lines = [
         ("terp", f"{__version__}, Python {platform.python_version()}"),
@@ -113,7 +113,7 @@ def _last_usage(context: ReplContext) -> UsageReported | None:
 
 
 async def leave(context: ReplContext, _: str) -> None:
-    """Leave, and end what runs in the background."""
+    """Leave the REPL, and stop background jobs."""
     running = context.session.jobs.running
     left = "1 job still runs: leave, and end it?"
     if len(running) > 1:
@@ -132,7 +132,7 @@ async def cost(context: ReplContext, _: str) -> None:
     events = [record.event for record in context.session.log.since(0)]
     by_model = tallies_by_model(events)
     if not by_model:
-        context.say("Nothing was asked of a model yet.")
+        context.say("No model has been called yet.")
         return
     limits = context.session.resources.limits
     lines = [
@@ -176,7 +176,7 @@ def _of_profile(context: ReplContext, most_usd: float) -> Iterator[tuple[str, ..
     try:
         used = tallies(ledger.entries(ledger.month), lambda entry: (entry.profile,))
     except OSError as error:
-        raise TerpError(f"What was spent this month cannot be read: {error}.") from error
+        raise TerpError(f"The costs of this month cannot be read: {error}.") from error
     yield (f"{account.profile}, {ledger.month}", *cells(used.get((account.profile,), Tally()), most_usd))
 
 

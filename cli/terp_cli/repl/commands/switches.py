@@ -15,7 +15,7 @@ from terp.settings import Settings
 from terp.settings.profiles import Profiles
 from terp.settings.setting import table
 from terp.store.catalogue import Catalogue
-from terp_cli.repl.commands.rows import columns, shown
+from terp_cli.repl.commands.rows import columns, shortened, shown
 from terp_cli.repl.commands.table import misused
 from terp_cli.repl.context import ReplContext
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from terp.opening.changing import Change
-
-WORDS = ("on", "off")
 
 
 async def model(context: ReplContext, name: str) -> None:
@@ -35,9 +33,9 @@ async def model(context: ReplContext, name: str) -> None:
 
 
 def known_models(context: ReplContext, begun: str) -> Iterable[str]:
-    """The models with this in their names that were used before, then others that could be.
+    """Return the models whose names contain `begun`: first those used before, then other known ones.
 
-    Nobody is asked for them: this is for every key that is pressed.
+    No provider is queried, because this is called at every key press.
     """
     events = (record.event for record in reversed(context.session.log.since(0)))
     known = (
@@ -66,7 +64,7 @@ async def auto_run(context: ReplContext, word: str) -> None:
 
 
 async def allow(context: ReplContext, what: str) -> None:
-    """Let confined code write somewhere, or have the network, until the session ends."""
+    """Let code in the sandbox write to a path, or use the network, until the session ends."""
     confinement = context.session.resources.confinement
     if confinement is None:
         raise misused("allow", "the code does not run on this machine.")
@@ -80,7 +78,7 @@ async def allow(context: ReplContext, what: str) -> None:
     else:
         path = confinement.allow(what)
         line, what = f"Code may read and write {path} in this session.", f"read and write {path}"
-    context.say(line, *(["What a kernel may do is fixed when it starts."] if held else []))
+    context.say(line, *(["A kernel gets its permissions when it starts."] if held else []))
     counts = not held or await _offer_restart(context, held)
     context.session.note(f"[The user lets code {what}{' now' if counts else ', once its kernel restarts'}.]")
 
@@ -92,7 +90,9 @@ async def confine(context: ReplContext) -> None:
         return
     free = [language for language, tier in _running(context).items() if not is_confined(tier)]
     if free:
-        context.say(f"The sandbox ({confinement.what}) holds kernels from their start; these run without it.")
+        context.say(
+            f"The sandbox ({confinement.what}) applies to kernels that start now; these run without it."
+        )
         await _offer_restart(context, free)
 
 
@@ -110,7 +110,7 @@ async def _offer_restart(context: ReplContext, languages: Sequence[str]) -> bool
 
 
 def _running(context: ReplContext) -> dict[str, str]:
-    """The kernels that run as processes, by language, with what confines them."""
+    """Return the kernels that run as processes, by language, with their sandbox."""
     kernels = context.session.kernels
     running = (kernels.get(language) for language in kernels.languages)
     # What shows a page runs nothing; SQL is the Python kernel.
@@ -144,13 +144,8 @@ async def debug(context: ReplContext, word: str) -> None:
 
 
 async def clear(context: ReplContext, _: str) -> None:
-    """An empty screen."""
+    """Clear the screen."""
     context.prompt.clear()
-
-
-def words(_: ReplContext, begun: str) -> list[str]:
-    """The words that begin like this."""
-    return [word for word in WORDS if word.startswith(begun)]
 
 
 def _on(command: str, word: str) -> bool:
@@ -191,7 +186,7 @@ async def use_profile(context: ReplContext, name: str) -> None:
     if change.names:
         context.show(changed(change, context.width))
     if change.later:
-        context.say(f"Only from the next start on (terp -p {name}): {', '.join(change.later)}.")
+        context.say(f"Takes effect at the next start (terp -p {name}): {', '.join(change.later)}.")
     if change.touches({"auto_run"}):
         context.say(asking(context))
         if context.auto_run:
@@ -199,7 +194,7 @@ async def use_profile(context: ReplContext, name: str) -> None:
 
 
 def _list_profiles(context: ReplContext) -> None:
-    context.say(f"The profile is {context.profile}. /profile NAME takes another one:")
+    context.say(f"The profile is {context.profile}. /profile NAME uses another one:")
     entries = Profiles(context.places.profiles).listed()
     lines = [(f"  {entry.name}", entry.description) for entry in entries]
     context.show(columns(lines, context.width, ("bold", "")))
@@ -212,17 +207,14 @@ def changed(change: "Change", width: int) -> "Sequence[Text]":
 
 def _lines(change: "Change") -> Iterator[tuple[str, str, str]]:
     for name in change.names:
-        before, after = (_short(shown(getattr(one, name))) for one in (change.before, change.after))
+        before, after = (
+            shortened(shown(getattr(one, name)), _VALUE_CHARS) for one in (change.before, change.after)
+        )
         yield f"  {name}", f"{before} → {after}", change.after.origin(name)
 
 
-def _short(value: str) -> str:
-    line = " ".join(value.split())
-    return line if len(line) <= _VALUE_CHARS else line[: _VALUE_CHARS - 1] + "…"
-
-
 def profile_names(context: ReplContext, begun: str) -> Iterable[str]:
-    """The profiles whose names begin like this."""
+    """Return the profiles whose names begin with `begun`."""
     return (name for name in Profiles(context.places.profiles).names() if name.startswith(begun))
 
 
@@ -245,11 +237,6 @@ async def set_check(context: ReplContext, text: str) -> None:
     context.say(_check_line(current_goal(session.resources)))
 
 
-def until_words(_: ReplContext, begun: str) -> list[str]:
-    """The until_words that begin like this."""
-    return [word for word in (OFF,) if word.startswith(begun)]
-
-
 def _check_line(goal: Goal | None) -> str:
     if goal is None:
         return "There is no check: a turn ends with the answer. /until CHECK sets one."
@@ -261,7 +248,7 @@ NO_RULES = "there are no rules: settings allow, ask and deny hold them, see terp
 
 
 async def show_rules(context: ReplContext, _: str) -> None:
-    """The rules in effect, those of this session too, each with its place."""
+    """Show the rules in effect, including those of this session, each with its source."""
     rows = listed_rules(context.session.resources.rules)
     if not rows:
         context.say(f"{NO_RULES[0].upper()}{NO_RULES[1:]}")
@@ -270,5 +257,5 @@ async def show_rules(context: ReplContext, _: str) -> None:
 
 
 def listed_rules(rules: Rules) -> list[tuple[str, str, str]]:
-    """For each rule its verdict, its text and its place."""
+    """Return the verdict, the text and the source of each rule."""
     return [(rule.verdict, rule.text, rule.origin) for rule in rules.all]

@@ -18,13 +18,14 @@ GROUPS: tuple[Group, ...] = ("Conversation", "Code", "Session", "terp")
 
 @dataclass(frozen=True, slots=True)
 class SlashCommand:
-    """One command: what it is called, in which forms, and what it does.
+    """One command: its name, its forms and its description.
 
-    `argument` is how `/help` shows what may follow the name; `more` is what `/help NAME` adds. One that only
-    `shows` something can be done while a question is open; one is done `at_once` when it is entered while a
-    turn is running, where others wait for its end. `calls` names
-    the function that does it and `completes` the function that completes its argument, both
-    as `module.function` of this package: they are imported when they are called, as few talks need many.
+    `argument` is the placeholder of the argument in `/help`; `more` is the text that `/help NAME` adds. A
+    command that only `shows` something also works while a question is open. A command with `at_once` runs
+    during a turn; others wait for its end. `calls` names the function that runs it, `completes` the one that
+    completes its argument, both as `module.function` of this package. They are imported at their first call,
+    because few sessions need many.
+    `completes` can also be the words themselves.
     """
 
     name: str
@@ -34,28 +35,31 @@ class SlashCommand:
     calls: str
     more: str = ""
     aliases: tuple[str, ...] = ()
-    completes: str = ""
+    completes: str | tuple[str, ...] = ()
     shows: bool = False
     at_once: bool = False
 
     @property
     def usage(self) -> str:
-        """The name and what may follow it: `/out [N]`."""
+        """The name and the argument: `/out [N]`."""
         return f"/{self.name} {self.argument}".rstrip()
 
     async def run(self, context: "ReplContext", argument: str) -> None:
-        """Do it.
+        """Run the command.
 
         Raises:
-            TerpError: it cannot be done.
+            TerpError: the command failed.
         """
         if argument and not self.argument:
-            raise misused(self.name, f"nothing can follow it, and '{one_line(argument)}' did.")
+            raise misused(self.name, f"it takes no argument, and got '{one_line(argument)}'.")
         await function(self.calls)(context, argument)
 
     def complete(self, context: "ReplContext", begun: str) -> Iterable[str]:
-        """The arguments that begin with this text."""
-        return function(self.completes)(context, begun) if self.completes else ()
+        """Return the arguments that begin with this text."""
+        if isinstance(self.completes, tuple):
+            return (word for word in self.completes if word.startswith(begun))
+        found: Iterable[str] = function(self.completes)(context, begun)
+        return found
 
 
 def function(name: str) -> Callable[..., Any]:
@@ -66,22 +70,29 @@ def function(name: str) -> Callable[..., Any]:
 
 
 class Misused(TerpError):
-    """A command got what it cannot take; the remedy is how it is used."""
+    """A command got a wrong argument; the remedy is its usage."""
 
     stop_reason: StopReason = "usage"
 
 
 def misused(command: str, why: str) -> Misused:
-    """The error for `/command`."""
+    """Return the error for a wrong use of `/command`."""
     return Misused(f"/{command}: {why}", f"/help {command} shows more.")
 
 
+def unquoted(argument: str) -> str:
+    """Return a name without the quotes around all of it, which `/save` and `@` need if it has spaces."""
+    quote = argument[:1]
+    whole = quote in ("'", '"') and len(argument) > 2 and argument.endswith(quote)
+    return argument[1:-1] if whole else argument
+
+
 class UnknownCommand(Misused):
-    """A line looks like a command that there is not; nothing was done with it."""
+    """A line looks like a command, but no such command exists; the line was ignored."""
 
 
 class Commands:
-    """Looks commands up by what was typed."""
+    """The table of commands, with lookup by a typed line."""
 
     def __init__(self, table: Sequence[SlashCommand]) -> None:
         self.table = tuple(table)
@@ -97,17 +108,17 @@ class Commands:
 
     @classmethod
     def as_text(cls, line: str) -> str:
-        """A message without what kept it from being a command: a blank or another `/` before it."""
+        """Return a message without the blank or second `/` before it, which kept it from being a command."""
         bare = line.lstrip()
         if line[:1].isspace() and cls.are_in(bare):
             return bare
         return line[1:] if line.startswith("//") and cls.are_in(line[1:]) else line
 
     def named(self, name: str) -> SlashCommand:
-        """The command of this name, with or without its slash.
+        """Return the command of this name, with or without its slash.
 
         Raises:
-            Misused: there is none; the remedy names the nearest.
+            Misused: there is no such command; the remedy names the most similar one.
         """
         mark = name[:1] if name[:1] in ("/", "%") else "/"
         name = name.strip().lstrip("/%")
@@ -120,13 +131,13 @@ class Commands:
         raise Misused(f"There is no command '{mark}{one_line(name)}'.", hint)
 
     async def run(self, context: "ReplContext", line: str, *, asked: bool = False) -> bool:
-        """Do what a line says, if it is a command; whether it was.
+        """Run a line if it is a command; return True if it was one.
 
-        While something is `asked`, nothing is done that could change what the question is about.
+        While a question is open (`asked`), a command that could change its subject is refused.
 
         Raises:
             UnknownCommand: there is no such command.
-            TerpError: it cannot be done.
+            TerpError: the command failed.
         """
         if not self.are_in(line):
             return False
@@ -134,7 +145,7 @@ class Commands:
         try:
             command = self.named(line[0] + (name or "help"))
         except Misused as error:
-            as_text = " As a message it is sent with a blank or another / before it." if argument else ""
+            as_text = " To send it as a message, put a blank or another / before it." if argument else ""
             raise UnknownCommand(error.message, error.remedy + as_text) from error
         if asked and not command.shows:
             raise Misused(f"/{command.name} has to wait until the question is answered.")
@@ -149,7 +160,7 @@ class Commands:
         return command is not None and command.at_once
 
     def words(self) -> Iterator[tuple[str, str]]:
-        """Every name, without its slash, and what it does, other names last: for the prompt's completion."""
+        """Return names, without slash, and descriptions for completion; aliases come last."""
         yield from ((command.name, command.does) for command in self.table)
         yield from ((name, command.does) for command in self.table for name in command.aliases)
 

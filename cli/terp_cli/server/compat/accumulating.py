@@ -1,4 +1,4 @@
-"""From frames to messages: drafts of one client, and the pieces of a message joined."""
+"""Frames joined to messages, and the unfinished messages (drafts) of one client."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -12,17 +12,17 @@ _OF_FRAMES = ("start", "end", "id")
 
 
 class Misplaced(Exception):
-    """A frame that fits nowhere; the text says why."""
+    """A frame is out of order or malformed; the text gives the reason."""
 
 
 def accumulate(messages: list[Message], chunk: Frame | str | bytes) -> None:
     """Add a frame to the messages: a new one, or more of the last.
 
-    What has the type and the format of the last message continues it, whatever role it names. A message
-    that was begun without a type takes that of its first content. Text is JSON.
+    Content with the type and format of the last message is appended to it, whatever its role. A message
+    started without a type takes that of its first content. A `str` is parsed as JSON.
 
     Raises:
-        Misplaced: content came before anything was begun, or what came is no frame.
+        Misplaced: content came before any `start`, or it is no frame.
     """
     if isinstance(chunk, bytes):
         _add_bytes(messages, chunk)
@@ -37,7 +37,7 @@ def accumulate(messages: list[Message], chunk: Frame | str | bytes) -> None:
 
 
 def forget_oldest(messages: list[Message], most: int) -> int:
-    """Leave no more than so many characters in the messages, as far as whole ones go; how many are gone."""
+    """Remove the oldest messages until at most `most` characters are left; return how many were removed."""
     size, gone = sum(map(_size, messages)), 0
     while size > most and gone < len(messages):
         size -= _size(messages[gone])
@@ -52,10 +52,10 @@ def begins_message(messages: list[Message], frame: Frame) -> bool:
 
 
 def read_frame(chunk: Frame | str) -> Frame:
-    """A frame, or the JSON of one.
+    """Return the frame, parsed if it is JSON text.
 
     Raises:
-        Misplaced: it is none.
+        Misplaced: it is no frame.
     """
     if isinstance(chunk, str):
         try:
@@ -117,7 +117,7 @@ _EMPTY = 100
 
 
 class Draft:
-    """A message from its `start` to its `end`, which counts when it is whole; left, it is forgotten."""
+    """A message being received, from `start` to `end`; dropped if the client leaves before the end."""
 
     def __init__(self, longest: int = _LONGEST) -> None:
         self._longest = longest
@@ -127,16 +127,16 @@ class Draft:
 
     @property
     def is_begun(self) -> bool:
-        """Return True while a draft exists that will be answered."""
+        """Return True while a message that will be answered is being received."""
         return bool(self._frames) and self._type != "command"
 
     def taken(self, frame: Frame | bytes) -> Sequence[Frame | bytes]:
-        """The frames that count now: none within a message, all at its end, one that belongs to none.
+        """Add a frame; return the frames that are now complete: none within a message, all at its end.
 
-        Another `start` ends a message as well, and so does a command in a frame of its own.
+        Another `start` also ends a message, and so does a frame with a command.
 
         Raises:
-            Misplaced: the message is too long; it is forgotten.
+            Misplaced: the message is too long; it is dropped.
         """
         begins, ends = _has(frame, "start"), _has(frame, "end")
         type_ = str(frame.get("type", self._type)) if isinstance(frame, Mapping) else self._type

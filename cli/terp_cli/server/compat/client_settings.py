@@ -54,9 +54,9 @@ _NAMED = 5
 
 
 class Rejected(Exception):
-    """A setting cannot be read or changed; `status` is the HTTP status that says why.
+    """A setting cannot be read or changed; `status` is the HTTP status of the answer.
 
-    `applied` are those that came with it and were changed.
+    `applied` are the settings of the same request that were changed.
     """
 
     def __init__(self, status: int, message: str, applied: Sequence[str] = ()) -> None:
@@ -66,9 +66,9 @@ class Rejected(Exception):
 
 
 class ClientSettings:
-    """Return the settings of the conversation from now on, from those that the server was `started` with.
+    """The current settings of the conversation; they begin as those that the server was `started` with.
 
-    With `unsafe` clients may let code run unasked. `name` is the `id` of the server, where it has one.
+    With `unsafe`, clients may let code run without approval. `name` is the server's `id`, "" without one.
     """
 
     def __init__(self, started: Settings, *, unsafe: bool, name: str = "") -> None:
@@ -79,10 +79,10 @@ class ClientSettings:
         self.computer = dict(_COMPUTER)
 
     def read(self, name: str) -> Any:
-        """The value of a setting.
+        """Return the value of a setting.
 
         Raises:
-            Rejected: there is none, or it is no value that JSON has.
+            Rejected: there is no such setting, or JSON cannot hold its value.
         """
         if name in _GROUPS:
             raise Rejected(500, "Failed to serialize the setting value")
@@ -97,10 +97,10 @@ class ClientSettings:
         return self.kept[name]
 
     def change(self, sent: Mapping[str, Any]) -> None:
-        """Take what is sent, as far as it can be taken.
+        """Change settings to the sent values, all that are valid.
 
         Raises:
-            Rejected: settings are unknown, not for clients, or have a wrong value; it names the others, too.
+            Rejected: settings are unknown, not for clients, or invalid; `applied` has the others.
         """
         applied: list[str] = []
         refused: list[Rejected] = []
@@ -140,17 +140,17 @@ class ClientSettings:
 
     def _set_llm(self, name: str, value: Any) -> None:
         if name in _REFUSED:
-            raise Rejected(403, f"llm.{name} is as the server was started.")
+            raise Rejected(403, f"llm.{name} cannot be changed: it was set when the server was started.")
         if name not in _LLM:
             raise Rejected(404, f"Sub-setting {name[:80]} not found in llm")
         self.settings = with_value(self.settings, _LLM[name], value, f"llm.{name}")
 
 
 def with_value(settings: Settings, name: str, value: Any, label: str) -> Settings:
-    """Return the settings with one changed; clients call it `label`. None stands for its default.
+    """Return the settings with one changed, which clients call `label`; None is its default.
 
     Raises:
-        Rejected: it is no value of this setting.
+        Rejected: the value is invalid.
     """
     row = table(Settings)[name]
     try:
@@ -161,7 +161,7 @@ def with_value(settings: Settings, name: str, value: Any, label: str) -> Setting
 
 
 def _each(sent: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    """Each setting with the group that it is in, "" for none."""
+    """Yield each setting with its group, "" for none."""
     for name, value in sent.items():
         if name in _GROUPS and isinstance(value, Mapping):
             yield from ((name, below, one) for below, one in value.items())
@@ -169,11 +169,7 @@ def _each(sent: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
             yield "", name, value
 
 
-HOST, PORT = "INTERPRETER_HOST", "INTERPRETER_PORT"
-_KEY = "INTERPRETER_API_KEY"
-_ID = "INTERPRETER_ID"
-_AUTH, _ACKNOWLEDGE = "INTERPRETER_REQUIRE_AUTH", "INTERPRETER_REQUIRE_ACKNOWLEDGE"
-_INSECURE = "INTERPRETER_INSECURE_ROUTES"
+PORT = "INTERPRETER_PORT"
 
 
 @dataclass(frozen=True)
@@ -184,36 +180,36 @@ class Variables:
 
     @property
     def host(self) -> str:
-        """The address to listen on; "" where it is not said."""
-        return self.environ.get(HOST, "")
+        """The address to listen on; "" if the variable is not set."""
+        return self.environ.get("INTERPRETER_HOST", "")
 
     @property
     def port(self) -> str:
-        """The port, as it is written."""
+        """The port, as text."""
         return self.environ.get(PORT, "")
 
     @property
     def key(self) -> str:
         """The key that clients must send; "" if any value is accepted."""
-        return self.environ.get(_KEY, "")
+        return self.environ.get("INTERPRETER_API_KEY", "")
 
     @property
     def says_auth(self) -> bool | None:
         """True if a WebSocket must send its key first; None if the variable is not set."""
-        said = self.environ.get(_AUTH)
+        said = self.environ.get("INTERPRETER_REQUIRE_AUTH")
         return None if said is None else said != "False"
 
     @property
     def acknowledges(self) -> bool:
         """True if each frame is repeated until the client acknowledges it."""
-        return self.environ.get(_ACKNOWLEDGE, "").lower() == "true"
+        return self.environ.get("INTERPRETER_REQUIRE_ACKNOWLEDGE", "").lower() == "true"
 
     @property
     def has_insecure_routes(self) -> bool:
         """True if `/run`, `/upload` and `/download` are enabled."""
-        return self.environ.get(_INSECURE, "").lower() == "true"
+        return self.environ.get("INTERPRETER_INSECURE_ROUTES", "").lower() == "true"
 
     @property
     def id(self) -> str:
-        """The name of the server; "" where it has none."""
-        return self.environ.get(_ID, "")
+        """The name of the server; "" if it has none."""
+        return self.environ.get("INTERPRETER_ID", "")

@@ -1,8 +1,8 @@
-"""The protocol put together, and the part of `terp serve` that serves it."""
+"""The protocol's parts connected, and the functions by which `terp serve` uses them."""
 
 from collections.abc import Callable, Iterator
 
-from fastapi import FastAPI, WebSocket
+from fastapi import APIRouter, FastAPI, WebSocket
 from starlette.types import Scope
 
 from terp.errors import SettingsError
@@ -12,12 +12,19 @@ from terp.settings import Settings
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.server.access import ServerToken, is_loopback
 from terp_cli.server.bodies import type_of
-from terp_cli.server.compat.client_settings import PORT, ClientSettings, Variables
+from terp_cli.server.compat.client_settings import PORT, ClientSettings, Rejected, Variables
 from terp_cli.server.compat.conversation import SharedConversation
 from terp_cli.server.compat.entrance import Entrance
 from terp_cli.server.compat.feed import Feed
 from terp_cli.server.compat.opening import Changing, SharedSession
-from terp_cli.server.compat.routes import Reachable, files_router, run_router, settings_router, talk_router
+from terp_cli.server.compat.routes import (
+    Reachable,
+    add_files,
+    add_run,
+    add_settings,
+    add_talk,
+    answer_rejected,
+)
 from terp_cli.server.compat.socket import CompatConnection, Strangers
 from terp_cli.server.openai.threads import Stateful
 from terp_cli.server.sessions import Served, Sessions
@@ -26,8 +33,8 @@ from terp_cli.server.sessions import Served, Sessions
 class Compat:
     """The protocol's server side: one conversation, over one of the `sessions`.
 
-    `alone` returns True if only this machine can call; with `unsafe` clients may run code unasked and reach
-    files outside the session's directory.
+    `alone` returns True if only this machine can connect. With `unsafe`, clients may run code without
+    approval and reach files outside the session's directory.
     """
 
     def __init__(
@@ -56,25 +63,28 @@ class Compat:
         return "multipart/form-data" if is_upload else type_of(scope)
 
     def add_routes(self, app: FastAPI) -> None:
-        """Serve the protocol."""
+        """Add the protocol's routes to the application."""
         strangers = Strangers()
+        app.add_exception_handler(Rejected, answer_rejected)
 
         @app.websocket("/")
         async def talk(socket: WebSocket) -> None:
-            """Frames both ways."""
+            """Exchange frames over the WebSocket."""
             limits = self._sessions.limits
             await CompatConnection(socket, self.conversation, self.entrance, strangers, limits).serve()
 
-        app.include_router(talk_router(self.conversation))
-        app.include_router(settings_router(self.conversation, self.wanted))
+        routes = APIRouter(include_in_schema=False)
+        add_talk(routes, self.conversation)
+        add_settings(routes, self.conversation, self.wanted)
         if self.has_run:
-            app.include_router(run_router(self.conversation))
+            add_run(routes, self.conversation)
         if self.has_files:
-            app.include_router(files_router(self.conversation, self._reachable))
+            add_files(routes, self.conversation, self._reachable)
+        app.include_router(routes)
 
 
 def stateful_of(compat: Compat) -> Stateful:
-    """One conversation for all who ask below `/openai`, the same that frames go to."""
+    """Return the one conversation of all requests below `/openai`, which is also the protocol's."""
     shared, wanted = compat.conversation.shared, compat.wanted
 
     async def session() -> Served:
@@ -94,10 +104,10 @@ _MOST = 65_535
 
 
 def address_of(call: Invocation) -> tuple[str, int]:
-    """Where the server is to listen: flags first, then with `--compat` the protocol's own variables.
+    """Return the address to listen on: from flags, else with `--compat` from the protocol's variables.
 
     Raises:
-        SettingsError: a variable is no port, or a flag is of no use alone.
+        SettingsError: a variable is no port, or a flag needs another one.
     """
     options, variables = call.options, Variables(call.environ)
     if options.compat_unsafe and not options.compat:
@@ -112,13 +122,18 @@ def address_of(call: Invocation) -> tuple[str, int]:
 def compat_of(
     call: Invocation, settings: Settings, sessions: Sessions, token: ServerToken, host: str
 ) -> Compat | None:
-    """The protocol, if it is to be served."""
+    """Return the protocol's server side; None if it is not to be served."""
     if not call.options.compat:
         return None
+
+    async def changing(session: Session, before: Settings, after: Settings) -> None:
+        change = Change(before, after)
+        await change_settings(session, change, call.environ, api_key=call.options.api_key)
+
     compat = Compat(
         sessions,
         settings,
-        changing_of(call),
+        changing,
         Variables(call.environ),
         token,
         alone=lambda: is_loopback(host),
@@ -130,16 +145,6 @@ def compat_of(
     return compat
 
 
-def changing_of(call: Invocation) -> Changing:
-    """Return the function that changes the settings of a session, with the keys of this call."""
-
-    async def changing(session: Session, before: Settings, after: Settings) -> None:
-        change = Change(before, after)
-        await change_settings(session, change, call.environ, api_key=call.options.api_key)
-
-    return changing
-
-
 def opened_by(call: Invocation, host: str, port: int, *, unasked: bool) -> Iterator[str]:
     """Yield a line for each interface that is open, and its clients."""
     if not call.options.compat:
@@ -147,13 +152,15 @@ def opened_by(call: Invocation, host: str, port: int, *, unasked: bool) -> Itera
         return
     variables = Variables(call.environ)
     yield "open: /v1, the native interface and OpenAI's"
-    who = "any program of this machine, with any key or none" if is_loopback(host) else "who has the token"
+    who = (
+        "any program of this machine, with any key or none" if is_loopback(host) else "clients with the token"
+    )
     if variables.key:
-        who = "who has the key of INTERPRETER_API_KEY"
+        who = "clients with the key in INTERPRETER_API_KEY"
     asked = "runs unasked (auto_run)" if unasked else "waits for their go"
     yield f"open: Open Interpreter's protocol and /openai (--compat), to {who}; code {asked}"
     if call.options.compat_unsafe:
-        yield "open: auto_run over the wire (--compat-unsafe): clients may let code run unasked"
+        yield "open: auto_run over the wire (--compat-unsafe): clients may run code without approval"
     if variables.has_insecure_routes:
         yield f"open: {_insecure(unsafe=call.options.compat_unsafe)} (INTERPRETER_INSECURE_ROUTES)"
     name = f"[{host}]" if ":" in host else host
@@ -163,7 +170,7 @@ def opened_by(call: Invocation, host: str, port: int, *, unasked: bool) -> Itera
 
 def _insecure(*, unsafe: bool) -> str:
     if unsafe:
-        return "/run, code that is never asked about; /upload to any file, /download of this directory"
+        return "/run, whose code needs no approval; /upload to any file, /download of this directory"
     return "/upload and /download, of the session's directory; /run needs --compat-unsafe"
 
 

@@ -34,10 +34,10 @@ _NOT_SHOWN = "The code that waits was not shown here yet."
 
 
 class SharedConversation:
-    """Takes what clients send, one after the other, and puts the frames for them into `feed`.
+    """The conversation of all clients: handles their frames in order, and adds its answers to `feed`.
 
-    `messages` are those of the protocol, as clients load and read them: the newest, of `most_remembered`
-    characters.
+    `messages` are in the protocol's form, as clients load and read them. Only the newest are stored, at most
+    `most_remembered` characters.
     """
 
     def __init__(self, shared: SharedSession, feed: Feed, most_remembered: int = _MOST_REMEMBERED) -> None:
@@ -63,8 +63,8 @@ class SharedConversation:
     ) -> int | None:
         """Handle a frame once it is whole; return the number of the first frame of its answer.
 
-        Of `feed` its sender was sent so many frames: a `go` is to what is among them. What the sender has
-        begun is in `draft`, unless there is no other one.
+        `seen` is the number of frames of `feed` that the sender has got: a `go` can only approve code among
+        them. `draft` is the sender's unfinished message; without it, the one that all such senders share.
 
         Raises:
             Misplaced, Refused, TerpError: it cannot be done.
@@ -175,7 +175,7 @@ class SharedConversation:
         await self._ask(listening, partial(asked, language=language, code=code, expect=expect))
 
     async def _respond(self) -> None:
-        """Have what was sent since the last answer answered."""
+        """Answer the messages since the last answer."""
         await self._end_turn()
         listening = await self._opened()
         new = self.messages[self._said :]

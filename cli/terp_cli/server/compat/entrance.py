@@ -3,21 +3,21 @@
 import hmac
 from collections.abc import Callable, Collection
 
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from terp_cli.server.access import ServerToken, values
 from terp_cli.server.compat.client_settings import Variables
 
 _NATIVE = ("/v1", "/metrics", "/openapi.json")
-_REFUSED = b'{"detail":"Authentication failed"}'
 
 
 class Entrance:
-    """Decides about the routes that are not of the native interface.
+    """The access check of all routes outside the native interface.
 
-    Without a key any value passes, and none as well; but only where this machine is `alone`, so that nobody
-    else can call. Elsewhere the server's token is then the key. The token passes in any case.
-    `authenticate` can be replaced by what decides about keys otherwise.
+    If no key is set, requests need none, provided that only this machine can connect (`alone`); otherwise
+    they need the server's token. The token is accepted in any case.
+    `authenticate` can be replaced by another check of keys.
     """
 
     def __init__(self, variables: Variables, token: ServerToken, alone: Callable[[], bool]) -> None:
@@ -68,7 +68,7 @@ class Entrance:
 class KeyNeeded:
     """ASGI middleware that answers requests without the key. WebSockets show it in their first frame.
 
-    `public` are the paths of pages that hold nothing of a session.
+    `public` are the paths of pages without session data.
     """
 
     def __init__(self, app: ASGIApp, *, entrance: Entrance, public: Collection[str] = ()) -> None:
@@ -77,13 +77,11 @@ class KeyNeeded:
         self._public = frozenset(public)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on what may pass."""
+        """Pass on requests with the key, and refuse the others."""
         if scope["type"] != "http" or self._may_pass(scope):
             await self._app(scope, receive, send)
             return
-        headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(_REFUSED))]
-        await send({"type": "http.response.start", "status": 403, "headers": headers})
-        await send({"type": "http.response.body", "body": _REFUSED})
+        await JSONResponse({"detail": "Authentication failed"}, 403)(scope, receive, send)
 
     def _may_pass(self, scope: Scope) -> bool:
         if not self._entrance.owns(scope):
@@ -93,6 +91,6 @@ class KeyNeeded:
 
 
 def _shown(scope: Scope) -> list[str]:
-    """The keys that a request shows, in the protocol's header or as clients of OpenAI do."""
+    """Return the keys in the headers of a request: the protocol's header, or OpenAI's."""
     bearers = (value.partition(" ") for value in values(scope, b"authorization"))
     return [*values(scope, b"x-api-key"), *(key for scheme, _, key in bearers if scheme.lower() == "bearer")]

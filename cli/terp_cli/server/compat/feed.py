@@ -1,4 +1,4 @@
-"""The frames of a conversation in order, for any number of clients; none is lost to one that drops."""
+"""The frames of a conversation in order, for any number of clients; a lost connection loses no frame."""
 
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ class FeedReader:
         self._feed = feed
 
     async def next(self) -> Frame:
-        """The frame that the client has not taken yet; waits for one."""
+        """Return the first frame that the client has not confirmed; wait for one."""
         while (frame := self._feed.frame(self.at)) is None:
             await self._feed.changed()
         # Frames that waited too long are gone.
@@ -38,10 +38,10 @@ class FeedReader:
 
 
 class Feed:
-    """Frames, each with a name of its own where clients `acknowledge`.
+    """The frames of a conversation; each has an id if clients `acknowledge` frames.
 
-    Who joins gets what comes from then on; but what a client that left had not taken waits for those that
-    come next. Frames that came while nobody was there wait as well: the newest, of `most_kept` characters.
+    A client that joins gets all later frames. It also gets the frames that a client left unconfirmed, and
+    those that came while no client was connected: the newest, at most `most_kept` characters.
     """
 
     def __init__(self, *, acknowledged: bool, most_kept: int = _MOST_KEPT) -> None:
@@ -66,7 +66,7 @@ class Feed:
         return len(self._readers)
 
     def add(self, frames: Iterable[Frame], *, keep: bool = True) -> None:
-        """More frames; without `keep` only for those that are there."""
+        """Add frames; without `keep` only for clients that are connected now."""
         if not (keep or self._readers):
             return
         if not (self._readers or self._left):
@@ -92,28 +92,28 @@ class Feed:
             self.forget()
 
     def frame(self, number: int) -> Frame | None:
-        """A frame by its number, if it has come."""
+        """Return the frame with this number, if it has come."""
         at = max(0, number - self.first)
         return self._frames[at] if at < len(self._frames) else None
 
     @property
     def unsent(self) -> Sequence[Frame]:
-        """The frames that wait for the next clients."""
+        """Return the frames that wait for the next clients."""
         return self.since(min(self._left, default=self.last))
 
     def since(self, number: int) -> Sequence[Frame]:
-        """The frames from a number on."""
+        """Return the frames from a number on."""
         return self._frames[max(0, number - self.first) :]
 
     def join(self) -> FeedReader:
-        """A reader that stays."""
+        """Return a reader that stays until the process ends."""
         reader = FeedReader(self, self._next_start())
         self._readers.append(reader)
         return reader
 
     @contextmanager
     def joined(self) -> Iterator[FeedReader]:
-        """A client reads while the block lasts."""
+        """Count a client as a reader during the block."""
         reader = self.join()
         try:
             yield reader

@@ -20,7 +20,7 @@ _CODE = {"text/html": "html", "application/javascript": "javascript"}
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of a message: more of the last one, where that has the same type and format."""
+    """A piece of a message; it continues the last message if type and format are the same."""
 
     type: str
     format: str
@@ -28,7 +28,7 @@ class Piece:
 
 
 def pieces_of(output: Output) -> Iterator[Piece]:
-    """An output in pieces; none where there is nothing to show."""
+    """Return an output in pieces; none if it has no content to show."""
     match output:
         case Text(text=text):
             yield printed(text)
@@ -49,7 +49,7 @@ def pieces_of(output: Output) -> Iterator[Piece]:
 
 
 def printed(text: str) -> Piece:
-    """Text of the console."""
+    """Return the piece for console text."""
     return Piece("console", "output", text)
 
 
@@ -63,26 +63,8 @@ def _shown(data: Mapping[str, Any]) -> Piece:
     return printed(plain_of(data))
 
 
-OfReply = on.TextDelta | on.CodeDelta | on.ReasoningDelta | on.ModelCalled | on.ModelRetrying
-OfCode = on.CodeProposed | on.CodeTyped | on.CodeDeclined
-OfRun = on.CodeRejected | on.CodeStarted | on.Printed | on.CodeFinished
+OfRun = on.CodeDeclined | on.CodeRejected | on.CodeStarted | on.Printed | on.CodeFinished
 OfTurn = on.TurnStarted | on.Answered | on.TurnFinished
-Other = (
-    on.Asked
-    | on.UsageReported
-    | on.Progress
-    | on.KernelChanged
-    | on.LateOutput
-    | on.JobChanged
-    | on.Noticed
-    | on.HistoryCompacted
-    | on.HistoryRewound
-    | on.SessionForked
-    | on.SessionResumed
-    | on.CodeCompared
-    | on.CheckStarted
-    | on.CheckFinished
-)
 COMPLETE: Frame = {"role": "server", "type": "status", "content": "complete"}
 EMPTY = "No chunks sent or unknown error."
 
@@ -101,7 +83,7 @@ class Block:
     format: str = ""
 
     def frame(self, **fields: Any) -> Frame:
-        """One of its frames."""
+        """Return one frame of the block."""
         named = {"format": self.format} if self.format else {}
         return {"role": self.role, "type": self.type, **named, **fields}
 
@@ -111,10 +93,10 @@ _CONSOLE = Block("computer", "console")
 
 
 class FrameBuilder:
-    """Turns events, in their order, into frames.
+    """Converter of events, in order, into frames.
 
-    `answering` is True until the `complete`. With `hushed` the running turn ends without one, and
-    without a word about how. `shown_already` is code that a client has sent itself and need not be shown.
+    `answering` is True until the `complete` frame. With `hushed` the running turn ends without that frame
+    and without a notice. `shown_already` is code that a client sent itself; it is not shown again.
     """
 
     def __init__(self) -> None:
@@ -129,7 +111,7 @@ class FrameBuilder:
         self._typed = ""
 
     def of(self, event: on.Event) -> list[Frame]:
-        """The frames that an event becomes."""
+        """Return the frames for an event."""
         return list(self._frames(event))
 
     def pause(self) -> list[Frame]:
@@ -138,21 +120,6 @@ class FrameBuilder:
 
     def _frames(self, event: on.Event) -> Iterator[Frame]:
         match event:
-            case (
-                on.TextDelta() | on.CodeDelta() | on.ReasoningDelta() | on.ModelCalled() | on.ModelRetrying()
-            ):
-                yield from self._of_reply(event)
-            case on.CodeProposed() | on.CodeTyped() | on.CodeDeclined():
-                yield from self._of_code(event)
-            case on.CodeRejected() | on.CodeStarted() | on.Printed() | on.CodeFinished():
-                yield from self._of_run(event) if event.call_id != self._typed else ()
-            case on.TurnStarted() | on.Answered() | on.TurnFinished():
-                yield from self._of_turn(event)
-            case _:
-                yield from self._other(event)
-
-    def _of_reply(self, event: OfReply) -> Iterator[Frame]:
-        match event:
             case on.ModelCalled() | on.ModelRetrying():
                 yield from self._end()
                 self._writing = ""
@@ -160,26 +127,32 @@ class FrameBuilder:
                 yield from self._more(_MESSAGE, text)
             case on.CodeDelta(call_id=call_id, language=language, text=text):
                 yield from self._write(call_id, language, text)
-            case on.ReasoningDelta():
-                # The protocol has no word for it.
-                pass
-            case _:
-                assert_never(event)
-
-    def _of_code(self, event: OfCode) -> Iterator[Frame]:
-        match event:
             case on.CodeProposed(call_id=call_id, language=language, code=code):
                 yield from self._propose(call_id, language, code)
-            case on.CodeDeclined(reason=reason):
-                yield from self._note(f"Not run: {reason}") if reason and not self.hushed else ()
             case on.CodeTyped(call_id=call_id):
                 # It is somebody else's, who reads for themselves what comes of it.
                 self._typed = call_id
+            case on.CodeDeclined() | on.CodeRejected() | on.CodeStarted() | on.Printed() | on.CodeFinished():
+                yield from self._of_run(event) if event.call_id != self._typed else ()
+            case on.TurnStarted() | on.Answered() | on.TurnFinished():
+                yield from self._of_turn(event)
+            case on.Noticed(text=text, remedy=remedy):
+                yield from self._note(f"{text} {remedy}".rstrip())
+            # The protocol has no word for reasoning, and late output would be taken for that of another cell.
+            case (
+                on.ReasoningDelta() | on.LateOutput() | on.JobChanged() | on.Asked() | on.UsageReported()
+                | on.Progress() | on.KernelChanged() | on.HistoryCompacted() | on.HistoryRewound()
+                | on.SessionForked() | on.SessionResumed() | on.CodeCompared() | on.CheckStarted()
+                | on.CheckFinished()
+            ):  # fmt: skip
+                return
             case _:
                 assert_never(event)
 
     def _of_run(self, event: OfRun) -> Iterator[Frame]:
         match event:
+            case on.CodeDeclined(reason=reason):
+                yield from self._note(f"Not run: {reason}") if reason and not self.hushed else ()
             case on.CodeRejected(reason=reason):
                 yield from self._note(reason)
             case on.CodeStarted():
@@ -206,23 +179,6 @@ class FrameBuilder:
                 self.answering = True
             case on.TurnFinished():
                 yield from self._finish(event)
-            case _:
-                assert_never(event)
-
-    def _other(self, event: Other) -> Iterator[Frame]:
-        match event:
-            case on.Noticed(text=text, remedy=remedy):
-                yield from self._note(f"{text} {remedy}".rstrip())
-            case on.LateOutput() | on.JobChanged():
-                # It would be taken for that of another cell.
-                pass
-            case on.Asked() | on.UsageReported() | on.Progress() | on.KernelChanged():
-                pass
-            case on.HistoryCompacted() | on.HistoryRewound() | on.SessionForked():
-                pass
-            case on.SessionResumed() | on.CodeCompared() | on.CheckStarted() | on.CheckFinished():
-                # None of them is part of an answer.
-                pass
             case _:
                 assert_never(event)
 
@@ -260,7 +216,7 @@ class FrameBuilder:
         yield from self._end()
 
     def _note(self, text: str) -> Iterator[Frame]:
-        """A line on the console, in a block of its own where none is open; none outside of an answer."""
+        """Return frames for a console line, in a new block if none is open; none outside of an answer."""
         if not self.answering:
             return
         inside = self._block == _CONSOLE
@@ -306,7 +262,7 @@ def _line(number: int | None) -> Frame:
 
 
 class LogFollower:
-    """Calls `show` with the frames of a session, without secrets, and `began` with each prompt."""
+    """Follower of a session's log: passes redacted frames to `show`, and each prompt to `began`."""
 
     def __init__(
         self, served: Served, show: Callable[[list[Frame]], None], began: Callable[[str], None]
@@ -320,7 +276,7 @@ class LogFollower:
         self._following = asyncio.create_task(self._follow())
 
     def catch_up(self) -> None:
-        """Show all that is logged by now."""
+        """Show all events logged so far."""
         for record in self.served.session.log.since(self._read):
             self._read = record.number
             for clean in self._redaction.passed(record):
@@ -329,7 +285,7 @@ class LogFollower:
                 self.show(self.frames.of(clean.event))
 
     def pause(self) -> None:
-        """Show that code waits, behind all that is logged by now."""
+        """Show all events logged so far, then that code waits."""
         self.catch_up()
         self.show(self.frames.pause())
 
@@ -340,7 +296,7 @@ class LogFollower:
             self._show(clean)
 
     def stop(self) -> None:
-        """Follow no more."""
+        """Stop following the log."""
         self._following.cancel()
 
     def _clean(self, frame: Frame) -> Frame:

@@ -3,13 +3,13 @@
 import base64
 import json
 import secrets
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
 from terp.events import Event
 from terp.events.messages import Assistant, Attachment, Image, Message, Result, ToolCall, User
-from terp.events.model import Chunk, Model, Replied
+from terp.events.model import Chunk, Model, ModelWrapper, Replied
 from terp.models.tool import NAME
 from terp.session.session import Session
 from terp_cli.server.tree import Tree
@@ -20,7 +20,7 @@ _NO_OUTPUT = "The code ran; it has no output."
 
 
 def conversation_of(messages: Sequence[Mapping[str, Any]]) -> list[Message]:
-    """The same conversation for a model: code as calls, and what came of it as their results."""
+    """Return the conversation in the model's form: code as tool calls, its outputs as their results."""
     found: list[Message] = []
     for message in messages:
         role, type_ = message.get("role", "user"), message.get("type", "message")
@@ -51,7 +51,7 @@ def asked_in(messages: Sequence[Mapping[str, Any]]) -> tuple[str, tuple[Attachme
 
 
 def text_of(message: Mapping[str, Any]) -> str:
-    """A message in words."""
+    """Return a message as text."""
     type_, content = message.get("type", "message"), message.get("content", "")
     if isinstance(content, bytes):
         return f"[{type_}: {len(content):,} bytes]"
@@ -64,14 +64,17 @@ def text_of(message: Mapping[str, Any]) -> str:
 
 
 def _add_call(found: list[Message], message: Mapping[str, Any]) -> None:
-    arguments = json.dumps({"language": message.get("format") or "python", "code": text_of(message)})
-    call = ToolCall(f"call_{secrets.token_hex(8)}", NAME, arguments)
-    said = found.pop().text if found and _only_said(found[-1]) else ""
+    call = _call(message.get("format") or "python", text_of(message))
+    last, said = found[-1] if found else None, ""
+    if isinstance(last, Assistant) and not last.calls:
+        said = last.text
+        found.pop()
     found += [Assistant(said, (call,)), Result(call.id, _NOT_RUN)]
 
 
-def _only_said(message: Message) -> Any:
-    return isinstance(message, Assistant) and not message.calls
+def _call(language: str, code: str) -> ToolCall:
+    arguments = json.dumps({"language": language, "code": code})
+    return ToolCall(f"call_{secrets.token_hex(8)}", NAME, arguments)
 
 
 def _with_output(result: Result, message: Mapping[str, Any]) -> Result:
@@ -81,60 +84,44 @@ def _with_output(result: Result, message: Mapping[str, Any]) -> Result:
 
 
 def _images(message: Mapping[str, Any]) -> tuple[Image, ...]:
-    return tuple(_pictures(message))
-
-
-def _pictures(message: Mapping[str, Any]) -> Iterator[Image]:
     mime = _PICTURES.get(str(message.get("format", "")), "")
     content = message.get("content")
     if message.get("type") != "image" or not mime or not isinstance(content, str):
-        return
+        return ()
     data = content.partition("base64,")[2] if content.startswith("data:") else content
     try:
         size = len(base64.b64decode(data, validate=True))
     except ValueError:
-        return
-    if size:
-        yield Image(mime, data)
+        return ()
+    return (Image(mime, data),) if size else ()
 
 
-class InjectedModel:
-    """Replies once with the client's code, and then with what the model behind says.
+class InjectedModel(ModelWrapper):
+    """A model that first replies with the client's code, then with the replies of the wrapped model.
 
-    Calls `expect` with the code at that reply, and with "" once the model itself is asked.
+    It calls `expect` with the code at the first reply, and with "" at the first request to the wrapped model.
     """
 
     def __init__(self, inner: Model, language: str, code: str, expect: Callable[[str], None]) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._language = language
         self._code = code
         self._expect = expect
         self._replied = False
 
-    @property
-    def name(self) -> str:
-        """The name of the model behind."""
-        return self._inner.name
-
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
     ) -> AsyncGenerator[Chunk, None]:
-        """The code without a request, then requests of the model behind."""
+        """Yield the code without a request; later, send requests to the wrapped model."""
         if not self._replied:
             self._replied = True
             self._expect(self._code)
-            arguments = json.dumps({"language": self._language, "code": self._code})
-            call = ToolCall(f"call_{secrets.token_hex(8)}", NAME, arguments)
-            yield Replied(Assistant("", (call,)), "tool_calls")
+            yield Replied(Assistant("", (_call(self._language, self._code),)), "tool_calls")
             return
         self._expect("")
         async with aclosing(self._inner.stream(messages, tools)) as chunks:
             async for chunk in chunks:
                 yield chunk
-
-    async def aclose(self) -> None:
-        """Close the model behind."""
-        await self._inner.aclose()
 
 
 async def turn_with(
@@ -159,10 +146,10 @@ async def turn_with(
 
 
 async def with_files(messages: Sequence[Mapping[str, Any]], files: Tree) -> list[dict[str, Any]]:
-    """The messages with each sound in a file of the session, and the file named in its place.
+    """Return the messages; each sound is saved as a file of the session, and its message names the file.
 
     Raises:
-        Refused: it cannot be written.
+        Refused: a file cannot be written.
     """
     kept = []
     for message in messages:

@@ -20,10 +20,10 @@ from terp_cli.server.sessions import Served, Sessions
 
 
 class WirePerson(RemotePerson):
-    """Runs code unasked while `unasked` says so, and the code that a client has sent and said `go` to.
+    """The person of the shared session: approves all code while `unasked()` is true, else code with a `go`.
 
-    Other code waits while a client is there: `waits` is called when it starts, `left` when no client
-    was. The protocol has no other questions: the answer to them is no.
+    Other code waits while a client is connected: `waits` is called at the start, `left` once no client is
+    connected. The protocol has no other questions, so they are answered with no.
     """
 
     def __init__(
@@ -41,11 +41,11 @@ class WirePerson(RemotePerson):
         self._left = left
 
     def expect(self, code: str) -> None:
-        """Take this as the code that a client has said `go` to, if it is proposed next; "" for none."""
+        """Approve this code if it is proposed next: a client has sent `go` for it; "" approves none."""
         self._expected = code
 
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
-        """`Run` for what is expected or runs unasked; else the answer comes from a client."""
+        """Return `Run` for expected code, or if code runs without approval; else wait for a client."""
         if proposed.code and self._expected == proposed.code:
             self._expected = ""
             return Run(proposed.code, by="client")
@@ -61,18 +61,18 @@ class WirePerson(RemotePerson):
         return declined
 
     async def allow(self, request: Consent) -> bool:
-        """Yes where it is about what code can do as well, and that runs unasked."""
+        """Return True if code could do the same, and code runs without approval."""
         return request.as_code and self._unasked()
 
     async def choose(self, choice: Choice) -> str:
-        """The answer of who runs code unasked, where there is one."""
+        """Return the choice's answer for code that runs without approval, if any; else ""."""
         return choice.as_code if self._unasked() else ""
 
     async def type_in(self, prompt: str, *, secret: bool) -> str:
         """Raise at once: the protocol has no input.
 
         Raises:
-            NobodyThere: always: the code goes on at once instead of waiting for good.
+            NobodyThere: always, so that the code continues at once instead of waiting forever.
         """
         raise NobodyThere("The code asked for input, which clients of this protocol cannot give.")
 
@@ -84,8 +84,8 @@ Changing = Callable[[Session, Settings, Settings], Awaitable[None]]
 class SharedSession:
     """One session for all clients of the protocol, with the settings that are `wanted`.
 
-    Clients that are connected count as one that follows it. It works in `cwd` below the server's directory,
-    which can be set before it is opened, else in one of its own.
+    All connected clients together count as one subscriber. Its working directory is `cwd`, below the
+    server's directory, if that is set before it is opened; else a new one.
     """
 
     def __init__(self, sessions: Sessions, wanted: ClientSettings, changing: Changing) -> None:
@@ -106,7 +106,7 @@ class SharedSession:
         self._opening = asyncio.Lock()
 
     def connect(self, show: Callable[[list[Frame]], None], began: Callable[[str], None]) -> None:
-        """Have its frames shown, and what each turn asks; to be called before it is opened."""
+        """Set the receivers of frames and of each turn's prompt; call this before the session is opened."""
         self._show, self._began = show, began
 
     @property
@@ -121,10 +121,10 @@ class SharedSession:
         return self._wanted.settings.auto_run and not self.asks
 
     async def opened(self) -> LogFollower:
-        """The session, opened now unless it is.
+        """Return the session; open it first if it is not open.
 
         Raises:
-            Refused, TerpError: it cannot be.
+            Refused, TerpError: it cannot be opened.
         """
         async with self._opening:
             if self.served is None:
@@ -134,7 +134,7 @@ class SharedSession:
         return self.listening
 
     async def system_message(self) -> str:
-        """The system prompt without the client's instructions: who sends it back with more loses nothing.
+        """Return the system prompt without the client's instructions; a client may send it back extended.
 
         Raises:
             Refused, TerpError: the session cannot be opened.
@@ -149,10 +149,10 @@ class SharedSession:
         return await asyncio.to_thread(system_prompt.text, replace(wanted, instructions=""))
 
     async def adapt(self, listening: LogFollower) -> None:
-        """Let the session take the settings that are wanted by now.
+        """Apply changed settings to the open session.
 
         Raises:
-            TerpError: it cannot.
+            TerpError: a setting cannot be applied.
         """
         before, after = self._applied, self._wanted.settings
         if before != after:
@@ -161,7 +161,7 @@ class SharedSession:
 
     @contextmanager
     def attended(self) -> Iterator[None]:
-        """A client is connected while the block lasts."""
+        """Count a client as connected during the block."""
         self._connected += 1
         self._follow()
         try:

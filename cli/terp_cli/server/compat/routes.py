@@ -1,4 +1,4 @@
-"""The protocol's HTTP routes. Errors have a fitting status, and the text that its clients know."""
+"""The protocol's HTTP routes. Errors have a fitting HTTP status, and the error text of Open Interpreter."""
 
 import json
 import os
@@ -25,9 +25,9 @@ from terp_cli.server.workspaces import Workspaces
 
 
 class Reachable:
-    """The files that clients may write and read: with `anywhere` those below the root of the server, too.
+    """The files that clients may write and read; with `anywhere`, also those outside the session's directory.
 
-    What terp keeps for itself is never among them.
+    Files of terp itself are never among them.
     """
 
     def __init__(self, workspaces: Workspaces, *, anywhere: bool) -> None:
@@ -35,19 +35,19 @@ class Reachable:
         self._anywhere = anywhere
 
     async def write(self, served: Served, path: str, pieces: AsyncIterator[bytes]) -> None:
-        """Have `pieces` be the file at `path`, whole or not at all.
+        """Write `pieces` to the file at `path`, atomically.
 
         Raises:
-            Rejected, Refused: it is outside of what clients may write, or cannot be written.
+            Rejected, Refused: clients may not write it, or it cannot be written.
         """
         tree, name = self._placed(served, path)
         await tree.write(name, pieces)
 
     def read(self, served: Served | None, name: str) -> int:
-        """A file, open for reading; None stands for a session that is not open.
+        """Return a file, open for reading; `served` is None if no session is open.
 
         Raises:
-            Refused: there is none.
+            Refused: there is no such file.
         """
         if self._anywhere:
             return Tree(self._workspaces.root, self._workspaces.own).read(name)
@@ -81,9 +81,8 @@ _PIECE = 256 * 1024
 SUCCESS = {"status": "success"}
 
 
-def talk_router(conversation: SharedConversation) -> APIRouter:
-    """Frames, and whether the server lives."""
-    routes = APIRouter(include_in_schema=False)
+def add_talk(routes: APIRouter, conversation: SharedConversation) -> None:
+    """Return the routes for frames and for the heartbeat."""
 
     @routes.get("/heartbeat")
     async def heartbeat() -> dict[str, str]:
@@ -92,80 +91,60 @@ def talk_router(conversation: SharedConversation) -> APIRouter:
 
     @routes.post("/")
     async def take(request: Request) -> Response:
-        """A frame, as over the WebSocket; the answer goes to those who are connected there."""
+        """Handle a frame, as over the WebSocket; its answer goes to the clients there."""
         try:
             await conversation.take(await body_of(request))
         except Misplaced as error:
-            return failure(400, str(error))
-        except Rejected as rejected:
-            return failure(rejected.status, str(rejected))
+            raise Rejected(400, str(error)) from error
         return JSONResponse(SUCCESS)
 
-    return routes
 
-
-def settings_router(conversation: SharedConversation, wanted: ClientSettings) -> APIRouter:
-    """Settings, of which the messages are one."""
-    routes = APIRouter(include_in_schema=False)
+def add_settings(routes: APIRouter, conversation: SharedConversation, wanted: ClientSettings) -> None:
+    """Return the routes for settings; the messages are one of them."""
 
     @routes.post("/settings")
     async def change(request: Request) -> Response:
         """Change settings, load other messages, or forget all."""
-        try:
-            sent = await body_of(request)
-        except Rejected as rejected:
-            return failure(rejected.status, str(rejected))
+        sent = await body_of(request)
         messages = sent.pop("messages", None)
         if messages is not None and not _are_messages(messages):
-            return failure(422, "messages must be a list of objects.")
+            raise Rejected(422, "messages must be a list of objects.")
         if messages is not None:
             await conversation.load(messages)
         try:
             wanted.change(sent)
         except Rejected as rejected:
-            applied = [*rejected.applied, *(["messages"] if messages is not None else [])]
-            return failure(rejected.status, str(rejected), **({"applied": applied} if applied else {}))
+            rejected.applied = [*rejected.applied, *(["messages"] if messages is not None else [])]
+            raise
         return JSONResponse(SUCCESS)
 
     @routes.get("/settings/{name}")
     async def read(name: str) -> Response:
         """A setting: JSON in a string of JSON, as clients of the protocol read it."""
-        try:
-            if name == "messages":
-                value: Any = conversation.messages
-            elif name == "system_message":
-                value = await conversation.shared.system_message()
-            else:
-                value = wanted.read(name)
-        except Rejected as rejected:
-            return failure(rejected.status, str(rejected))
+        if name == "messages":
+            value: Any = conversation.messages
+        elif name == "system_message":
+            value = await conversation.shared.system_message()
+        else:
+            value = wanted.read(name)
         return JSONResponse(json.dumps({name: value}, default=_size))
 
-    return routes
 
-
-def run_router(conversation: SharedConversation) -> APIRouter:
-    """Code that runs unasked."""
-    routes = APIRouter(include_in_schema=False)
+def add_run(routes: APIRouter, conversation: SharedConversation) -> None:
+    """Return the route that runs code without approval."""
 
     @routes.post("/run")
     async def run_code(request: Request) -> Response:
-        """Run code and wait for all that it puts out."""
-        try:
-            sent = await body_of(request)
-            language, code = sent.get("language"), sent.get("code")
-            if not (isinstance(language, str) and isinstance(code, str) and language and code):
-                return failure(400, "Both 'language' and 'code' are required.")
-            return JSONResponse({"output": await run(conversation, language, code)})
-        except Rejected as rejected:
-            return failure(rejected.status, str(rejected))
-
-    return routes
+        """Run code, and return its whole output."""
+        sent = await body_of(request)
+        language, code = sent.get("language"), sent.get("code")
+        if not (isinstance(language, str) and isinstance(code, str) and language and code):
+            raise Rejected(400, "Both 'language' and 'code' are required.")
+        return JSONResponse({"output": await run(conversation, language, code)})
 
 
-def files_router(conversation: SharedConversation, reachable: Reachable) -> APIRouter:
-    """Files that come and go."""
-    routes = APIRouter(include_in_schema=False)
+def add_files(routes: APIRouter, conversation: SharedConversation, reachable: Reachable) -> None:
+    """Return the routes for uploads and downloads."""
 
     @routes.post("/upload")
     async def upload(request: Request) -> Response:
@@ -173,32 +152,27 @@ def files_router(conversation: SharedConversation, reachable: Reachable) -> APIR
         async with request.form(max_files=1, max_fields=10) as form:
             file, path = form.get("file"), form.get("path")
             if isinstance(path, str) and path and not isinstance(file, str | None):
-                try:
-                    listening = await conversation.shared.opened()
-                    await reachable.write(listening.served, path, _pieces(file))
-                except Rejected as rejected:
-                    return failure(rejected.status, str(rejected))
+                listening = await conversation.shared.opened()
+                await reachable.write(listening.served, path, _pieces(file))
                 return JSONResponse(SUCCESS)
-        return failure(422, "Both 'file' and 'path' are required.")
+        raise Rejected(422, "Both 'file' and 'path' are required.")
 
     @routes.get("/download/{filename}")
     async def download(filename: str) -> Response:
-        """A file by its name."""
+        """Download a file by its path."""
         try:
             # To read opens no session: a page elsewhere can have a browser do it, if not see the answer.
             descriptor = await anyio.to_thread.run_sync(reachable.read, conversation.shared.served, filename)
         except RequestRefused as refused:
-            return failure(refused.status, refused.problem.message)
+            raise Rejected(refused.status, refused.problem.message) from refused
         return served_file(descriptor, filename, "", "application/octet-stream")
-
-    return routes
 
 
 async def body_of(request: Request) -> dict[str, Any]:
-    """The object that a request sends.
+    """Return the body of a request, a JSON object.
 
     Raises:
-        Rejected: it sends something else.
+        Rejected: the body is no JSON object.
     """
     try:
         sent = json.loads(await request.body())
@@ -209,9 +183,11 @@ async def body_of(request: Request) -> dict[str, Any]:
     return sent
 
 
-def failure(status: int, text: str, **also: Any) -> JSONResponse:
-    """An answer that says why something was not done; what a client sent may be quoted in it."""
-    return JSONResponse({"error": mended(text), **also}, status)
+async def answer_rejected(_: Request, error: Exception) -> JSONResponse:
+    """Return the response for an error; its text may quote the request."""
+    assert isinstance(error, Rejected)
+    also = {"applied": error.applied} if error.applied else {}
+    return JSONResponse({"error": mended(str(error)), **also}, error.status)
 
 
 def _are_messages(sent: Any) -> bool:
@@ -234,8 +210,8 @@ async def run(conversation: SharedConversation, language: str, code: str) -> lis
     """Run code in the conversation's kernel, after the current answer, and return its outputs.
 
     Raises:
-        Rejected: code waits for its `go`, or this was stopped before it ran.
-        Refused, TerpError: nothing runs the language, or too much waits.
+        Rejected: other code waits for its `go`, or this code was stopped before it ran.
+        Refused, TerpError: no kernel runs the language, or too many turns wait.
     """
     listening = await conversation.shared.opened()
     served = listening.served
@@ -258,7 +234,7 @@ async def run(conversation: SharedConversation, language: str, code: str) -> lis
 
 
 def _joined(pieces: list[Piece]) -> list[Piece]:
-    """The pieces, with those of the console that follow one another as one."""
+    """Return the pieces, with consecutive console pieces joined."""
     joined: list[Piece] = []
     for piece in pieces:
         if joined and piece.type == "console" and joined[-1].type == "console":

@@ -1,9 +1,8 @@
-"""The WebSocket at `/`: a client shows its key, sends frames, and gets those of the conversation."""
+"""The WebSocket at `/`: a client authenticates, sends frames, and gets those of the conversation."""
 
 import asyncio
 import json
 from contextlib import suppress
-from typing import Any
 
 from starlette.types import Message
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -18,6 +17,7 @@ from terp_cli.server.compat.frames import COMPLETE, error_frame
 from terp_cli.server.connections import ServerLimits, known
 from terp_cli.server.failures import RequestRefused
 from terp_cli.server.following import Outgoing, until_one_ends
+from terp_cli.server.transcript import decoded
 
 _WRONG_KEYS = 10
 # A frame that is not acknowledged is sent again after so long, and then after twice as long each time.
@@ -56,7 +56,7 @@ class CompatConnection:
         self._outgoing = Outgoing(socket.send, limits.stall_s)
 
     async def serve(self) -> None:
-        """Take and send until the client has left."""
+        """Receive and send frames until the client has left."""
         await self._socket.accept()
         if not await self._introduced():
             await self._socket.close(POLICY, "no key")
@@ -125,7 +125,7 @@ class CompatConnection:
             await self._send_problem(" ".join(part for part in (error.message, error.remedy) if part))
 
     async def _send_problem(self, problem: str) -> None:
-        """Say what is wrong with what this client sent; an answer that is running has its own `complete`."""
+        """Send an error about a frame of this client; a running answer sends its `complete` frame itself."""
         await self._send(error_frame(problem))
         if not self._conversation.answering:
             await self._send(COMPLETE)
@@ -142,7 +142,7 @@ class CompatConnection:
             reader.took()
 
     async def _is_of_others(self, number: int) -> bool:
-        """Return True if the frame ends an answer before the one that this client asked for."""
+        """Return True if the frame ends an answer that began before this client's own."""
         # What is being done decides whose it is.
         async with self._doing:
             return number < self._answer_from or self._draft.is_begun
@@ -168,19 +168,11 @@ def _is_complete(frame: Frame) -> bool:
 
 
 def _auth_in(text: str) -> str | None:
-    shown = _read(text).get("auth")
+    shown = (decoded(text) or {}).get("auth")
     return shown if isinstance(shown, str) else None
 
 
 def _ack_in(message: Message) -> str | None:
     text = message.get("text") or ""
-    shown = _read(text).get("ack") if '"ack"' in text else None
+    shown = (decoded(text) or {}).get("ack") if '"ack"' in text else None
     return shown if isinstance(shown, str) else None
-
-
-def _read(text: str) -> dict[str, Any]:
-    try:
-        frame = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return frame if isinstance(frame, dict) else {}

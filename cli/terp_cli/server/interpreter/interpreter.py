@@ -14,7 +14,7 @@ from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.loading import load_settings
 from terp.settings.places import find_places
-from terp_cli.server.access import token_of
+from terp_cli.server.access import OwnNames, is_loopback, token_of
 from terp_cli.server.compat.accumulating import Frame, Misplaced, accumulate
 from terp_cli.server.compat.client_settings import ClientSettings, Variables, with_value
 from terp_cli.server.compat.compat import Compat
@@ -23,13 +23,14 @@ from terp_cli.server.compat.feed import FeedReader
 from terp_cli.server.compat.frames import COMPLETE, error_frame
 from terp_cli.server.connections import ServerLimits
 from terp_cli.server.failures import RequestRefused
-from terp_cli.server.interpreter.server import InterpreterServer, LateNames, LateOpener
+from terp_cli.server.interpreter.server import DEFAULT_HOST, DEFAULT_PORT, InterpreterServer
+from terp_cli.server.opening import SettingsOpener
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.workspaces import Workspaces
 
 
 class _Value:
-    """A setting of terp's. What is no value of it is refused where it is set."""
+    """Descriptor of a setting of terp; an invalid value is refused when it is set."""
 
     def __init__(self, setting: str) -> None:
         self._setting = setting
@@ -45,7 +46,7 @@ class _Value:
 
 
 class _Kept:
-    """A setting without effect here, for who reads it back."""
+    """Descriptor of a setting without effect; it only stores its value."""
 
     def __set_name__(self, _: type, name: str) -> None:
         self._name = name
@@ -136,7 +137,7 @@ class StopEvent:
         task.add_done_callback(self._stopping.discard)
 
     def clear(self) -> None:
-        """As if it had not been set."""
+        """Reset the event."""
         self._set = False
 
 
@@ -153,11 +154,11 @@ class RespondThread:
 
 
 class AsyncInterpreter(Top):
-    """A conversation that clients of the protocol share, and its program can take part in.
+    """A conversation that all clients of the protocol share with the program that holds this object.
 
-    Settings are attributes, those of the model of `llm`. What a program sets here it may set; what comes over
-    the wire is held to what a server takes from its clients, unless this is `unsafe`. `environ` is that of
-    this process, where nothing else is given.
+    Settings are attributes; those of the model are attributes of `llm`. The program may set all of them;
+    clients only those that a server accepts from clients, unless this is `unsafe`. `environ` is by default
+    that of this process.
     """
 
     def __init__(self, *, environ: Mapping[str, str] | None = None, unsafe: bool = False) -> None:
@@ -165,14 +166,27 @@ class AsyncInterpreter(Top):
         places, variables = find_places(self._environ), Variables(self._environ)
         started = load_settings({}, profile="", environ=self._environ, places=places).settings
         token, _ = token_of(self._environ)
-        names, limits = LateNames(variables), ServerLimits()
+        limits = ServerLimits()
+        names = OwnNames(variables.host or DEFAULT_HOST, int(variables.port or DEFAULT_PORT))
         workspaces = Workspaces(Path.cwd(), places)
-        opener = LateOpener(
-            workspaces, self._environ, token, lambda: self.wanted.settings, lambda: str(self.llm.api_key)
+        opener = SettingsOpener(
+            lambda: self.wanted.settings,
+            # No client of the protocol names a profile.
+            lambda _: self.wanted.settings,
+            workspaces,
+            self._environ,
+            token,
+            lambda: str(self.llm.api_key),
         )
         sessions = Sessions(opener, workspaces, limits)
         self._compat = Compat(
-            sessions, started, self._change, variables, token, alone=lambda: names.alone, unsafe=unsafe
+            sessions,
+            started,
+            self._change,
+            variables,
+            token,
+            alone=lambda: is_loopback(names.host),
+            unsafe=unsafe,
         )
         super().__init__(self._compat.wanted)
         self.llm = Llm(self._compat.wanted)
@@ -206,24 +220,24 @@ class AsyncInterpreter(Top):
 
     @property
     def output_queue(self) -> Sequence[Frame]:
-        """The frames that this program has not taken yet with `output`."""
+        """The frames that the program has not read yet with `output`."""
         return self._compat.feed.since(self._reader().at)
 
     @property
     def unsent_messages(self) -> Sequence[Frame]:
-        """The frames that wait for a client to come again."""
+        """The frames that wait for a client to connect."""
         return self._compat.feed.unsent
 
     def accumulate(self, chunk: Frame | str | bytes) -> None:
-        """Add a frame to the messages; nothing is answered.
+        """Add a frame to the messages, without an answer.
 
         Raises:
-            Misplaced: it fits nowhere.
+            Misplaced: the frame is out of order or malformed.
         """
         accumulate(self.messages, chunk)
 
     async def input(self, chunk: Frame | str | bytes) -> None:
-        """Take a frame, as from a client; what is wrong with it is put out."""
+        """Handle a frame as if from a client; an error in it is sent as output."""
         self._reader()
         try:
             await self._compat.conversation.take(chunk)
@@ -235,7 +249,7 @@ class AsyncInterpreter(Top):
             self._put_problem(error.message)
 
     async def output(self) -> Frame:
-        """The next frame; waits for one."""
+        """Return the next frame; wait for one."""
         reader = self._reader()
         frame = await reader.next()
         reader.took()
@@ -247,7 +261,7 @@ class AsyncInterpreter(Top):
         return frame
 
     async def respond(self, run_code: bool | None = None) -> None:
-        """Have the messages answered, and return at the end; `run_code` runs the code that waits, or none."""
+        """Answer the messages, and return them; `run_code` True runs the waiting code, False runs none."""
         self._reader()
         await self._compat.conversation.respond(run_code=run_code)
 

@@ -5,86 +5,23 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from socket import socket
 from typing import TYPE_CHECKING
 
 from terp.errors import SettingsError
-from terp.person import Person
-from terp.settings import Settings
 from terp_cli.server.access import OwnNames, ServerToken, is_loopback
-from terp_cli.server.compat.client_settings import Variables
 from terp_cli.server.compat.compat import Compat, stateful_of
 from terp_cli.server.connections import ServerLimits
 from terp_cli.server.openai import routes as openai
-from terp_cli.server.opening import OpenedSession, SessionOffer, SessionRequest, SettingsOpener
 from terp_cli.server.serving import HttpServer, application, listening
 from terp_cli.server.sessions import Sessions
-from terp_cli.server.workspaces import Workspaces
 
 if TYPE_CHECKING:
     from terp_cli.server.interpreter.interpreter import AsyncInterpreter
 
 DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8000
-
-
-class LateNames:
-    """The names of a server whose address can be set until it runs."""
-
-    def __init__(self, variables: Variables) -> None:
-        self.host = variables.host or DEFAULT_HOST
-        self.port = int(variables.port or DEFAULT_PORT)
-
-    @property
-    def alone(self) -> bool:
-        """Return True if only this machine can call."""
-        return is_loopback(self.host)
-
-    def is_host(self, host: str, came_in_on: str) -> bool:
-        """Return True if `host` is a name of this server."""
-        return OwnNames(self.host, self.port).is_host(host, came_in_on)
-
-    def is_origin(self, origin: str, came_in_on: str) -> bool:
-        """Return True if `origin` is that of a page of this server."""
-        return OwnNames(self.host, self.port).is_origin(origin, came_in_on)
-
-
-class LateOpener:
-    """Opens sessions as the settings, and the key, are by then."""
-
-    def __init__(
-        self,
-        workspaces: Workspaces,
-        environ: Mapping[str, str],
-        token: ServerToken,
-        settings: Callable[[], Settings],
-        key: Callable[[], str],
-    ) -> None:
-        self._workspaces = workspaces
-        self._environ = environ
-        self._token = token
-        self._settings = settings
-        self._key = key
-
-    async def new(self, wishes: SessionRequest, person: Person) -> OpenedSession:
-        """A new session."""
-        return await self._opener().new(wishes, person)
-
-    async def stored(self, session: str, wishes: SessionRequest, person: Person) -> OpenedSession:
-        """The stored session with this id."""
-        return await self._opener().stored(session, wishes, person)
-
-    def offer(self) -> SessionOffer:
-        """Return the models and profiles for clients."""
-        return self._opener().offer()
-
-    def _opener(self) -> SettingsOpener:
-        settings = self._settings()
-        # No client of the protocol names a profile.
-        return SettingsOpener(
-            settings, lambda _: settings, self._workspaces, self._environ, self._token, self._key()
-        )
 
 
 _PAUSE_S = 1.0
@@ -94,7 +31,7 @@ class InterpreterServer:
     """`app` is the FastAPI application. `host` and `port` can be set until it runs."""
 
     def __init__(
-        self, compat: Compat, sessions: Sessions, names: LateNames, token: ServerToken, limits: ServerLimits
+        self, compat: Compat, sessions: Sessions, names: OwnNames, token: ServerToken, limits: ServerLimits
     ) -> None:
         self.app = application(sessions, token, names, limits, compat=compat)
         self.app.include_router(openai.router(sessions, stateful=stateful_of(compat)))
@@ -109,7 +46,7 @@ class InterpreterServer:
 
     @property
     def host(self) -> str:
-        """The address on which it listens. What others can reach needs a key."""
+        """The address on which it listens. One that other machines can reach needs a key."""
         return self._names.host
 
     @host.setter
@@ -118,7 +55,7 @@ class InterpreterServer:
 
     @property
     def port(self) -> int:
-        """The port; 0 takes a free one, which stands here while it runs."""
+        """The port; 0 chooses a free one, which this returns while the server runs."""
         return self._names.port
 
     @port.setter
@@ -135,7 +72,7 @@ class InterpreterServer:
         self._compat.entrance.authenticate = decide
 
     def run(self, host: str | None = None, port: int | None = None, retries: int = 5) -> None:
-        """Serve until a signal, or `stop`, ends it. A port that is taken is tried so many times.
+        """Serve until a signal or `stop`. If the port is taken, `retries` attempts are made.
 
         Raises:
             SettingsError: it cannot listen there.
@@ -152,12 +89,12 @@ class InterpreterServer:
                 time.sleep(_PAUSE_S)
 
     def stop(self) -> None:
-        """Let `run` return; also from another thread."""
+        """Make `run` return; can be called from another thread."""
         if self._running is not None:
             self._running.should_exit = True
 
     async def aclose(self) -> None:
-        """Save and close the session, where it was used without `run`."""
+        """Save and close the session, if it was used without `run`."""
         await self._sessions.aclose()
 
     async def _serve(self, taken: socket) -> None:
@@ -179,13 +116,13 @@ class InterpreterServer:
     def _say_where(self) -> None:
         host = f"[{self.host}]" if ":" in self.host else self.host
         sys.stdout.write(f"Server will run at http://{host}:{self.port}\n")
-        if not (self._names.alone or self._compat.entrance.has_key):
+        if not (is_loopback(self.host) or self._compat.entrance.has_key):
             sys.stdout.write(f"Other machines can reach it. The key is {self._token.reveal()}\n")
         sys.stdout.flush()
 
 
 class Server(InterpreterServer):
-    """The server of an interpreter, made again for another address."""
+    """The server of an interpreter, created again when its address changes."""
 
     DEFAULT_HOST, DEFAULT_PORT = DEFAULT_HOST, DEFAULT_PORT
 

@@ -22,12 +22,12 @@ _PART = re.compile(r"(<!-- made: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def place() -> Path:
-    """Where the page is in a checkout."""
+    """Return the path of the page in a checkout."""
     return Path(__file__).parents[4] / "docs" / "server.md"
 
 
 def fresh(page: str, document: Mapping[str, Any]) -> str:
-    """The page with its made parts as they must be; `document` is the OpenAPI document of the server."""
+    """Return the page with its generated parts up to date; `document` is the server's OpenAPI document."""
     parts = {"routes": _routes(document), "events": _events(), "outputs": _outputs(), "settings": _settings()}
     written = {name: "".join(f"{line}\n" for line in lines) for name, lines in parts.items()}
     return _PART.sub(lambda found: found[1] + written[found[2]] + found[3], page)
@@ -67,16 +67,16 @@ def _fields(kind: type) -> Iterator[str]:
 
 
 def _sentence(text: str) -> str:
-    """The first line of a docstring, safe in a table."""
+    """Return the first line of a docstring, escaped for a table."""
     return text.partition("\n")[0].replace("|", "\\|")
 
 
 def document() -> Mapping[str, Any]:
-    """The OpenAPI document of the server, which does not depend on what is served."""
+    """Return the OpenAPI document of the server; it does not depend on the settings."""
     # No session is ever opened for it.
     limits, workspaces = ServerLimits(), Workspaces(Path(), find_places({}))
     token = ServerToken("")
-    opener = SettingsOpener(Settings(), lambda _: Settings(), workspaces, {}, token)
+    opener = SettingsOpener(Settings, lambda _: Settings(), workspaces, {}, token)
     sessions = Sessions(opener, workspaces, limits)
     app = application(sessions, token, OwnNames("127.0.0.1", 80), limits)
     app.include_router(openai.router(sessions))

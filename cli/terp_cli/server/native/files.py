@@ -2,8 +2,6 @@
 
 import tempfile
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from io import BytesIO
 from mimetypes import guess_type
 from pathlib import Path
@@ -33,7 +31,7 @@ Wanted = Annotated[str, Header(alias="Range")]
 
 
 class _AnyPath(PathConvertor):
-    """A path, in which a name may have a line feed as well."""
+    """Path converter that also accepts line feeds in names."""
 
     regex = r"[\s\S]*"
 
@@ -47,8 +45,7 @@ def files_router(sessions: Sessions) -> APIRouter:
     async def list_files(session: str) -> forms.FileList:
         """List the plain files that are not hidden."""
         found, more = await anyio.to_thread.run_sync(sessions.get(session).files.listed)
-        files = [forms.FileInfo(path=one.path, size=one.size, modified=one.modified) for one in found]
-        return forms.FileList(files=files, more=more)
+        return forms.FileList.model_validate({"files": found, "more": more}, from_attributes=True)
 
     @routes.get("/files/{path:any_path}", response_class=Response, responses=_WHOLE)
     async def download(session: str, path: str, wanted: Wanted = "") -> Response:
@@ -119,13 +116,8 @@ def results_router(sessions: Sessions) -> APIRouter:
                 404, f"No kernel here runs {language!r}. There is: {', '.join(kernels.languages)}."
             )
         kernel = kernels.get(known)
-        found = [
-            forms.VariableInfo(
-                name=one.name, type=one.type, shape=list(one.shape), size=one.size, head=one.head
-            )
-            for one in await kernel.variables()
-        ]
-        return forms.VariableList(language=kernel.language, variables=found)
+        found = {"language": kernel.language, "variables": await kernel.variables()}
+        return forms.VariableList.model_validate(found, from_attributes=True)
 
     @routes.get(
         "/outputs/{output}",
@@ -164,8 +156,8 @@ def results_router(sessions: Sessions) -> APIRouter:
 
 
 def _exported(served: Served, format: Literal["ipynb", "py", "md", "html"]) -> tuple[str, bytes]:  # noqa: A002
-    with _temporary_folder() as folder:
-        records = served.session.log.since(0)
+    with tempfile.TemporaryDirectory(prefix="terp-") as name:
+        folder, records = Path(name), served.session.log.since(0)
         target = folder / f"{served.id}.{format}"
         path = export(records, served.session.folder, format, target, redactor=served.redactor)
         beside = sorted(one for one in folder.rglob("*") if one.is_file() and one != path)
@@ -176,9 +168,3 @@ def _exported(served: Served, format: Literal["ipynb", "py", "md", "html"]) -> t
             for one in (path, *beside):
                 archive.write(one, one.relative_to(folder))
         return f"{served.id}.zip", packed.getvalue()
-
-
-@contextmanager
-def _temporary_folder() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="terp-") as name:
-        yield Path(name)

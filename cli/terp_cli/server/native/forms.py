@@ -1,5 +1,6 @@
 """The bodies of the native interface: what is sent, and what comes back."""
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
@@ -27,21 +28,18 @@ class Sent(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class SessionBody(Sent):
-    """A new session. `cwd` is a directory below the root of the server; without it, one is created."""
-
-    profile: Annotated[str, Field(max_length=64)] = ""
-    model: Annotated[str, Field(max_length=200)] = ""
-    cwd: Name = ""
-    settings: Sendable = {}
-
-
 class ResumeBody(Sent):
     """A stored session to resume; fields that are left out keep their values."""
 
     profile: Annotated[str, Field(max_length=64)] = ""
     model: Annotated[str, Field(max_length=200)] = ""
     settings: Sendable = {}
+
+
+class SessionBody(ResumeBody):
+    """A new session. `cwd` is a directory below the root of the server; without it, one is created."""
+
+    cwd: Name = ""
 
 
 class TurnBody(Sent):
@@ -270,17 +268,7 @@ def session_info(served: Served) -> SessionInfo:
 
 def session_row(entry: SessionEntry, served: Served | None) -> SessionRow:
     """A session as the list has it."""
-    return SessionRow(
-        id=entry.id,
-        title=entry.title,
-        cwd=entry.cwd,
-        turns=entry.turns,
-        model=entry.model,
-        started=entry.started,
-        used=entry.used,
-        forked_from=entry.forked_from,
-        open=served is not None,
-    )
+    return SessionRow.model_validate(replace(entry, open=served is not None), from_attributes=True)
 
 
 def _questions(served: Served) -> list[QuestionInfo]:
@@ -296,7 +284,7 @@ def _questions(served: Served) -> list[QuestionInfo]:
                 what=served.redactor.redacted(asked.what),
                 secret=asked.secret,
                 why=served.redactor.redacted(more.why) if more else "",
-                options=[OptionInfo(letter=option.letter, does=option.does) for option in options],
+                options=[OptionInfo.model_validate(option, from_attributes=True) for option in options],
                 call_id=proposed.call_id if proposed else "",
                 digest=proposed.digest if proposed else "",
             )

@@ -2,8 +2,9 @@
 
 import json
 import os
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing, suppress
+from functools import partial
 from typing import Annotated, Any, TypeVar
 
 import anyio.to_thread
@@ -15,7 +16,6 @@ from starlette.types import Message
 from terp import __version__
 from terp.checks.until import loop as until
 from terp.errors import TerpError
-from terp.events import Event
 from terp.events.messages import Attachment
 from terp.events.wire import schema
 from terp.person import Decline, Run
@@ -28,7 +28,8 @@ from terp_cli.server.native import forms
 from terp_cli.server.opening import SessionRequest
 from terp_cli.server.person import BY
 from terp_cli.server.sessions import Served, Sessions, memory_of_this_process
-from terp_cli.server.turns import Asking, ServedTurn
+from terp_cli.server.transcript import decoded
+from terp_cli.server.turns import ServedTurn
 
 
 def sessions_router(sessions: Sessions) -> APIRouter:
@@ -96,12 +97,7 @@ def server_router(sessions: Sessions) -> APIRouter:
     @routes.get("/v1/profiles", responses=documented())
     async def profiles() -> forms.ProfileList:
         """The profiles that a session can be made with, and the model of the server."""
-        offer = await sessions.offer()
-        rows = [
-            forms.ProfileRow(name=one.name, description=one.description, model=one.model)
-            for one in offer.profiles
-        ]
-        return forms.ProfileList(model=offer.model, profiles=rows, asks=offer.asks)
+        return forms.ProfileList.model_validate(await sessions.offer(), from_attributes=True)
 
     @routes.get("/v1/schema/events", response_model=forms.Schema, responses=documented())
     async def events() -> Response:
@@ -145,7 +141,8 @@ async def begin_turn(served: Served, prompt: str, files: Sequence[str]) -> Serve
     if not (prompt.strip() or files):
         raise RequestRefused(409, "The prompt is empty.", code="nothing_asked")
     attachments = await anyio.to_thread.run_sync(_attached, served, files) if files else ()
-    return served.ask(_asking(with_attachments(prompt, attachments), attachments))
+    prompt = with_attachments(prompt, attachments)
+    return served.ask(partial(until.ask, prompt=prompt, attachments=attachments))
 
 
 def resume_turn(served: Served) -> ServedTurn:
@@ -157,13 +154,6 @@ def resume_turn(served: Served) -> ServedTurn:
     if not served.session.pending:
         raise RequestRefused(409, "No code of this session waits for an answer.", code="not_waiting")
     return served.ask(Session.continue_turn)
-
-
-def _asking(prompt: str, attachments: Sequence[Attachment]) -> Asking:
-    def asking(session: Session) -> AsyncGenerator[Event, None]:
-        return until.ask(session, prompt, attachments)
-
-    return asking
 
 
 def _attached(served: Served, files: Sequence[str]) -> tuple[Attachment, ...]:
@@ -293,7 +283,7 @@ async def _send_events(socket: WebSocket, served: Served, after: int, outgoing: 
 
 async def _take(socket: WebSocket, served: Served, outgoing: Outgoing) -> None:
     while (message := await socket.receive())["type"] == "websocket.receive":
-        frame = _frame(message)
+        frame = decoded(message.get("text") or "")
         if frame is None:
             await socket.close(_WRONG)
             return
@@ -302,7 +292,7 @@ async def _take(socket: WebSocket, served: Served, outgoing: Outgoing) -> None:
 
 
 async def _done(served: Served, frame: dict[str, Any]) -> dict[str, Any]:
-    """Do what a frame asks for; what came of it, or why not."""
+    """Run the request in a frame; return its result or its error."""
     served.heard()
     rest = {name: value for name, value in frame.items() if name not in ("do", "id")}
     doing = _DOINGS.get(str(frame.get("do")))
@@ -358,14 +348,6 @@ _DOINGS: dict[str, Doing] = {
 
 def _read(form: type[Form], fields: dict[str, Any]) -> Form:
     return form.model_validate_json(json.dumps(fields))
-
-
-def _frame(message: Message) -> dict[str, Any] | None:
-    try:
-        frame = json.loads(message.get("text") or "")
-    except (ValueError, RecursionError):
-        return None
-    return frame if isinstance(frame, dict) else None
 
 
 def _failed(problem: ErrorDetail) -> dict[str, Any]:

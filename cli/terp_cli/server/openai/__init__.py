@@ -2,7 +2,7 @@
 
 forms.py      the bodies
 requests.py   reads a request
-threads.py    finds the session of a conversation; or one conversation for all, as in Open Interpreter
+threads.py    finds the session of a conversation; or one conversation of all clients (Open Interpreter)
 answering.py  one answer: from the events of a turn to its pieces, with questions and their answers
 markdown.py   events as text
 replies.py    an answer on the wire

@@ -8,16 +8,18 @@ import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal
 
 from terp.checks.until import loop as until
 from terp.errors import SessionError, StopReason
 from terp.events import CodeStarted, Event, ReasoningDelta, TurnFinished, UsageReported
 from terp.events.log import Record
-from terp.events.messages import Assistant, Attachment, Image, Message, Result, ToolCall
+from terp.events.messages import Assistant, Attachment, Message, Result, ToolCall
 from terp.models import tool
 from terp.person import Decline, Run
 from terp.secrets.redactor import StreamRedactor
+from terp.session.cost.budget import Tally
 from terp.session.session import Session
 from terp.text.fences import quoted
 from terp_cli.server.failures import RequestRefused
@@ -27,7 +29,7 @@ from terp_cli.server.openai.requests import ChatRequest, history, with_results
 from terp_cli.server.openai.threads import Began, Paused, Thread
 from terp_cli.server.person import BY, Open
 from terp_cli.server.sessions import Served
-from terp_cli.server.turns import ServedTurn
+from terp_cli.server.turns import Asking, ServedTurn
 
 FinishReason = Literal["stop", "length", "tool_calls"]
 _STATUSES: Mapping[StopReason, int] = {
@@ -46,7 +48,7 @@ _STATUSES: Mapping[StopReason, int] = {
 
 @dataclass(frozen=True, slots=True)
 class AnswerDelta:
-    """A piece of the answer, or of what the model thought before it."""
+    """A piece of the answer, or of the reasoning before it."""
 
     text: str
     thought: bool = False
@@ -54,25 +56,10 @@ class AnswerDelta:
 
 @dataclass(frozen=True, slots=True)
 class AnswerEnded:
-    """The answer is complete. Last, unless it fails."""
+    """The answer is complete. Comes last, unless the answer fails."""
 
     reason: FinishReason
     calls: Sequence[ToolCall] = ()
-
-
-@dataclass(slots=True)
-class TokensUsed:
-    """The tokens of an answer: of all requests to the model that it took."""
-
-    input: int = 0
-    output: int = 0
-    cached: int = 0
-
-    def add(self, usage: UsageReported) -> None:
-        """Count one request."""
-        self.input += usage.input_tokens
-        self.output += usage.output_tokens
-        self.cached += usage.cached_tokens
 
 
 Piece = AnswerDelta | AnswerEnded
@@ -80,16 +67,16 @@ Piece = AnswerDelta | AnswerEnded
 
 @dataclass
 class ChatAnswer:
-    """The answer to one request. Its pieces are to be had once; closing them early stops the turn.
+    """The answer to one request. Its pieces can be iterated once; closing them early stops the turn.
 
-    `untold` is what of the request's past the session does not know yet.
+    `untold` are the past messages of the request that are new to the session.
     """
 
     thread: Thread
     said: ChatRequest
     untold: Sequence[ChatMessage]
     markdown: Markdown
-    used: TokensUsed = field(default_factory=TokensUsed)
+    used: Tally = field(default_factory=Tally)
     has_run: bool = False
     _after: int = 0
     _pauses: bool = False
@@ -97,7 +84,7 @@ class ChatAnswer:
     _finished: TurnFinished | None = None
 
     async def pieces(self) -> AsyncGenerator[Piece, None]:
-        """The answer as it comes.
+        """Yield the answer as it comes.
 
         Raises:
             Refused: the turn has failed, or cannot begin.
@@ -118,7 +105,7 @@ class ChatAnswer:
                 await served.end_turn()
 
     def _begun(self) -> ServedTurn:
-        """The turn that answers: a new one, or that which waits for what was said."""
+        """Return the turn that answers: a new one, or the one that waits for this message."""
         served, text, paused = self.thread.served, self.said.new.text, self.thread.paused
         if paused is not None and is_yes(text) and self._has_run_already(paused):
             # What came of it is asked for; to the model, a "yes" would mean nothing.
@@ -134,7 +121,7 @@ class ChatAnswer:
                 return paused.turn
         if served.person.is_asked:
             raise RequestRefused(
-                409, "The session waits for an answer to what was not asked here.", code="busy"
+                409, "The session waits for the answer to a question that another client got.", code="busy"
             )
         self._after = 0
         return served.ask(self._asking())
@@ -153,24 +140,50 @@ class ChatAnswer:
 
     @property
     def _question(self) -> Open | None:
-        """The question that waits for the client; one that was just answered stays open for a moment."""
+        """Return the question that waits for the client, except one that was just answered."""
         return next((one for one in self.thread.served.questions.all() if one != self._answered), None)
 
-    def _asking(self) -> "_Asked":
+    def _asking(self) -> Asking:
         past = history(self.untold)
         known = {
             one.call_id for one in (*self.thread.served.session.history, *past) if isinstance(one, Result)
         }
         if unknown := self.said.new.results.keys() - known:
             raise RequestRefused(400, f"There is no call {min(unknown)[:80]!r} to have a result.")
-        return _Asked(self.thread, self.said, past)
+        return partial(self._played, past=past)
+
+    async def _played(self, session: Session, *, past: Sequence[Message]) -> AsyncGenerator[Event, None]:
+        """Play the turn in the session, which by then has the past and the tools of the client."""
+        new = self.said.new
+        if self.said.system != self.thread.client_system:
+            self.thread.client_system = self.said.system
+            whole = "\n\n".join(part for part in (self.thread.system, self.said.system) if part)
+            session.instruct(whole, code=self.thread.code)
+        session.resources.outside, session.resources.demands = self.said.tools, self.said.demands
+        if past or new.results:
+            session.history = with_results([*session.history, *past], new.results)
+        try:
+            async with aclosing(self._turn(session)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            session.resources.outside = session.resources.demands = {}
+
+    def _turn(self, session: Session) -> AsyncGenerator[Event, None]:
+        new = self.said.new
+        if not new.has_words:
+            return session.continue_turn()
+        number = session.turns[-1].number + 1 if session.turns else 1
+        self.thread.began = Began(number, new.text, len(self.said.past))
+        pictures = [Attachment(f"picture {at}", "", image) for at, image in enumerate(new.images, 1)]
+        return until.ask(session, new.text, pictures)
 
     def _pieces(self, event: Event) -> Sequence[Piece]:
         match event:
             case ReasoningDelta(text=text):
                 return [AnswerDelta(text, thought=True)]
             case UsageReported():
-                self.used.add(event)
+                self.used = self.used.plus(event)
             case CodeStarted():
                 self.has_run = True
             case TurnFinished():
@@ -232,43 +245,8 @@ class ChatAnswer:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """Plays the turn in the session, which by then has the past, the prompt and the tools of the client."""
-
-    thread: Thread
-    said: ChatRequest
-    past: Sequence[Message]
-
-    async def __call__(self, session: Session) -> AsyncGenerator[Event, None]:
-        """The events of the turn."""
-        new = self.said.new
-        if self.said.system != self.thread.client_system:
-            self.thread.client_system = self.said.system
-            whole = "\n\n".join(part for part in (self.thread.system, self.said.system) if part)
-            session.instruct(whole, code=self.thread.code)
-        session.resources.outside, session.resources.demands = self.said.tools, self.said.demands
-        if self.past or new.results:
-            session.history = with_results([*session.history, *self.past], new.results)
-        try:
-            async with aclosing(self._turn(session)) as events:
-                async for event in events:
-                    yield event
-        finally:
-            session.resources.outside = session.resources.demands = {}
-
-    def _turn(self, session: Session) -> AsyncGenerator[Event, None]:
-        new = self.said.new
-        if not new.has_words:
-            return session.continue_turn()
-        number = session.turns[-1].number + 1 if session.turns else 1
-        self.thread.began = Began(number, new.text, len(self.said.past))
-        pictures = [_attached(at, image) for at, image in enumerate(new.images, 1)]
-        return until.ask(session, new.text, pictures)
-
-
 def calls_left(messages: Sequence[Message], tools: Mapping[str, object]) -> Sequence[ToolCall]:
-    """The calls of the client's tools in the last reply."""
+    """Return the open calls of the client's tools in the last reply."""
     last = next((one for one in reversed(messages) if isinstance(one, Assistant)), None)
     named = [replace(call, name=tool.plain_name(call.name)) for call in (last.calls if last else ())]
     return [call for call in named if call.name in tools]
@@ -278,12 +256,8 @@ def _end(turn: ServedTurn, last: int) -> int:
     return turn.ended.result() if turn.ended.done() else last
 
 
-def _attached(number: int, image: Image) -> Attachment:
-    return Attachment(f"picture {number}", "", image)
-
-
 def _take_back(served: Served) -> None:
-    """Forget a turn that came to nothing: the client will say the same again."""
+    """Undo a turn without an answer: the client will send the same message again."""
     if served.turns.busy:
         return
     try:
@@ -303,7 +277,7 @@ def is_yes(text: str) -> bool:
 
 
 def question_text(served: Served, question: Open) -> str:
-    """The end of an answer that asks something."""
+    """Return the question as text, for the end of an answer."""
     asked = question.asked
     if asked.kind == "approval":
         return ASKS_TO_RUN
@@ -320,10 +294,10 @@ def question_text(served: Served, question: Open) -> str:
 
 
 def answer_question(served: Served, question: Open, text: str) -> None:
-    """Answer a question as it was shown. What is not "yes" declines code, with the text as the reason.
+    """Answer a question as it was shown. Any text but "yes" declines code, and is the reason.
 
     Raises:
-        Refused: it is answered already, or is about other code by now.
+        Refused: the question is answered already, or is now about other code.
     """
     asked, proposed = question.asked, question.proposed
     if proposed is not None:

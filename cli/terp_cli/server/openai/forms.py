@@ -1,4 +1,4 @@
-"""The bodies of OpenAI's interface. Fields that terp does nothing with are passed over: clients send many."""
+"""The bodies of OpenAI's interface. Fields that terp does not use are ignored: clients send many."""
 
 from typing import Annotated, Any, Literal
 
@@ -21,7 +21,7 @@ class FunctionCalled(Loose):
 
 
 class ChatToolCall(Loose):
-    """A call of one of the client's tools, as the answer before had it."""
+    """A call of one of the client's tools, copied from the previous answer."""
 
     id: str
     function: FunctionCalled
@@ -57,29 +57,34 @@ class StreamOptions(Loose):
     include_usage: bool = False
 
 
-class ChatBody(Loose):
-    """The conversation so far, whole, and how it is to be answered.
+class AskingBody(Loose):
+    """The fields that requests of both forms have, for chat completions and for responses."""
 
-    `model` is "terp" for that of the server, or the name of another one. `metadata` may name the session as
-    `terp_session`.
+    model: Annotated[str, Field(max_length=200)] = ""
+    stream: bool | None = False
+    tool_choice: str | dict[str, Any] | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class ChatBody(AskingBody):
+    """The whole conversation so far, and the options of its answer.
+
+    `model` is "terp" for the server's model, or the name of another one. `metadata` may contain the session's
+    id as `terp_session`.
     """
 
     messages: Annotated[list[ChatMessage], Field(min_length=1)]
-    model: Annotated[str, Field(max_length=200)] = ""
-    stream: bool | None = False
     stream_options: StreamOptions | None = None
     tools: list[ClientTool] | None = None
-    tool_choice: str | dict[str, Any] | None = None
     response_format: dict[str, Any] | None = None
     functions: list[Any] | None = None
     function_call: str | dict[str, Any] | None = None
     n: int | None = None
-    temperature: float | None = None
-    top_p: float | None = None
     max_tokens: int | None = None
     max_completion_tokens: int | None = None
     reasoning_effort: str | None = None
-    metadata: dict[str, Any] | None = None
 
     @property
     def settings(self) -> dict[str, Value]:
@@ -102,7 +107,7 @@ class EmbeddingsBody(Loose):
 
 
 class ModelInfo(BaseModel):
-    """A model that can be asked for."""
+    """A model that requests can name."""
 
     id: str
     object: Literal["model"] = "model"

@@ -1,4 +1,4 @@
-"""A turn as Markdown: what the model says, code and what it puts out in fences, pictures as links."""
+"""A turn as Markdown: the model's text, code and output in fences, pictures as links."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,9 +15,9 @@ _PICTURES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg"})
 
 
 class Markdown:
-    """Takes the events of one answer; gives the text that each adds.
+    """Converter of the events of one answer into text.
 
-    `link` gives the address of a file that a run left behind, and `cwd` is where the code works.
+    `link` returns the URL of a file that a run wrote; `cwd` is the working directory of the code.
     """
 
     def __init__(self, link: Callable[[str], str], cwd: str) -> None:
@@ -34,11 +34,11 @@ class Markdown:
         return bool(self._end)
 
     def take(self, event: on.Event) -> str:
-        """The text of an event."""
+        """Return the text that an event adds."""
         return "".join(self._text(event))
 
     def block(self, text: str) -> str:
-        """A paragraph of its own."""
+        """Return a separate paragraph."""
         return "".join([*self._closed(), *self._block(text)])
 
     def _text(self, event: on.Event) -> Iterator[str]:
@@ -104,7 +104,7 @@ class Markdown:
                 assert_never(output)
 
     def _console(self, text: str) -> Iterator[str]:
-        """Whole lines inside the fence for output, which is opened, or exchanged for a longer one."""
+        """Return whole lines inside the fence for output; opens the fence, or replaces it by a longer one."""
         if not text:
             return
         needed = marks_around_lines(text)
@@ -149,7 +149,7 @@ class Markdown:
 
 
 class LastReply(Markdown):
-    """Takes the events of an answer whose form the client has set: the last reply is all of it.
+    """Converter for an answer whose format the client has set: its text is only the last reply.
 
     Code that waits for an approval is shown with its question.
     """
@@ -157,7 +157,7 @@ class LastReply(Markdown):
     _kept = ""
 
     def take(self, event: on.Event) -> str:
-        """The text of the last reply, with the end of the turn."""
+        """Return the text of the last reply, at the end of the turn."""
         if isinstance(event, on.ModelCalled | on.ModelRetrying):
             self._kept = ""
         elif isinstance(event, on.TextDelta):
@@ -170,7 +170,7 @@ class LastReply(Markdown):
         return ""
 
     def block(self, text: str) -> str:
-        """A paragraph of its own, behind the code that it may be about."""
+        """Return a separate paragraph, after the code that it may refer to."""
         return super().block(self._kept + text)
 
 

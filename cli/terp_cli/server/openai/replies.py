@@ -12,11 +12,12 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from terp.events.messages import ToolCall
+from terp.session.cost.budget import Tally
 from terp_cli.server import failures
 from terp_cli.server.connections import ServerLimits
 from terp_cli.server.failures import RequestRefused
 from terp_cli.server.following import Outgoing, gone, until_one_ends
-from terp_cli.server.openai.answering import AnswerDelta, AnswerEnded, ChatAnswer, Piece, TokensUsed
+from terp_cli.server.openai.answering import AnswerDelta, AnswerEnded, ChatAnswer, Piece
 from terp_cli.server.transcript import encoded
 
 # Clients of OpenAI send a request again after most errors, and code of this one may have run.
@@ -34,16 +35,16 @@ class ChunkFields:
     created: int = field(default_factory=lambda: int(time.time()))
 
     def chunk(self, delta: Mapping[str, Any], finish: str | None = None) -> dict[str, Any]:
-        """One piece."""
+        """Return one chunk."""
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
         return {**self._head("chat.completion.chunk"), "choices": [choice]}
 
-    def tokens(self, used: TokensUsed) -> dict[str, Any]:
+    def tokens(self, used: Tally) -> dict[str, Any]:
         """Return the chunk with the usage."""
         return {**self._head("chat.completion.chunk"), "choices": [], "usage": _usage(used)}
 
-    def whole(self, message: Mapping[str, Any], finish: str, used: TokensUsed) -> dict[str, Any]:
-        """The answer in one object."""
+    def whole(self, message: Mapping[str, Any], finish: str, used: Tally) -> dict[str, Any]:
+        """Return the answer as one object."""
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": finish}
         return {**self._head("chat.completion"), "choices": [choice], "usage": _usage(used)}
 
@@ -61,7 +62,7 @@ class SentReply:
     failed: RequestRefused | None = None
 
     def add(self, piece: Piece) -> None:
-        """One more piece."""
+        """Add a piece."""
         match piece:
             case AnswerDelta(text=text, thought=True):
                 self.thoughts.append(text)
@@ -72,14 +73,14 @@ class SentReply:
 
     @property
     def text(self) -> str:
-        """All words."""
+        """Return the whole text."""
         return "".join(self.words)
 
 
 class JsonReply(Response):
     """Sends an answer in one object. A client that leaves stops the turn.
 
-    At the end `over` is called with the sent answer.
+    `over` is called at the end, with the answer as sent.
     """
 
     def __init__(
@@ -94,7 +95,7 @@ class JsonReply(Response):
         self._over = over
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it, unless the client leaves before."""
+        """Send the answer, unless the client leaves before."""
         try:
             with self.answer.thread.served.follows():
                 outgoing = Outgoing(send, self.limits.stall_s)
@@ -160,7 +161,7 @@ class StreamReply(JsonReply):
         await send({"type": "http.response.body", "body": b""})
 
     def failed(self, refused: RequestRefused) -> Callable[[Scope, Receive, Send], Any]:
-        """An event, once there were others."""
+        """Send the failure as an event, if others were sent before."""
         if not self._begun:
             return super().failed(refused)
 
@@ -171,7 +172,7 @@ class StreamReply(JsonReply):
         return send_failure
 
     async def waits(self, send: Send) -> None:
-        """Say that the answer is still to come."""
+        """Send a keep-alive while the answer is not complete."""
         await self._begin(send)
         await self._put(send, b": \n\n")
 
@@ -186,11 +187,11 @@ class StreamReply(JsonReply):
             await self._put(send, self.written(event))
 
     def written(self, event: Mapping[str, Any]) -> bytes:
-        """An event as it is sent."""
+        """Return an event as bytes."""
         return b"data: %b\n\n" % encoded(event)
 
     def opening(self) -> Iterable[Mapping[str, Any]]:
-        """The first events."""
+        """Return the first events."""
         return [self.frame.chunk({"role": "assistant", "content": ""})]
 
     def events(self, piece: Piece) -> Iterable[Mapping[str, Any]]:
@@ -204,7 +205,7 @@ class StreamReply(JsonReply):
                 return [*before, self.frame.chunk({}, reason)]
 
     def closing(self) -> Iterable[Mapping[str, Any]]:
-        """The last events."""
+        """Return the last events."""
         return [self.frame.tokens(self.answer.used)] if self.tells_usage else []
 
     def failure(self, refused: RequestRefused) -> Mapping[str, Any]:
@@ -236,10 +237,10 @@ def _calls(calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
     ]
 
 
-def _usage(used: TokensUsed) -> dict[str, Any]:
+def _usage(used: Tally) -> dict[str, Any]:
     return {
-        "prompt_tokens": used.input,
-        "completion_tokens": used.output,
-        "total_tokens": used.input + used.output,
-        "prompt_tokens_details": {"cached_tokens": used.cached},
+        "prompt_tokens": used.input_tokens,
+        "completion_tokens": used.output_tokens,
+        "total_tokens": used.input_tokens + used.output_tokens,
+        "prompt_tokens_details": {"cached_tokens": used.cached_tokens},
     }

@@ -14,6 +14,7 @@ from terp.models import tool
 from terp_cli.server.failures import RequestRefused
 from terp_cli.server.openai.forms import ChatBody, ChatMessage
 from terp_cli.server.opening import SessionRequest, checked_settings
+from terp_cli.server.transcript import decoded
 
 OWN_MODEL = "terp"
 """The name under which clients ask for the model that the server was started with."""
@@ -33,9 +34,9 @@ class NewMessages:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """A request, read. `past` are the messages up to the last one of the assistant.
+    """A parsed request. `past` are the messages up to the last one of the assistant.
 
-    `demands` are fields that go with it to the model's provider.
+    `demands` are fields that are passed to the model's provider.
     """
 
     system: str
@@ -51,7 +52,7 @@ def read_request(wanted: ChatBody, own_model: str = "") -> ChatRequest:
     """Return the request of a client, read and checked.
 
     Raises:
-        Refused: it is not something that terp does.
+        Refused: it asks for something that terp does not support.
     """
     if (wanted.n or 1) != 1:
         raise RequestRefused(400, "n must be 1: there is one answer.", code="unsupported_value")
@@ -79,7 +80,7 @@ def new_messages(messages: Sequence[ChatMessage]) -> NewMessages:
     """Return the new part: the messages after the last answer.
 
     Raises:
-        Refused: nothing is, or a picture cannot be read.
+        Refused: there is no new message, or a picture cannot be read.
     """
     if not messages:
         raise RequestRefused(400, "The last message must be of the user, or the result of a tool.")
@@ -93,10 +94,10 @@ def new_messages(messages: Sequence[ChatMessage]) -> NewMessages:
 
 
 def history(messages: Iterable[ChatMessage]) -> list[Message]:
-    """The messages as a session has them; every call has its result.
+    """Return the messages in the session's form; every call has its result.
 
     Raises:
-        Refused: the result of a call stands alone, or a picture cannot be read.
+        Refused: a result has no call, or a picture cannot be read.
     """
     found: list[Message] = []
     unanswered: list[str] = []
@@ -114,7 +115,7 @@ def history(messages: Iterable[ChatMessage]) -> list[Message]:
 
 
 def with_results(messages: Iterable[Message], results: Mapping[str, str]) -> list[Message]:
-    """The messages of a session with what a client's tools gave in place of what stood for it."""
+    """Return the session's messages, with placeholders replaced by the results of the client's tools."""
     return [
         Result(message.call_id, results[message.call_id] or "(no output)")
         if isinstance(message, Result) and message.call_id in results
@@ -126,8 +127,8 @@ def with_results(messages: Iterable[Message], results: Mapping[str, str]) -> lis
 def fingerprint(messages: Iterable[ChatMessage], wishes: SessionRequest) -> str:
     """Return a hash that is the same for an ended conversation and for the request that continues it.
 
-    Clients strip answers and drop fields they do not know, so only what was said counts, without the white
-    space around it.
+    Clients strip answers and drop unknown fields, so only the texts count, without the white space
+    around them.
     """
     essence = [
         [
@@ -144,7 +145,7 @@ def fingerprint(messages: Iterable[ChatMessage], wishes: SessionRequest) -> str:
 
 
 def text_of(message: ChatMessage) -> str:
-    """The words of a message."""
+    """Return the text of a message."""
     if isinstance(message.content, list):
         return "\n\n".join(
             str(part.get("text") or part.get("refusal") or "")
@@ -155,10 +156,10 @@ def text_of(message: ChatMessage) -> str:
 
 
 def images_of(message: ChatMessage) -> Iterator[Image]:
-    """The pictures of a message.
+    """Return the pictures of a message.
 
     Raises:
-        Refused: a part is neither text nor a picture that came along.
+        Refused: a part is neither text nor an embedded picture.
     """
     for part in message.content if isinstance(message.content, list) else ():
         kind = part.get("type")
@@ -175,7 +176,7 @@ def _image(part: Mapping[str, Any]) -> Image:
     if match is None:
         raise RequestRefused(
             400,
-            "A picture must come along, as a data URL with the base64 of a PNG, JPEG, GIF or WebP.",
+            "A picture must be embedded as a data URL with the base64 of a PNG, JPEG, GIF or WebP.",
             "The server fetches nothing.",
             code="invalid_image_url",
         )
@@ -196,10 +197,7 @@ def _message(message: ChatMessage) -> Message:
 
 
 def _call(call_id: str, name: str, written: str) -> ToolCall:
-    try:
-        usable = isinstance(json.loads(written), dict)
-    except (ValueError, RecursionError):
-        usable = False
+    usable = decoded(written) is not None
     return ToolCall(call_id, name, written if usable else "{}", "" if usable else written)
 
 
@@ -241,6 +239,6 @@ def _demands(wanted: ChatBody, tools: Mapping[str, object]) -> Mapping[str, Any]
 
 
 def _chosen(choice: str | dict[str, Any] | None) -> str:
-    """The name of the function that a `tool_choice` forces; "" where it forces none."""
+    """Return the name of the function that a `tool_choice` forces; "" if it forces none."""
     function = choice.get("function") if isinstance(choice, dict) else None
     return str(function.get("name", "")) if isinstance(function, dict) else ""

@@ -1,50 +1,45 @@
-"""OpenAI's Responses: requests read as those of chat completions, and the same answers in other objects."""
+"""OpenAI's Responses API: requests are converted to chat completions, answers to response objects."""
 
 import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from terp.events.messages import ToolCall
+from terp.session.cost.budget import Tally
 from terp_cli.server.failures import RequestRefused
-from terp_cli.server.openai.answering import AnswerDelta, AnswerEnded, Piece, TokensUsed
-from terp_cli.server.openai.forms import ChatBody, ChatMessage, ChatToolCall, FunctionCalled, Loose
-from terp_cli.server.openai.replies import JsonReply, StreamReply
+from terp_cli.server.openai.answering import AnswerDelta, AnswerEnded, Piece
+from terp_cli.server.openai.forms import AskingBody, ChatBody, ChatMessage, ChatToolCall, FunctionCalled
+from terp_cli.server.openai.replies import JsonReply, SentReply, StreamReply
 from terp_cli.server.openai.requests import OWN_MODEL
 from terp_cli.server.transcript import encoded
 
 _NOT_HERE = ("background", "conversation", "prompt")
 
 
-class ResponseBody(Loose):
-    """Items of a conversation, or those behind an earlier response, and how they are to be answered."""
+class ResponseBody(AskingBody):
+    """Items of a conversation, or those after an earlier response, and the options of the answer."""
 
     input: str | list[dict[str, Any]]
-    model: Annotated[str, Field(max_length=200)] = ""
     instructions: str | None = None
     previous_response_id: str | None = None
-    stream: bool | None = False
     tools: list[dict[str, Any]] | None = None
-    tool_choice: str | dict[str, Any] | None = None
     text: dict[str, Any] | None = None
     reasoning: dict[str, Any] | None = None
-    temperature: float | None = None
-    top_p: float | None = None
     max_output_tokens: int | None = None
-    metadata: dict[str, Any] | None = None
     background: bool | None = None
     conversation: Any = None
     prompt: Any = None
 
 
 def as_chat(wanted: ResponseBody, before: Sequence[ChatMessage]) -> ChatBody:
-    """The same request to chat completions, with the messages `before` its input.
+    """Convert the request to one of chat completions, with the messages `before` its input.
 
     Raises:
-        Refused: it holds what terp does not do.
+        Refused: it asks for something that terp does not support.
     """
     if named := [name for name in _NOT_HERE if getattr(wanted, name)]:
         raise RequestRefused(400, f"{named[0]} is not understood.", code="unsupported_parameter")
@@ -74,7 +69,7 @@ def as_chat(wanted: ResponseBody, before: Sequence[ChatMessage]) -> ChatBody:
 
 
 def _messages(items: Iterable[Mapping[str, Any]]) -> list[ChatMessage]:
-    """The messages that the items are: an answer and the calls behind it are one."""
+    """Return the items as messages; an answer and the calls after it are one message."""
     found: list[ChatMessage] = []
     for item in items:
         match item.get("type", "message"):
@@ -99,7 +94,7 @@ def _messages(items: Iterable[Mapping[str, Any]]) -> list[ChatMessage]:
 
 
 def _content(content: Any) -> Any:
-    """Parts of content as chat completions have them."""
+    """Convert parts of content to those of chat completions."""
     if not isinstance(content, list):
         return content
     return [
@@ -124,14 +119,14 @@ class Form:
 
     @property
     def message_id(self) -> str:
-        """The id of its message."""
+        """The id of the response's message."""
         return self.id.replace("resp_", "msg_")
 
     def response(
         self,
         status: str,
         output: Sequence[Mapping[str, Any]] = (),
-        used: TokensUsed | None = None,
+        used: Tally | None = None,
         **more: Any,
     ) -> dict[str, Any]:
         """Return the response object of the API with this status, output and use of tokens."""
@@ -154,8 +149,9 @@ class Form:
             **more,
         }
 
-    def whole(self, text: str, ended: AnswerEnded, used: TokensUsed) -> dict[str, Any]:
-        """The response when it is complete."""
+    def whole(self, sent: SentReply, used: Tally) -> dict[str, Any]:
+        """Return the complete response."""
+        text, ended = sent.text, sent.ended or AnswerEnded("stop")
         said = [self.message(text)] if text or not ended.calls else []
         output = [*said, *(called(call) for call in ended.calls)]
         if ended.reason == "length":
@@ -165,7 +161,7 @@ class Form:
         return self.response("completed", output, used)
 
     def message(self, text: str | None) -> dict[str, Any]:
-        """The message; None while it has no text yet."""
+        """Return the message; None while it has no text."""
         status = "in_progress" if text is None else "completed"
         content = [] if text is None else [part(text)]
         head = {"id": self.message_id, "type": "message", "role": "assistant"}
@@ -189,13 +185,13 @@ def called(call: ToolCall) -> dict[str, Any]:
     }
 
 
-def _usage(used: TokensUsed) -> dict[str, Any]:
+def _usage(used: Tally) -> dict[str, Any]:
     return {
-        "input_tokens": used.input,
-        "input_tokens_details": {"cached_tokens": used.cached},
-        "output_tokens": used.output,
+        "input_tokens": used.input_tokens,
+        "input_tokens_details": {"cached_tokens": used.cached_tokens},
+        "output_tokens": used.output_tokens,
         "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": used.input + used.output,
+        "total_tokens": used.input_tokens + used.output_tokens,
     }
 
 
@@ -206,9 +202,7 @@ class ResponseReply(JsonReply):
 
     def whole(self) -> dict[str, Any]:
         """The response."""
-        return self.form.whole(
-            self.sent_reply.text, self.sent_reply.ended or AnswerEnded("stop"), self.answer.used
-        )
+        return self.form.whole(self.sent_reply, self.answer.used)
 
 
 class ResponseStream(StreamReply):
@@ -226,7 +220,7 @@ class ResponseStream(StreamReply):
         return b"event: %b\ndata: %b\n\n" % (event["type"].encode(), numbered)
 
     def opening(self) -> Iterator[Mapping[str, Any]]:
-        """It has begun."""
+        """Return the events for the start of the response."""
         for kind in ("created", "in_progress"):
             yield {"type": f"response.{kind}", "response": self.form.response("in_progress")}
 
@@ -244,14 +238,12 @@ class ResponseStream(StreamReply):
                     yield from _call_events(called(call), at)
 
     def closing(self) -> Iterator[Mapping[str, Any]]:
-        """It is complete."""
-        whole = self.form.whole(
-            self.sent_reply.text, self.sent_reply.ended or AnswerEnded("stop"), self.answer.used
-        )
+        """Return the events for the completed response."""
+        whole = self.form.whole(self.sent_reply, self.answer.used)
         yield {"type": f"response.{whole['status']}", "response": whole}
 
     def failure(self, refused: RequestRefused) -> Mapping[str, Any]:
-        """It has failed, once it had begun."""
+        """Return the event for a response that failed after its start."""
         error = {"code": "server_error", "message": refused.problem.message}
         return {"type": "response.failed", "response": self.form.response("failed", error=error)}
 

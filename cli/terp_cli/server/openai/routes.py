@@ -25,6 +25,7 @@ from terp_cli.server.sessions import Sessions
 
 Embedding = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 """Passes a request for embeddings on to the provider of a model."""
+SessionNamed = Annotated[str, Header(alias=SESSION, max_length=40)]
 _ANSWERS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The answer in OpenAI's form: an object, or chunks as server-sent events.",
@@ -44,7 +45,7 @@ _VECTORS: dict[int | str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class _Asking:
-    """Finds the conversation of a request; `sign` gives the query with which the path of an output opens."""
+    """Finds the conversation of a request; `sign` returns a query that opens an output without token."""
 
     threads: Threads
     sign: Callable[[str], str]
@@ -81,31 +82,23 @@ def router(
     stateful: Stateful | None = None,
     sign: Callable[[str], str] = lambda _: "",
 ) -> APIRouter:
-    """The routes, below `/v1` and `/openai`.
+    """Return the routes below `/v1` and `/openai`.
 
-    `model` is the name of the server's own, `embed` asks its provider, and `sign` gives the query with which
-    the path of an output opens without the token. With `stateful` what is below
-    `/openai` is one conversation of all clients, as Open Interpreter has it.
+    `model` is the server's own model, `embed` calls its provider, and `sign` returns the query that opens the
+    path of an output without the token. With `stateful`, all requests below `/openai` belong to one
+    conversation, as in Open Interpreter.
     """
     routes = APIRouter(tags=["openai"])
     asking = _Asking(Threads(sessions), sign)
 
     @routes.post("/v1/chat/completions", response_class=Response, responses=_ANSWERS)
-    async def chat(
-        wanted: forms.ChatBody,
-        request: Request,
-        session: Annotated[str, Header(alias=SESSION, max_length=40)] = "",
-    ) -> Response:
+    async def chat(wanted: forms.ChatBody, request: Request, session: SessionNamed = "") -> Response:
         """Answer a conversation in OpenAI's form."""
         answer, over = await asking.taken(read_request(wanted, model), session, wanted.metadata, request)
         return _reply(answer, wanted, sessions, over)
 
     @routes.post("/openai/chat/completions", response_class=Response, responses=_ANSWERS)
-    async def chat_of_all(
-        wanted: forms.ChatBody,
-        request: Request,
-        session: Annotated[str, Header(alias=SESSION, max_length=40)] = "",
-    ) -> Response:
+    async def chat_of_all(wanted: forms.ChatBody, request: Request, session: SessionNamed = "") -> Response:
         """The same; with `--compat` one conversation of all clients, as Open Interpreter has it."""
         if stateful is None:
             return await chat(wanted, request, session)
@@ -121,7 +114,7 @@ def router(
 
     @routes.post("/v1/embeddings", responses=_VECTORS, response_class=Response)
     async def embeddings(wanted: forms.EmbeddingsBody) -> Response:
-        """Pass texts on to the model's provider; 501 where it has no embeddings."""
+        """Pass texts on to the model's provider; 501 if it has no embeddings."""
         if embed is None:
             raise RequestRefused(501, "This server passes no embeddings on.", code="no_embeddings")
         if wanted.model == OWN_MODEL:
@@ -137,11 +130,7 @@ def _add_responses(routes: APIRouter, asking: _Asking, model: str) -> None:
     responses: dict[str, Sequence[ChatMessage]] = {}
 
     @routes.post("/v1/responses", response_class=Response, responses=_ANSWERS)
-    async def respond(
-        wanted: ResponseBody,
-        request: Request,
-        session: Annotated[str, Header(alias=SESSION, max_length=40)] = "",
-    ) -> Response:
+    async def respond(wanted: ResponseBody, request: Request, session: SessionNamed = "") -> Response:
         """Answer in the form of OpenAI's Responses: text and calls of the client's functions."""
         before = wanted.previous_response_id
         if before and before not in responses:
@@ -220,7 +209,7 @@ class Embedder:
         """Return the provider's embeddings.
 
         Raises:
-            Refused: it does not answer as it should.
+            Refused: the provider does not answer as expected.
         """
         try:
             return await embeddings(request, self.settings, self.environ, self.api_key)

@@ -28,7 +28,7 @@ _MOST = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Paused:
-    """Where an answer ended with a question, which is as it was shown.
+    """The end of an answer that asked a question, with the question as shown.
 
     `turn` waits for the answer, and `after` is the number of the last event that was sent.
     """
@@ -40,7 +40,7 @@ class Paused:
 
 @dataclass(frozen=True, slots=True)
 class Began:
-    """Where a turn began: its number, what was asked, and how many messages the client had before it."""
+    """The start of a turn: its record's number, the prompt, and how many messages the client had before."""
 
     number: int
     prompt: str
@@ -52,7 +52,7 @@ class Thread:
     """A conversation with a client in a session.
 
     `system` is the session's own system prompt, `client_system` the client's addition to it, `code` is True
-    if the session runs code. `began` is the last turn that was asked for here.
+    if the session runs code. `began` is the last turn of this conversation.
     """
 
     served: Served
@@ -71,9 +71,9 @@ class Thread:
 
 @dataclass
 class Threads:
-    """The conversations of all clients: by session, and by the fingerprint of what was said so far.
+    """The conversations of all clients, by session and by the fingerprint of their messages so far.
 
-    `_began` has the turn to which a request with such a past goes back.
+    `_began` maps a fingerprint to the turn to which a request with that past rewinds.
     """
 
     sessions: Sessions
@@ -84,7 +84,7 @@ class Threads:
     async def of_past(self, said: ChatRequest) -> tuple[Thread, Sequence[ChatMessage]]:
         """Return the conversation that a request continues, and the part of its past that is new to it.
 
-        It is taken: until it is kept again no other request finds it.
+        It is reserved: no other request finds it before the next `keep`.
         """
         past = fingerprint(said.past, said.wishes) if said.past else ""
         known = next((one for one in reversed(self._known) if one[0] == past), None)
@@ -103,7 +103,7 @@ class Threads:
         return self._thread_in(await self.sessions.new(said.wishes)), said.past
 
     async def of_session(self, session: str) -> tuple[Thread, Sequence[ChatMessage]]:
-        """The conversation in the session that a client names.
+        """Return the conversation in the session that a client names.
 
         Raises:
             Refused, TerpError: there is no such session, or it cannot be opened.
@@ -113,7 +113,7 @@ class Threads:
         return found, ()
 
     def keep(self, thread: Thread, after: str, said: ChatRequest | None) -> None:
-        """Let a request with the past `after` find the conversation, and one with that of `said` its turn."""
+        """Store the conversation for the past `after`, and its last turn for the past of `said`."""
         self._open = {session: one for session, one in self._open.items() if not one.served.closed}
         self._known.append((after, thread.served.id))
         if said is None or thread.began is None or not said.past:
@@ -124,7 +124,7 @@ class Threads:
             del self._began[key]
 
     def _forget(self, session: str, turn: int) -> None:
-        """Let nobody find a session where it ends now, or at this turn or a later one."""
+        """Remove the fingerprints of a session's present end, and of this turn and later ones."""
         for one in [one for one in self._known if one[1] == session]:
             self._known.remove(one)
         for key, (other, began) in list(self._began.items()):
@@ -142,7 +142,7 @@ class Threads:
 
 
 async def _wound_back(thread: Thread, began: Began) -> bool:
-    """Take back a turn and all after it, with what its code did to variables; False where that cannot be."""
+    """Rewind to before a turn, and restore variables; return False if that is impossible."""
     served, session, paused = thread.served, thread.served.session, thread.paused
     thread.paused = None
     if paused is not None and not paused.turn.ended.done():
@@ -173,10 +173,11 @@ _MOST_GATHERED = 4_000_000
 
 @dataclass
 class Stateful:
-    """The one conversation.
+    """The one conversation of all clients, as in Open Interpreter.
 
-    `session` gives the session that all clients share. `auto_run` switches whether code in it runs unasked,
-    where clients may do that. Messages that gather have `most_gathered` characters at most, with pictures.
+    `session` returns the session that all clients share. `auto_run` switches approvals of code on and off,
+    if clients may do that. Messages collected until `{START}` have at most `most_gathered` characters,
+    pictures included.
     """
 
     session: Callable[[], Awaitable[Served]]
@@ -188,10 +189,10 @@ class Stateful:
     _started: float = float("-inf")
 
     async def taken(self, wanted: ChatBody) -> tuple[Thread, NewMessages | None]:
-        """The conversation, and what of a request is to be answered now.
+        """Return the conversation, and the part of a request that is to be answered now.
 
         Raises:
-            Refused: the last message is none of the user, or switches what clients may not.
+            Refused: the last message is not the user's, or clients may not switch approvals.
         """
         last = wanted.messages[-1]
         if last.role != "user":
@@ -224,11 +225,11 @@ class Stateful:
             self.auto_run(on)
         elif on:
             raise RequestRefused(
-                403, "Clients of this server cannot let code run unasked.", code="not_allowed"
+                403, "Clients of this server cannot run code without approval.", code="not_allowed"
             )
 
     def _due(self, said: NewMessages) -> NewMessages | None:
-        """All that was gathered with what is said now, or None while more is to come."""
+        """Return the collected messages with this one; None while more are to come."""
         now, is_start = asyncio.get_running_loop().time(), said.text.strip() == "{START}"
         if is_start and not self._gathers:
             return None
@@ -246,8 +247,8 @@ class Stateful:
         if sum(map(_size, [*self._gathered, said])) > self.most_gathered:
             raise RequestRefused(
                 413,
-                "More messages have gathered than can be answered at once.",
-                "{START} has them answered.",
+                "The collected messages are too long to be answered at once.",
+                "Send {START} to get them answered.",
                 code="too_long",
             )
         self._gathered.append(said)

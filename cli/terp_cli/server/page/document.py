@@ -1,4 +1,4 @@
-"""The page as one document that loads nothing, its policy with the hashes of its scripts, and its routes.
+"""The page as one self-contained document, its Content-Security-Policy with script hashes, and its routes.
 
 The sources are modules and style sheets that a browser could load. The document holds them in one script, in
 the order of their imports, without comments and indentation.
@@ -36,7 +36,7 @@ class Document:
 
 
 def page(folder: Path = Path(__file__).parent) -> Document:
-    """The page itself. What is not in it cannot run there, and it can call nobody but its own server."""
+    """Return the page. Its policy allows only its own scripts, and connections only to its server."""
     style = "".join(_lean_style(_read(folder / "style" / f"{name}.css")) for name in _STYLES)
     libraries = [_MAP.sub("", _read(folder / "vendor" / f"{name}.js")) for name in _LIBRARIES]
     own = "".join(_modules(folder / "scripts" / "main.js"))
@@ -54,7 +54,7 @@ def page(folder: Path = Path(__file__).parent) -> Document:
 
 
 def frame(folder: Path = Path(__file__).parent) -> Document:
-    """A page for HTML that code made: its scripts run in an origin of their own, and reach nobody."""
+    """Return a page for HTML that code wrote: its scripts run in a separate origin, without network."""
     policy = (
         "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; "
         "style-src 'unsafe-inline'; img-src data: blob:; media-src data: blob:; font-src data:; "
@@ -72,7 +72,7 @@ def _hash(script: str) -> str:
 
 
 def _modules(main: Path) -> Iterator[str]:
-    """The modules as parts of one, each behind those that it imports."""
+    """Return the modules joined into one, each after those that it imports."""
     seen = set[Path]()
 
     def of(path: Path) -> Iterator[str]:
@@ -88,7 +88,7 @@ def _modules(main: Path) -> Iterator[str]:
 
 
 def _lean(source: str) -> str:
-    """A module of ours without what a browser does not need. No name stands in two of them."""
+    """Return one of our modules without comments and indentation. Names are unique across modules."""
     wired = _IMPORT.sub(lambda found: _taken(*found.groups()), source)
     bare = _COMMENT.sub("", _EXPORT.sub("", wired)).replace(" => ", "=>")
     # No statement begins behind or before these.
@@ -103,7 +103,7 @@ def _taken(names: str | None, default: str | None, path: str) -> str:
 
 
 def _vendored(name: str, source: str) -> str:
-    """A vendored module in a scope of its own."""
+    """Return a vendored module in a separate scope."""
     exported = _EXPORTED.search(source)
     assert exported is not None, f"{name} is no module of the kind that is expected"
     pairs = (pair.split(" as ") for pair in exported[1].split(","))

@@ -26,9 +26,9 @@ def lacking() -> str:
 
 
 def new_folder(parent: Path) -> Path:
-    """A new folder with the data: `terp-demo` in `parent`, with a number where there is one already.
+    """Make a folder with the data: `terp-demo` in `parent`, with a number if that name is taken.
 
-    A temporary one where `parent` cannot be written.
+    If `parent` cannot be written, it is a temporary folder.
     """
     try:
         folder = _made(parent)
@@ -39,7 +39,7 @@ def new_folder(parent: Path) -> Path:
 
 
 def picture(files: Iterable[str], folder: Path) -> str:
-    """The path of the picture that the tour left in its folder; "" when it left none."""
+    """Return the path of the picture that the tour wrote; "" if it wrote none."""
     return next((path for path in files if path.endswith(".png") and Path(path).parent == folder), "")
 
 

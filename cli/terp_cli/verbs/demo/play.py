@@ -19,8 +19,8 @@ from terp_cli.fronts.front_end import FrontEnd
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.fronts.oneshot import OneShotPrompt, one_shot
 from terp_cli.line.stopping import Stopping
-from terp_cli.repl.keeping import folder_of
-from terp_cli.repl.terminal_ui import person_beside, terminal_ui_of
+from terp_cli.repl.keeping import folder_of, person_beside
+from terp_cli.repl.terminal_ui import terminal_ui_of
 from terp_cli.terminal.sanitise import one_line
 from terp_cli.verbs.demo import FAREWELL, INTRODUCTION, PROMPT, RECORDING, lacking, new_folder, picture
 
@@ -62,13 +62,13 @@ async def play(
 
 
 class OneTrack:
-    """A person for a model that cannot react: whatever declines its code ends the tour."""
+    """A person for a recorded model, which cannot react: declined code ends the tour."""
 
     def __init__(self, person: Person) -> None:
         self._person = person
 
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
-        """The person's decision; a refusal is the end."""
+        """Return the person's decision; a refusal ends the tour."""
         decision = await self._person.approve(proposed)
         return Decline(decision.reason, stop=True) if isinstance(decision, Decline) else decision
 
@@ -86,7 +86,7 @@ class OneTrack:
 
 
 class WithPicture:
-    """A front end that ends by saying where the picture is, or why there is none."""
+    """A front end that writes the path of the picture at the end, or why there is none."""
 
     def __init__(self, front: FrontEnd, folder: Path, says: TextIO) -> None:
         self._front, self._folder, self._says = front, folder, says

@@ -86,7 +86,7 @@ def _open(reader: "Reader", node: ast.Call, path: str) -> Value:
 
 
 def _unpickle(reader: "Reader", node: ast.Call, path: str) -> Value:
-    reader.doubt(node, f"`{path}` runs what the file says")
+    reader.doubt(node, f"`{path}` may run code from the file")
     report(reader, node, "reads", node.args[:1])
     return CONTENT
 
@@ -160,7 +160,7 @@ def _load_arrays(reader: "Reader", node: ast.Call) -> Value:
     if has_more(node) or (
         pickled is not None and not (isinstance(pickled, ast.Constant) and not pickled.value)
     ):
-        reader.doubt(node, "`numpy.load` runs what the file says")
+        reader.doubt(node, "`numpy.load` may run code from the file")
     report(reader, node, "reads", node.args[:1])
     return CONTENT
 
@@ -180,7 +180,7 @@ def _set_option(reader: "Reader", node: ast.Call) -> Value:
 
 
 def _shown(reader: "Reader", node: ast.Call) -> Value:
-    """Text for the notebook: when it begins like an address, it is fetched."""
+    """Report an argument of a display object: one that looks like a URL is fetched."""
     argument = node.args[0] if node.args else None
     made = (
         isinstance(argument, ast.Call)
@@ -263,7 +263,7 @@ def started(reader: "Reader", node: ast.Call, path: str) -> Value:
 
 
 def _literal(reader: "Reader", argument: ast.expr) -> tuple[ast.expr, bool]:
-    """The list a name stands for, or the expression as it is; and whether it is that when it is run."""
+    """Return the list that a name stands for, else the expression; and True if it is certain at run time."""
     if not isinstance(argument, ast.Name):
         return argument, True
     found = reader.walk.scope_of[argument].find(argument.id)

@@ -56,7 +56,7 @@ _OPTIONS = re.compile(r"(?:\s+-?\w+)*\s*")
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line of IPython's own: where it is, and the Python that stands in its place."""
+    """A line in IPython's syntax: its place, and the Python that replaces it."""
 
     at: int
     indent: str
@@ -74,7 +74,7 @@ def cell_effects(code: str, known: Mapping[str, str], cwd: str) -> Effects:
         _cell_magic(first, blank, find, known, cwd)
     elif _PROMPT.match(code) or first[:1] in " \t":
         # IPython would take a prompt, or an indentation, away from all lines.
-        find.doubt("it does not begin like a cell", (1, 0))
+        find.doubt("it begins with an indented line", (1, 0))
     else:
         _report_python(code, find, known, cwd)
     return find.effects()
@@ -112,7 +112,7 @@ def _report_tree(
 
 
 def parsed(code: str) -> ast.Module | int:
-    """The tree of `code`; the line where it is no Python when there is none."""
+    """Return the syntax tree of `code`; the line of the mistake if it is no Python."""
     try:
         with warnings.catch_warnings():
             # A doubtful escape in a text of the model's is no business of the person's terminal.
@@ -125,7 +125,7 @@ def parsed(code: str) -> ast.Module | int:
 
 
 def python_in(code: str) -> ast.Module | None:
-    """The tree of a cell without what only IPython understands; None when the rest is no Python."""
+    """Return the syntax tree of a cell without lines in IPython's syntax; None if the rest is no Python."""
     tree = parsed(code)
     if not isinstance(tree, ast.Module):
         lines = code.split("\n")
@@ -134,7 +134,7 @@ def python_in(code: str) -> ast.Module | None:
 
 
 def passing_names(code: str) -> set[str]:
-    """Names that a cell only imports or loops with: they say nothing of what it has made."""
+    """Return names that a cell only imports or loops with: they are no results of it."""
     nodes = list(ast.walk(python_in(code) or ast.Module([], [])))
     passing = {node.asname or node.name for node in nodes if isinstance(node, ast.alias)}
     targets = [node.target for node in nodes if isinstance(node, ast.For | ast.AsyncFor)]
@@ -148,7 +148,7 @@ def passing_names(code: str) -> set[str]:
 
 
 def shell_in(code: str) -> list[str]:
-    """The scripts in a cell that IPython would give to a shell, also where they may be part of a string."""
+    """Return the scripts in a cell that IPython would pass to a shell, even if they may be in a string."""
     first = code.lstrip("\n")
     head, _, body = first.partition("\n")
     if _SHELL_CELL.match(head):
@@ -161,13 +161,13 @@ def shell_in(code: str) -> list[str]:
 
 
 def commands_in(code: str) -> list[str]:
-    """As `shell_in`, with the installers that have a command of IPython's, such as `%pip`."""
+    """Return the same as `shell_in`, and installers that are IPython magics, such as `%pip`."""
     magic = (line.rest for line in _own_lines(code.split("\n")) if line.sign == "%")
     return [*shell_in(code), *filter(_INSTALLING.fullmatch, magic)]
 
 
 def _own_lines(lines: list[str]) -> list[_Line]:
-    """The lines that only IPython understands, and those that continue them."""
+    """Return the lines in IPython's syntax, with their continuation lines."""
     found: list[_Line] = []
     at = 0
     while at < len(lines):

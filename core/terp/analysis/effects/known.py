@@ -296,7 +296,7 @@ def _with_packages(modules: set[str]) -> frozenset[str]:
 class SessionNames:
     """Learns from runs of which every part was known, and forgets everything after any other.
 
-    After code that is not understood a name may be anything, also one that was not in it.
+    After code that cannot be analysed, any name may have any value.
     """
 
     def __init__(self, log: EventLog, language: str) -> None:

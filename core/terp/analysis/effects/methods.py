@@ -75,7 +75,7 @@ def mentioned(reader: "Reader", node: ast.Attribute, owner: Value | None) -> Val
 
 
 def _passed_on(reader: "Reader", node: ast.Attribute, owner: Value) -> None:
-    """Report what a method would do that does something to some objects and is harmless to others."""
+    """Report the effects of a method that is passed on, if it is harmless only for some objects."""
     name, kinds = node.attr, set[EffectKind]()
     if name in python_names().archive_only and _is_archive(reader, owner):
         kinds = {"writes"}
@@ -146,7 +146,7 @@ def _without_effects(reader: "Reader", node: ast.Call, func: ast.Attribute, owne
 
 
 def _moved(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Value) -> Value | None:
-    """`replace` and `rename`: a path moves its file, a text or table gives another one."""
+    """Report `replace` and `rename`: on a path they move its file, on text or a table they only compute."""
     could_be = _could_be_path(reader, owner)
     alone = len(node.args) == 1 and not node.keywords
     if alone and could_be and not isinstance(node.args[0], ast.Dict | ast.List | ast.Lambda):
@@ -159,7 +159,7 @@ def _moved(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Value) 
 
 
 def _copied(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Value) -> Value | None:
-    """`copy`: since Python 3.14 a path copies its file."""
+    """Report `copy`: since Python 3.14 a path copies its file."""
     if _could_be_path(reader, owner) and len(node.args) == 1 and not isinstance(node.args[0], ast.Constant):
         report(reader, node, "reads", [func.value])
         report(reader, node, "writes", node.args)
@@ -167,14 +167,14 @@ def _copied(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Value)
 
 
 def _written(reader: "Reader", node: ast.Call, _: ast.Attribute, owner: Value) -> Value | None:
-    """`write`: a file was reported when it was opened; an XML tree opens one itself."""
+    """Report `write` of an XML tree, which opens a file; other files were reported when they were opened."""
     if owner not in (FILE, UNKNOWN) and "xml" in reader.imported:
         report(reader, node, "writes", node.args[:1])
     return None
 
 
 def _shown(reader: "Reader", node: ast.Call, _: ast.Attribute, owner: Value) -> Value | None:
-    """`show`: a picture of PIL starts a program to show it."""
+    """Report `show`: a picture of PIL starts a program to show it."""
     if "PIL" in reader.imported and not isinstance(owner, Ref):
         reader.find.add("subprocess", "a program that shows pictures", place_of(node))
     return None
@@ -187,7 +187,7 @@ def _opened(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Value)
 
 
 def _evaluated(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Value) -> Value | None:
-    """`DataFrame.query` and `eval`: code in a text."""
+    """Report `DataFrame.query` and `eval`, which run code in a text."""
     texts = reader.texts.of(node.args[0]) if node.args else []
     if not texts or any(not resolved.exact or not _is_plain_query(resolved.text) for resolved in texts):
         return reader.doubt(node, f"`{reader.texts.source(func)}` runs a text")
@@ -206,7 +206,7 @@ def _executed(reader: "Reader", node: ast.Call, _: ast.Attribute, owner: Value) 
 
 
 def report_sql(reader: "Reader", node: ast.Call) -> None:
-    """Report what the statement in the first argument does."""
+    """Report the effects of the SQL statement in the first argument."""
     for resolved in reader.texts.of(node.args[0]) if node.args else []:
         # What is computed may end a statement and begin another.
         if not resolved.exact:
@@ -218,7 +218,7 @@ def report_sql(reader: "Reader", node: ast.Call) -> None:
 
 
 def _is_get(reader: "Reader", node: ast.Call, _: ast.Attribute, owner: Value) -> Value | None:
-    """`environ.get` under another name."""
+    """Return True for `environ.get` under another name."""
     if owner != Thing("environment"):
         return None
     variable(reader, node)
@@ -247,7 +247,7 @@ FILE = Thing("file")
 def report(
     reader: "Reader", node: ast.AST, kind: EffectKind, touched: Sequence[ast.expr], more: str = ""
 ) -> None:
-    """Report an effect on what these arguments name."""
+    """Report an effect on the targets that these arguments name."""
     resolved = [text for argument in touched for text in reader.texts.of(argument)] or [
         ResolvedText(more, exact=False)
     ]
@@ -293,7 +293,7 @@ def _report_argument(reader: "Reader", node: ast.Call, row: EffectRow) -> None:
 
 
 def host_of(text: str) -> str:
-    """The host of an address; the text itself when it is none."""
+    """Return the host of an address; the text itself if it is no address."""
     try:
         return urlsplit(text).netloc.rpartition("@")[2] or text if "://" in text else text
     except ValueError:
@@ -303,7 +303,7 @@ def host_of(text: str) -> str:
 def only_known_callables(
     reader: "Reader", node: ast.Call, slots: Sequence[int | str], *, applies: bool = False
 ) -> None:
-    """Doubt a call that calls what it is given, if that is not known; `applies` may name methods by text."""
+    """Report a call of an unknown function argument as unknown; `applies` may name methods by text."""
     for slot in slots:
         at, keyword = (slot, "") if isinstance(slot, int) else (99, slot)
         argument = argument_of(node, at, keyword)
@@ -339,7 +339,7 @@ def _is_known_callable(reader: "Reader", argument: ast.expr, *, applies: bool) -
 
 
 def _literal(reader: "Reader", name: ast.Name) -> ast.expr | None:
-    """The table or text that a name stands for, if it is written down once."""
+    """Return the literal dict or text that a name stands for, if it is bound once."""
     found = reader.walk.scope_of[name].find(name.id)
     if found is None or len(found[1]) != 1 or found[1][0].how != "value":
         return None
@@ -363,7 +363,7 @@ def opened(reader: "Reader", node: ast.Call, file: ast.expr | None, mode_at: int
 
 
 def variable(reader: "Reader", node: ast.Call) -> None:
-    """Report if the environment variable that is asked for holds a secret."""
+    """Report if the environment variable that is read holds a secret."""
     argument = argument_of(node, 0, "key")
     resolved = reader.texts.of(argument) if argument is not None else [ResolvedText("{…}", exact=False)]
     for one in resolved:

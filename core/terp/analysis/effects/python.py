@@ -1,8 +1,8 @@
-"""Python, read in a closed world: what every name is, and so what every call does.
+"""Analysis of Python code: the value of every name, and so the effect of every call.
 
-Nothing is run and nothing is followed: each expression is looked at once, in order, knowing what its
-parts are. A name may be bound several times, so it is what all of its bindings have in common; the cell is
-read again until every name was, where it was read, what it is in the end.
+No code is run: each expression is analysed once, in order, after its
+parts. A name may be bound several times; its value is what all bindings have in common. The
+cell is read again until the values of names no longer change.
 
 The effects of the cell's own functions and classes are reported where they are defined, called or not. So
 calls of them add nothing, and neither do the methods behind operators, loops and `with`.
@@ -89,7 +89,7 @@ class Reader:
         return self._values.get(node)
 
     def doubt(self, node: ast.AST, what: str) -> Thing:
-        """Report something that is not known; what is derived from it is not reported again."""
+        """Report an unknown part of the code; values derived from it are not reported again."""
         self.find.doubt(what, place_of(node))
         return UNKNOWN
 
@@ -125,7 +125,7 @@ class Reader:
         return self._shadowed[top]
 
     def variable(self, name: str, *, exact: bool, node: ast.AST) -> None:
-        """Report if an environment variable of this name is a secret; one that is computed may be any."""
+        """Report if an environment variable of this name is a secret; a computed name may be any."""
         if not exact or is_secret_name(name):
             self.find.add("secrets", f"${name}", place_of(node))
 
@@ -151,7 +151,7 @@ class Reader:
         return self.doubt(node, f"`{node.id}` is not known")
 
     def mentioned(self, node: ast.expr, value: Value | None) -> Value | None:
-        """Report what a known function would do that is passed on instead of called."""
+        """Report the effects of a known function that is passed on instead of called."""
         if not isinstance(value, Ref) or node in self.walk.based:
             return value
         path = value.path
@@ -250,7 +250,7 @@ _RULING_OPTIONS = ("backend", "usetex", "animation", "preamble")
 
 
 def look_at(reader: "Reader", node: ast.AST, scope: Scope) -> None:
-    """Report what a statement does; its expressions speak for themselves."""
+    """Report the effects of a statement; those of its expressions are reported separately."""
     if type(node).__name__ in _STATEMENTS:
         if not isinstance(node, ast.alias) and (name := bound_name(node)):
             _binds(reader, node, name, scope)
@@ -279,13 +279,13 @@ def look_at(reader: "Reader", node: ast.AST, scope: Scope) -> None:
 
 
 def stored_name(reader: "Reader", node: ast.Name, scope: Scope) -> Value:
-    """Report if a name that is assigned to, or deleted, is one that others rely on."""
+    """Report an assignment to a name, or its deletion, if that can change the meaning of other code."""
     _binds(reader, node, node.id, scope)
     return CONTENT
 
 
 def stored(reader: "Reader", node: ast.Attribute | ast.Subscript) -> Value:
-    """Report if what is assigned to, or deleted, belongs to something that others rely on."""
+    """Report an assignment to an attribute or item, or its deletion, if that can change other code."""
     value = reader.value(node.value)
     if isinstance(node, ast.Attribute):
         if isinstance(value, Ref):

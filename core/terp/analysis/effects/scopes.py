@@ -21,7 +21,7 @@ class TooDeep(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Binding:
-    """One of the things that give a name its value.
+    """One binding of a name: an assignment, a definition, an import, a parameter.
 
     `node` is the expression whose value, element or entered context it is, or the definition; `path` is
     the full name of what an import binds. A "part" is a parameter, or something out of the `node` unpacked.
@@ -52,7 +52,7 @@ class Scope:
         self.elsewhere.get(name, self).names.setdefault(name, []).append(binding)
 
     def find(self, name: str) -> "tuple[Scope, list[Binding]] | None":
-        """The scope that binds `name` as seen from here; None when only the kernel can have it."""
+        """Return the scope that binds `name` as seen from here; None if only the kernel can have it."""
         scope: Scope | None = self.elsewhere.get(name, self)
         start = scope
         while scope is not None:
@@ -78,7 +78,7 @@ class Scope:
 
 
 class Walk:
-    """A tree of Python, read once.
+    """A syntax tree with its scopes, read once.
 
     `order` has every node after its parts, with its scope; `called`, `based` and `itemised` are the nodes
     that a call calls, that an attribute belongs to, and of which an item is taken or looked for; `early` are
@@ -161,7 +161,7 @@ class Walk:
         self.gives.setdefault(node, []).append((name, binding))
 
     def _scoped(self, node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
-        """The parts of a node that has a scope of its own."""
+        """Return the parts of a node with a separate scope."""
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
                 return self._function(node, scope)
@@ -172,7 +172,7 @@ class Walk:
         raise TypeError(node)
 
     def _ask(self, node: ast.AST) -> None:
-        """Take down of what an item is taken or looked for."""
+        """Record the node whose item is read, or in which an item is looked for."""
         match node:
             case ast.Subscript(value=value):
                 self.itemised.add(value)
@@ -199,7 +199,7 @@ class Walk:
                 self._declare(node, scope)
 
     def _declare(self, node: ast.AST, scope: Scope) -> None:
-        """Bind what imports, handlers and patterns bind, and take down where declared names belong."""
+        """Add bindings of imports, handlers and patterns, and names declared `global` or `nonlocal`."""
         match node:
             case ast.Import(names=names):
                 self.imported.update(alias.name.partition(".")[0] for alias in names)
@@ -293,7 +293,7 @@ class Walk:
 
 
 def _children(node: ast.AST) -> list[ast.AST]:
-    """The parts of a node in the order in which they are evaluated."""
+    """Return the parts of a node in order of evaluation."""
     children: list[ast.AST] = []
     for name in _EVALUATED.get(type(node), node._fields):
         if name in _SIGNS:
@@ -327,7 +327,7 @@ _ASKED = frozenset({ast.Subscript, ast.Compare})
 
 
 def place_of(node: ast.AST) -> Place:
-    """Where a node stands."""
+    """Return the place of a node."""
     return getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
 
 
@@ -341,7 +341,7 @@ def _starred(nodes: list[ast.expr]) -> bool:
 
 
 def bound_name(node: ast.AST) -> str:
-    """The name that a handler, a pattern or a type parameter binds; "" for none."""
+    """Return the name that a handler, a pattern or a type parameter binds; "" for none."""
     name = node.rest if isinstance(node, ast.MatchMapping) else getattr(node, "name", None)
     return name if isinstance(name, str) else ""
 

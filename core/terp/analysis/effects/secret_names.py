@@ -42,7 +42,7 @@ _LONGEST, _LONGEST_NAME = 2_000, 200
 
 
 def secret_in(text: str) -> str:
-    """The path of a secret that `text` names; "" for none."""
+    """Return the path of a secret that `text` names; "" for none."""
     if len(text) > _LONGEST or not _MARK.search(text):
         return ""
     found = _STRONG.search(text)

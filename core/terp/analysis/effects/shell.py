@@ -35,14 +35,14 @@ _READS_VARIABLES = frozenset({"printenv", "env", "export", "declare", "set"})
 
 
 def shell_effects(code: str) -> Effects:
-    """The account of a script."""
+    """Return the effects of a script."""
     find = Finder()
     report_script(code, find)
     return find.effects()
 
 
 def report_script(code: str, find: Finder, line: int = 1, depth: int = 0) -> None:
-    """Add what a script does that begins on `line`."""
+    """Report the effects of a script that begins on `line`."""
     script = Script(code, (line, 0), depth)
     try:
         script.read()
@@ -55,7 +55,7 @@ def report_script(code: str, find: Finder, line: int = 1, depth: int = 0) -> Non
 
 
 def report_command(words: Sequence[Word], find: Finder, at: Place) -> None:
-    """Add what one command does, given as its words."""
+    """Report the effects of one command, given as its words."""
     _report(Command(tuple(words), (), at), find, 0, assigns=False)
 
 
@@ -94,7 +94,7 @@ def _redirected(redirection: Redirection, find: Finder, at: Place) -> None:
 
 
 def _run(found: AnalysedCommand) -> None:
-    """One command without its assignments and redirections."""
+    """Report the effects of a command, without its assignments and redirections."""
     first = found.words[0]
     if evaluated := evaluates(found.words):
         found.doubt(evaluated)
@@ -122,7 +122,7 @@ def _run(found: AnalysedCommand) -> None:
 
 
 def _named(words: Sequence[Word]) -> list[str]:
-    """The variables that a command names as its words."""
+    """Return the variables that a command names as its words."""
     named = words[1:2] if words[0].text == "for" else words[1:]
     return [word.text.partition("=")[0] for word in named]
 
@@ -152,7 +152,7 @@ def _unknown(found: AnalysedCommand, name: str) -> None:
 
 
 def _wrapped(found: AnalysedCommand, name: str, operands_before: int) -> None:
-    """A command that another one only times or bounds."""
+    """Report the command that a wrapper such as `time` or `timeout` runs."""
     rest = found.words[1 + operands_before :]
     if not rest or any(word.text.startswith("-") for word in found.words[1 : 2 + operands_before]):
         found.doubt(f"runs through `{name}`")
@@ -188,7 +188,7 @@ def _again(found: AnalysedCommand, words: Sequence[Word]) -> None:
 
 
 def _variables(found: AnalysedCommand, name: str) -> bool:
-    """Commands that show or set variables of the environment; whether that is all this one does."""
+    """Report a command that shows or sets environment variables; return True if it does nothing else."""
     rest = [word for word in found.words[1:] if not word.text.startswith("-")]
     if name == "set" and (odd := _odd_setting(found.words[1:])):
         found.doubt(f"`set {odd}` is not known")
@@ -266,7 +266,7 @@ _COUNT = re.compile(r"[\d.]+")
 
 
 def evaluates(words: Sequence[Word]) -> str:
-    """Why a command may run what one of its words holds, as part of a sentence; "" when none can."""
+    """Return why a command may run code from one of its words, as part of a sentence; "" if it cannot."""
     name = words[0].text if words else ""
     if name in ("test", "["):
         return _by_a_test(words)
@@ -319,7 +319,7 @@ def _by_a_test(words: Sequence[Word]) -> str:
 
 
 def unrolled(commands: Sequence[Command]) -> Iterator[Command]:
-    """The commands, with the words of the loop in the place of its variable where that alone sets it."""
+    """Return the commands with a loop's variable replaced by its words, if only the loop sets it."""
     loops = {name: words for name, words in _loops(commands).items() if words is not None}
     for command in commands:
         if _variable_of(command):

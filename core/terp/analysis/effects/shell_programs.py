@@ -1,4 +1,4 @@
-"""The tools whose arguments need a closer look: what they do depends on their options."""
+"""The tools whose effects depend on their options."""
 
 import re
 import shlex
@@ -24,19 +24,19 @@ class AnalysedCommand:
     depth: int = 0
 
     def doubt(self, what: str) -> None:
-        """Something about the command that is not known."""
+        """Report an unknown fact about the command."""
         self.find.doubt(what, self.at)
 
 
 def worded(words: Sequence[Word]) -> str:
-    """A command as one would type it."""
+    """Return a command as text."""
     return " ".join(
         shlex.quote(word.text) if word.plain and not word.pattern else word.text for word in words
     )
 
 
 def operands(words: Sequence[Word], values: str = "") -> tuple[list[Word], list[str]]:
-    """The words that are no options, and the options; `values` are the letters of those with a value."""
+    """Return operands and options; `values` are the letters of options with a value."""
     named: list[Word] = []
     options: list[str] = []
     waiting = False
@@ -97,7 +97,7 @@ def _all_known(given: str, letters: str) -> bool:
 
 
 def network_target(words: Sequence[Word]) -> str:
-    """The hosts that a command names; the command itself when it names none."""
+    """Return the hosts that a command names; the command itself if it names none."""
     hosts = dict.fromkeys(host for word in words[1:] if (host := _host(word.text)))
     return " ".join(hosts) or worded(words[:6])
 
@@ -256,7 +256,7 @@ def _git_runs(found: AnalysedCommand, verb: str) -> None:
     ):
         # A monitor of files, filters, text converters, signature checkers, how to reach a server: whoever
         # wrote `.git/config` has named them.
-        found.doubt(f"`git {verb}` runs what the settings of the repository name")
+        found.doubt(f"`git {verb}` may run programs that the repository's configuration names")
 
 
 def _git_reads(found: AnalysedCommand, verb: str, options: list[str]) -> None:
@@ -297,7 +297,7 @@ def _curl(found: AnalysedCommand) -> None:
 
 
 def _curl_letters(found: AnalysedCommand, text: str, after: list[Word]) -> int:
-    """Options in one word; how many words after it belong to them."""
+    """Read options in one word; return the number of words after it that are their values."""
     if text[-1] == "o" and set(text[1:-1]) <= _CURL:
         found.find.add("writes", after[0].text if after else "", found.at)
         return 1
@@ -370,7 +370,7 @@ def _dd(found: AnalysedCommand) -> None:
 
 
 def _python(found: AnalysedCommand) -> None:
-    """`python -m pip install` is `pip install`; other code is not looked into."""
+    """Report `python -m pip install` as `pip install`; other code is not analysed."""
     words = [word.text for word in found.words[1:]]
     if words[:2] == ["-m", "pip"]:
         found.report_command(found.words[2:], found.find, found.at)
@@ -401,7 +401,7 @@ def _printf(found: AnalysedCommand) -> None:
 
 
 def _filter(found: AnalysedCommand) -> None:
-    """`uniq` and `xxd`: a second file is written."""
+    """Report `uniq` and `xxd`: the second operand is written."""
     name = found.words[0].text.rpartition("/")[2]
     tool = ToolSpec("fsw" if name == "uniq" else "lscg")
     named, options = operands(found.words[1:], tool.values)

@@ -16,7 +16,7 @@ _DEEPEST = 20
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word, its quotes removed; not `plain` when the shell puts something else in its place.
+    """One word without its quotes; not `plain` if the shell would expand it.
 
     `bare` is what stood there without any quotes: only such a word is a keyword or an assignment. One that
     `splits` has something outside of quotes that may become several words.
@@ -47,7 +47,7 @@ class Command:
 
 
 class NotRead(Exception):
-    """Something in a script that is not read."""
+    """A script contains syntax that is not supported."""
 
     def __init__(self, what: str, line: int) -> None:
         super().__init__(what)
@@ -82,9 +82,9 @@ class _Open:
 
 
 class Script:
-    """Reads a script that stands at a place; `commands` are those found, also when reading it has failed.
+    """Parser of a script that stands at a place; `commands` are those found, even if parsing has failed.
 
-    `here_documents` is whether a command reads one; they are no part of its `redirections`. `computed` has a
+    `here_documents` is True if a command reads one; they are no part of its `redirections`. `computed` has a
     name of each arithmetic: the shell reads what such a variable holds as arithmetic again.
     """
 
@@ -104,7 +104,7 @@ class Script:
         """Read to the end.
 
         Raises:
-            NotRead: there is something that is not understood.
+            NotRead: the script contains unsupported syntax.
         """
         self._list("")
         if self._documents:
@@ -119,7 +119,7 @@ class Script:
         return self._line, self._before + self._at
 
     def _list(self, end: str) -> None:
-        """Commands up to `end`, which is passed over."""
+        """Return the commands up to `end`, and skip `end`."""
         self._depth += 1
         if self._depth > _DEEPEST:
             raise self._unread("nesting this deep")
@@ -141,7 +141,7 @@ class Script:
                 self._piece(command, character)
 
     def _separated(self, character: str) -> bool:
-        """Pass over what ends a command."""
+        """Skip the separator after a command."""
         if character == "\n":
             self._at += 1
             self._read_documents()
@@ -159,7 +159,7 @@ class Script:
         return True
 
     def _piece(self, command: _Open, character: str) -> None:
-        """One word, redirection or group of a command."""
+        """Read one word, redirection or group of a command."""
         if found := _REDIRECTION.match(self._text, self._at):
             self._redirection(command, found)
             return
@@ -209,7 +209,7 @@ class Script:
         command.redirections.append(Redirection(sign, word))
 
     def _read_documents(self) -> None:
-        """Pass over the here-documents that begin on this line: they are data, but for what is expanded."""
+        """Skip the here-documents that begin on this line; only their expansions are read."""
         for end, is_quoted, strips in self._documents:
             lines: list[str] = []
             while True:
@@ -229,7 +229,7 @@ class Script:
         self._documents = []
 
     def _expanded(self) -> None:
-        """Read a text that is not code but for its substitutions."""
+        """Read the substitutions in a text that is otherwise no code."""
         while self._at < len(self._text):
             if self._text[self._at] in "$`":
                 self._expansion()
@@ -318,7 +318,7 @@ class Script:
         return "".join(pieces), plain
 
     def _expansion(self) -> tuple[str, bool]:
-        """A `$` or a backtick: a parameter, or commands whose output is put there."""
+        """Read an expansion: a parameter, or a command substitution."""
         text, at = self._text, self._at
         if text[at] == "`":
             return self._backticks()

@@ -1,4 +1,4 @@
-"""Values of expressions, as far as they decide what methods do, and the texts that they may be."""
+"""Values of expressions: their types, which decide the effects of methods, and their possible texts."""
 
 import ast
 import re
@@ -29,7 +29,7 @@ Kind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """A module, or something in one, by its full name."""
+    """A module, or a name in one, by its full name."""
 
     path: str
 
@@ -43,7 +43,7 @@ class Local:
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """An object."""
+    """An object: an instance of a known type."""
 
     kind: Kind
 
@@ -61,7 +61,7 @@ FUNCTION = Thing("function")
 
 
 def joined(one: Value | None, other: Value | None) -> Value | None:
-    """Return what is known of a value that is one of two; None if nothing is known yet."""
+    """Return the common knowledge of two values, of which an expression has one; None if none yet."""
     if one is None or other is None or one == other:
         return other if one is None else one
     both = (one, other)
@@ -200,14 +200,14 @@ class Texts:
     """Looks up texts in a cell."""
 
     def __init__(self, walk: Walk, lines: Sequence[str], value: Callable[[ast.AST], Value | None]) -> None:
-        """`value` says what an expression is."""
+        """`value` returns the value of an expression."""
         self._walk = walk
         self._value = value
         self._lines = lines
         self._decoded: dict[ast.expr, bool] = {}
 
     def of(self, node: ast.expr, depth: int = 0) -> list[ResolvedText]:
-        """All texts that `node` may stand for; at least one."""
+        """Return all texts that `node` may stand for; at least one."""
         match node:
             case ast.Name(id=name) if depth < _DEEPEST:
                 return self._of_name(name, node, depth) or [self._computed(node)]
@@ -220,7 +220,7 @@ class Texts:
         return [self.one(node, depth)]
 
     def one(self, node: ast.expr, depth: int = 0) -> ResolvedText:
-        """The text of an expression, in one piece."""
+        """Return the text of an expression, in one piece."""
         resolved = None
         match node:
             case _ if depth > _DEEPEST:
@@ -245,7 +245,7 @@ class Texts:
         return resolved or self._computed(node)
 
     def source(self, node: ast.AST) -> str:
-        """The code of an expression, on one line and not too long."""
+        """Return the code of an expression, on one line, shortened."""
         match node:
             case ast.Name(id=name):
                 return name
@@ -372,7 +372,7 @@ class Texts:
 
     @cached_property
     def _calls(self) -> dict[str, list[ast.Call] | None]:
-        """The calls of each name; None where it is used otherwise as well."""
+        """Return the calls of each name; None if it is also used in another way."""
         found: dict[str, list[ast.Call] | None] = {}
         for node, _ in self._walk.order:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -398,7 +398,7 @@ class Texts:
 
 
 def argument_of(call: ast.Call, at: int, keyword: str = "") -> ast.expr | None:
-    """The argument at a position or of a name; None when it is not there to be seen."""
+    """Return the argument at a position or of a name; None if it is not visible."""
     for given in call.keywords:
         if keyword and given.arg == keyword:
             return given.value

@@ -155,7 +155,7 @@ def _verdict_on(part: CodePart, rules: Sequence[Rule]) -> tuple[Verdict | Litera
                 return verdict, rule, ""
     for rule in strict:
         if any(may_fit(rule.words, words) for words in commands):
-            return "ask", rule, "it may come to what this rule is about"
+            return "ask", rule, "the shell may make it a command of this rule"
     if part.odd:
         return "", None, part.odd
     for rule in rules:

@@ -1,13 +1,18 @@
 """The account of one statement: the names of the kernel that it binds, uses and changes, now or later."""
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 
 from terp.analysis.effects.scopes import Scope, Walk
-from terp.analysis.slicing.calls import Calls, gone_through
-from terp.analysis.slicing.known import FRAMES, MUTATING, NO_ITERATOR, PURE_METHODS, REACHES_ANY_NAME
+from terp.analysis.slicing import known
 from terp.analysis.slicing.names import PARAMETER, KnownBefore, Names, top_of
+
+_WORD = re.compile(r"[^\W\d]\w*")
+_CHANGE_KEYWORDS = ("inplace", "out", "copy", None)
+"""Keywords that make a function change its arguments."""
+_RANDOM = frozenset({"<random>", "<numpy.random>"})
 
 
 @dataclass(slots=True)
@@ -38,22 +43,22 @@ class StatementAccount:
     opaque: str = ""
 
 
-def account(statement: ast.stmt, known: KnownBefore) -> StatementAccount:
+def account(statement: ast.stmt, before: KnownBefore) -> StatementAccount:
     """Return the account of one statement at the top of a cell.
 
     Raises:
         TooDeep: it is nested too deep to read.
     """
-    return _Reader(statement, known).read()
+    return _Reader(statement, before).read()
 
 
 class _Reader:
-    def __init__(self, statement: ast.stmt, known: KnownBefore) -> None:
+    def __init__(self, statement: ast.stmt, before: KnownBefore) -> None:
         self._statement = statement
-        self._known = known
+        self._before = before
         self._walk = Walk(ast.Module([statement], []))
-        self._names = Names(self._walk, known)
-        self._calls = Calls(self._names, known)
+        self._names = Names(self._walk, before)
+        self._calls = Calls(self._names, before)
         self._account = StatementAccount()
 
     def read(self) -> StatementAccount:
@@ -122,7 +127,7 @@ class _Reader:
                 changes |= self._names.of(node.value)
             case ast.Attribute():
                 self._attribute(node, uses, changes)
-            case ast.Subscript(value=ast.Name(id=name) as value) if name in self._known.lazy:
+            case ast.Subscript(value=ast.Name(id=name) as value) if name in self._before.lazy:
                 changes |= self._names.of(value)
             case ast.AugAssign(target=changed) | ast.withitem(context_expr=changed):
                 changes |= self._names.of(changed)
@@ -141,7 +146,7 @@ class _Reader:
             return
         if isinstance(node.ctx, ast.Del) and not isinstance(self._statement, ast.Delete):
             changes.add(node.id)
-        if node.id in REACHES_ANY_NAME and scope.find(node.id) is None:
+        if node.id in known.REACHES_ANY_NAME and scope.find(node.id) is None:
             self._account.opaque = f"it calls {node.id}"
         uses.add(node.id)
         uses |= {f"<{state}>" for state in self._names.state(node.id)}
@@ -150,16 +155,16 @@ class _Reader:
         changes |= self._calls.changed(call)
         uses |= self._calls.states(call) | self._calls.named_in_texts(call)
         if isinstance(call.func, ast.Name) and call.func.id == "dir" and not call.args:
-            uses |= {*self._known.bound}
+            uses |= {*self._before.bound}
         if {"cwd", "absolute", "resolve"} & {*self._names.path(call.func)[0]}:
             uses.add("<files>")
 
     def _attribute(self, node: ast.Attribute, uses: set[str], changes: set[str]) -> None:
         module = self._names.path(node)[1]
-        of_all = {"sys": {"modules"}, "builtins": REACHES_ANY_NAME}.get(module, FRAMES)
-        if node.attr in of_all | FRAMES:
+        of_all = {"sys": {"modules"}, "builtins": known.REACHES_ANY_NAME}.get(module, known.FRAMES)
+        if node.attr in of_all | known.FRAMES:
             self._account.opaque = f"it uses {node.attr}"
-        if node.attr in MUTATING and not module and node not in self._walk.called:
+        if node.attr in known.MUTATING and not module and node not in self._walk.called:
             # It is handed on, to be called elsewhere.
             changes |= self._names.of(node.value)
 
@@ -171,7 +176,7 @@ class _Reader:
         if "__main__" in paths:
             self._account.opaque = "it imports __main__"
         uses.add("<sys.path>")
-        if self._known.files & {path.partition(".")[0] for path in paths}:
+        if self._before.files & {path.partition(".")[0] for path in paths}:
             uses.add("<files>")
         if isinstance(node, ast.Import):
             changes |= {f"<{top_of(one.name)}>" for one in node.names if "." in one.name and not one.asname}
@@ -198,12 +203,12 @@ class _Reader:
         """Return True if a value can be iterated more than once."""
         match value:
             case ast.Name(id=name):
-                return name in self._known.solid
+                return name in self._before.solid
             case ast.Call(func=ast.Name(id=name)):
-                return name in NO_ITERATOR and self._names.is_builtin(name, value)
+                return name in known.NO_ITERATOR and self._names.is_builtin(name, value)
             case ast.Call(func=ast.Attribute(attr=attribute) as func):
                 module = self._names.path(func)[1]
-                return top_of(module) in ("numpy", "pandas") if module else attribute in PURE_METHODS
+                return top_of(module) in ("numpy", "pandas") if module else attribute in known.PURE_METHODS
             case ast.BinOp(left=left, right=right):
                 return self._is_solid(left) or self._is_solid(right)
         solid = (ast.Constant, ast.JoinedStr, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Compare)
@@ -213,7 +218,7 @@ class _Reader:
         """Return True if a value may create an item when one is looked up."""
         match value:
             case ast.Name(id=name, ctx=ast.Load()):
-                return name in self._known.lazy
+                return name in self._before.lazy
             case ast.Call(func=func):
                 return self._names.path(func)[0][-1:] == ["defaultdict"]
         return False
@@ -260,7 +265,7 @@ def _targets(target: ast.expr) -> Iterator[str]:
 
 
 def _modules(statement: ast.stmt) -> dict[str, str]:
-    """The full names of what a statement imports, by the names that it gets."""
+    """Return the full names of a statement's imports, by the names that they get."""
     match statement:
         case ast.Import(names=names):
             return {
@@ -277,3 +282,156 @@ def _modules(statement: ast.stmt) -> dict[str, str]:
 def _constant_defaults(arguments: ast.arguments) -> bool:
     defaults = [*arguments.defaults, *(one for one in arguments.kw_defaults if one is not None)]
     return all(isinstance(one, ast.Constant) for one in defaults)
+
+
+class Calls:
+    """Reads the calls of one statement."""
+
+    def __init__(self, names: Names, before: KnownBefore) -> None:
+        self._names = names
+        self._before = before
+
+    def changed(self, call: ast.Call) -> set[str]:
+        """Return the names that a call may change."""
+        arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+        name = _name_of(call.func)
+        found = self._by_functions(call, arguments) if name in known.TAKES_FUNCTIONS else set()
+        if name in known.DRAWING and isinstance(call.func, ast.Attribute):
+            # Without a generator of their own they draw from numpy's; `Random.sample` is one.
+            found |= {"<numpy.random>"} | self._given(keyword.value for keyword in call.keywords)
+            found |= self._names.of(call.func.value) if len(call.args) > 1 else set()
+        return found | self._changed(call, arguments)
+
+    def states(self, call: ast.Call) -> set[str]:
+        """Return the states of random numbers that a call may read."""
+        names, module = self._names.path(call.func)
+        if _name_of(call.func) in known.DRAWING and not module:
+            return {"<numpy.random>"}
+        if not module or (top_of(module) in known.CALM_MODULES and not known.NOT_CALM & {*names}):
+            return set()
+        return set(_RANDOM)
+
+    def named_in_texts(self, call: ast.Call) -> set[str]:
+        """Return the names that texts in another language, such as SQL, may refer to."""
+        if _name_of(call.func) not in known.TAKES_TEXT or not isinstance(call.func, ast.Attribute):
+            return set()
+        texts = [one.value for part in call.args for one in ast.walk(part) if isinstance(one, ast.Constant)]
+        words = {word for text in texts if isinstance(text, str) for word in _WORD.findall(text)}
+        reads = call.func.attr != "execute" or "duckdb" in map(top_of, self._before.modules.values())
+        if reads and call.args and not isinstance(call.args[0], ast.Constant):
+            # It was made elsewhere, and may name anything.
+            words |= {*self._before.bound}
+        return words & {*self._before.bound}
+
+    def taken_from(self, source: ast.expr) -> set[str]:
+        """Return the names that iterating over a value may exhaust: those that may be iterators."""
+        match source:
+            case ast.Name():
+                return self._names.of(source) - self._before.solid - {PARAMETER}
+            case ast.Starred(value=value):
+                return self.taken_from(value)
+        return set()
+
+    def _changed(self, call: ast.Call, arguments: list[ast.expr]) -> set[str]:
+        match call.func:
+            case ast.Name(id=name) if name in known.READING and self._names.is_builtin(name, call):
+                taken = set() if name in known.FRESH - {"all", "any"} else set(arguments)
+                files = (keyword.value for keyword in call.keywords if keyword.arg == "file")
+                return self._taken(taken) | self._given(files)
+            case ast.Name(id=name) if name in self._gentle(call):
+                return self._taken(arguments)
+            case ast.Name(id=name) if name not in self._before.modules:
+                return self._given(arguments) | ({name} - self._before.plain - {"next"})
+        names, module = self._names.path(call.func)
+        if module:
+            return self._of_module(call, names, module, arguments)
+        if not isinstance(call.func, ast.Attribute):
+            return self._names.of(call.func) | self._given(arguments)
+        return self._of_method(call, call.func, arguments)
+
+    def _of_method(self, call: ast.Call, func: ast.Attribute, arguments: list[ast.expr]) -> set[str]:
+        changing = _asks_to_change(call) or func.attr in self._before.methods
+        of_type = isinstance(func.value, ast.Name) and func.value.id in known.TYPES
+        changing = changing or (of_type and func.attr not in known.PURE_METHODS)
+        changing = changing or len(call.args) > known.OUT_AFTER.get(func.attr, 100) - 1
+        pure = func.attr in known.PURE_METHODS | known.WRITING_METHODS and not changing
+        changed = set() if pure else self._names.of(func.value)
+        if func.attr in known.KIND_METHODS and not changing:
+            return changed | self._taken(arguments)
+        return changed | self._given(arguments)
+
+    def _of_module(
+        self, call: ast.Call, names: list[str], module: str, arguments: list[ast.expr]
+    ) -> set[str]:
+        top = top_of(module)
+        calm = top in known.CALM_MODULES and not known.NOT_CALM & {*names}
+        changed = set() if calm else {f"<{top}>"}
+        if "random" in (top, *names):
+            changed = {"<random>" if top == "random" else "<numpy.random>"}
+        if "chdir" in names:
+            changed.add("<files>")
+        if top == "sys" and known.SEARCHED & {*names}:
+            changed.add("<sys.path>")
+        last = names[-1] if names else ""
+        # `deque.append(x, 1)` changes what it is of.
+        changing = _asks_to_change(call) or (len(names) > 1 and last in known.MUTATING)
+        changing = changing or (top == "numpy" and len(call.args) > known.OUT_AFTER.get(last, 100))
+        if top in known.KIND_MODULES and not known.CHANGES_ARGUMENTS & {*names} and not changing:
+            return changed | self._taken(arguments)
+        return changed | self._given(arguments)
+
+    def _by_functions(self, call: ast.Call, arguments: list[ast.expr]) -> set[str]:
+        """Return the names that functions passed to a call may change."""
+        if all(self._is_gentle(argument) for argument in arguments):
+            return set()
+        return self._given(arguments) | self._names.of(call.func)
+
+    def _is_gentle(self, argument: ast.expr) -> bool:
+        """Return True if something is no function, or one that does not change its arguments."""
+        match argument:
+            case ast.Lambda(body=body):
+                calls = (node for node in ast.walk(body) if isinstance(node, ast.Call))
+                return all(PARAMETER not in self.changed(one) for one in calls)
+            case ast.Name(id=name):
+                before = self._before
+                quiet = self._gentle(argument) | before.solid | before.fixed | before.modules.keys()
+                return name in quiet or self._names.is_builtin(name, argument)
+            case ast.Attribute(attr=attribute):
+                return bool(self._names.path(argument)[1]) or attribute in known.PURE_METHODS
+        return True
+
+    def _gentle(self, node: ast.AST) -> Set[str]:
+        # What is called later may be another function by then.
+        return self._before.gentle if self._names.runs_at_once(node) else frozenset()
+
+    def _taken(self, arguments: Iterable[ast.expr]) -> set[str]:
+        return {name for argument in arguments for name in self.taken_from(argument)}
+
+    def _given(self, arguments: Iterable[ast.expr]) -> set[str]:
+        """Return the names whose values a function can change through its arguments."""
+        return {name for argument in arguments for name in self._names.shared(argument)}
+
+
+def gone_through(node: ast.AST) -> Iterator[ast.expr]:
+    """Yield the values that a node iterates over: it exhausts iterators."""
+    match node:
+        case ast.For(iter=source) | ast.AsyncFor(iter=source) | ast.YieldFrom(value=source):
+            yield source
+        case ast.ListComp(generators=parts) | ast.SetComp(generators=parts) | ast.DictComp(generators=parts):
+            yield from (part.iter for part in parts)
+        case ast.Starred(value=source, ctx=ast.Load()) | ast.Await(value=source):
+            yield source
+        case ast.Compare(ops=ops, comparators=sources):
+            tested = zip(ops, sources, strict=True)
+            yield from (source for op, source in tested if isinstance(op, ast.In | ast.NotIn))
+
+
+def _name_of(func: ast.expr) -> str:
+    match func:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+    return ""
+
+
+def _asks_to_change(call: ast.Call) -> bool:
+    return any(keyword.arg in _CHANGE_KEYWORDS for keyword in call.keywords)

@@ -44,7 +44,8 @@ def slice_of(cells: Sequence[Source], wanted: Iterable[str], also: Set[int] = fr
     taken to be changed. An iterator that has no name, as one in a list, is not seen to be used up, nor is
     what `__del__` does.
     """
-    accounts = _accounts(cells)
+    reading = _Reading(*_session(cells))
+    accounts = [reading.cell(cell) for cell in cells]
     live, everything = set(wanted), False
     kept: list[KeptCell] = []
     for index in range(len(cells) - 1, -1, -1):
@@ -70,11 +71,6 @@ class _CellAccount:
     changes: set[str] = field(default_factory=set)
     opaque: str = ""
     needs_all: bool = False
-
-
-def _accounts(cells: Sequence[Source]) -> list[_CellAccount]:
-    reading = _Reading(*_session(cells))
-    return [reading.cell(cell) for cell in cells]
 
 
 _KINDS = ("plain", "gentle", "solid", "fixed", "lazy")

@@ -15,9 +15,9 @@ PARAMETER = "()"
 class KnownBefore:
     """Facts from earlier statements.
 
-    `modules` are the full names of imports; `plain` functions have nothing of their own to be changed, and
-    `gentle` ones change nothing at all; what is `solid` is no iterator, what is `fixed` can never change, and
-    what is `lazy` makes an item when one is looked for. `bound` are all names that have a value by now,
+    `modules` are the full names of imports; `plain` functions have no state that could change, and `gentle`
+    ones change no arguments; `solid` values are no iterators, `fixed` ones can never change, and `lazy` ones
+    create an item when one is looked up. `bound` are all names that have a value by now,
     `later` those that functions use when they are called. `methods` are what classes of the session call
     theirs, `files` the modules that it may have written.
     """
@@ -64,12 +64,12 @@ class Names:
         return self._scope_of(node).runs_at_once
 
     def state(self, name: str) -> Iterator[str]:
-        """The module whose state a global name stands for."""
+        """Return the module whose state a global name stands for."""
         if module := self._known.modules.get(name):
             yield top_of(module)
 
     def path(self, func: ast.expr) -> tuple[list[str], str]:
-        """The attributes behind the module that a function is of, and the module; "" for another function."""
+        """Return a function's path of attributes in its module, and the module; "" for any other function."""
         names: list[str] = []
         while isinstance(func, ast.Attribute):
             names.insert(0, func.attr)

@@ -95,7 +95,7 @@ def _run_both(names: dict[str, Any]) -> None:
 
 
 def _namespace(name: str) -> dict[str, Any]:
-    """The namespace of a new module that is known by its name, with the prelude in it."""
+    """Return the namespace of a new, registered module, with the prelude in it."""
     module = types.ModuleType(name)
     module.__dict__["__builtins__"] = builtins
     # Dataclasses, among others, look their module up by its name.

@@ -17,7 +17,7 @@ from terp.errors import BudgetSpent, ModelError, StopReason, TerpError
 from terp.events import Event, TurnFinished
 from terp.events.error_text import normal
 from terp.events.messages import Assistant
-from terp.session.foreground import Interrupted, Interrupts, Task
+from terp.session.foreground import Interrupted, Task
 from terp.session.session import Session
 
 T = TypeVar("T")
@@ -103,7 +103,6 @@ class _AwaitTask(Task, Generic[T]):
     """A task of a session that awaits one object."""
 
     doing: Awaitable[T]
-    interrupts: Interrupts = field(default_factory=Interrupts)
     results: list[T] = field(default_factory=list)
     error: TerpError | None = None
 

@@ -152,7 +152,7 @@ def read_state(folder: Path) -> State:
         return from_json(json.loads((folder / FILE_NAME).read_text(encoding="utf-8")))
     except (OSError, LookupError, TypeError, ValueError, AttributeError) as error:
         raise SessionError(
-            f"The session {folder.name} has no problem that can be gone on with ({error})."
+            f"The session {folder.name} has no problem that can be resumed ({error})."
         ) from error
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from terp.checks.until.check_sandbox import CheckResult, CheckSandbox, PytestReport
@@ -13,7 +13,7 @@ from terp.events import CheckFinished, CheckStarted
 from terp.events.log import EventLog
 from terp.person import Consent
 from terp.person.dialog import UserDialog
-from terp.session.foreground import Interrupted, Interrupts, Task
+from terp.session.foreground import Interrupted, Task
 from terp.text.fences import fenced
 
 _COULD_DECEIVE = "The code ran in the process that judged it, which it could deceive: read what changed."
@@ -29,7 +29,6 @@ class Preparing(Task):
     goal: Goal
     sandbox: CheckSandbox
     dialog: UserDialog
-    interrupts: Interrupts = field(default_factory=Interrupts)
     ready: bool = False
     error: TerpError | None = None
 
@@ -77,7 +76,6 @@ class Checking(Task):
     attempt: int
     left: int | None
     log: EventLog
-    interrupts: Interrupts = field(default_factory=Interrupts)
     result: CheckResult | None = None
     why: str = ""
     summaries: tuple[str, ...] = ()
@@ -201,7 +199,7 @@ def _of_touched(result: CheckResult) -> str:
 
 
 def _options(names: Sequence[str]) -> str:
-    """The options with which the user would allow changes of files."""
+    """Return the options with which the user would allow changes of files."""
     return " ".join(f"--until-protect '{FREE}{name}'" for name in names[:_SHOWN])
 
 

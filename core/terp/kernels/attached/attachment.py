@@ -28,6 +28,7 @@ NEWEST = "newest"
 CHANNELS = ("shell", "iopub", "stdin", "control", "hb")
 _LARGEST_BYTES = 100_000
 _SHORTEST_BEGINNING = 4
+_NOTEBOOK = ".ipynb"
 _REMEDY = "In a notebook, %connect_info shows its kernel's file."
 
 
@@ -99,16 +100,21 @@ def written(environ: Mapping[str, str]) -> Sequence[ConnectionFile]:
 def named(target: str, environ: Mapping[str, str], cwd: str) -> Sequence[ConnectionFile]:
     """Return the files that `target` may name: by path, id or its beginning, notebook, kernelspec, or NEWEST.
 
+    A notebook counts by its path if a kernel was started for exactly that file, else by its name.
+
     Raises:
         SettingsError: there is none, or the file that it names is no connection file.
     """
     path = Path(cwd, Path(target).expanduser())
-    if path.is_file():
+    if path.is_file() and path.suffix != _NOTEBOOK:
         return (read(path),)
     there = written(environ)
     if target == NEWEST:
         return there
-    found = tuple(file for file in there if file.is_called(target))
+    by_path = tuple(
+        file for file in there if file.document and Path(file.document).resolve() == path.resolve()
+    )
+    found = by_path or tuple(file for file in there if file.is_called(target))
     if not found:
         where = runtime_folder(environ)
         raise SettingsError(

@@ -57,7 +57,7 @@ async def find_attachment(target: str, environ: Mapping[str, str], cwd: str) -> 
             if attachment := await _met(context, file, environ):
                 return FoundKernel(attachment, tuple(one.name for one in alive if one is not file))
         raise KernelStartFailed(
-            f"The kernel of {alive[0].title} lives and says nothing: {alive[0].path} has another key.",
+            f"The kernel of {alive[0].title} runs, but does not answer: {alive[0].path} has another key.",
             "In a notebook, %connect_info shows its kernel's file.",
         )
     finally:

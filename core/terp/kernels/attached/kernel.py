@@ -12,7 +12,7 @@ from jupyter_client.asynchronous.client import AsyncKernelClient
 
 from terp.errors import KernelStartFailed
 from terp.kernels.attached.attachment import ConnectionFile, KernelAttachment
-from terp.kernels.jupyter.channels import Message, Route, first_of, new_request
+from terp.kernels.jupyter.channels import Connection, Message, Route, first_of, new_request
 from terp.kernels.jupyter.sockets import Sockets, new_context
 
 _BEAT_S = 1.0
@@ -97,20 +97,18 @@ _FIRST_BEAT_S = 3.0
 _POLL_S = 0.25
 
 
-class AttachedKernel:
+class AttachedKernel(Connection):
     """Implements `Connection` with sockets only: another program owns the kernel's life."""
 
     def __init__(self, attachment: KernelAttachment) -> None:
+        super().__init__()
         self._attachment = attachment
         self._context = new_context()
         self._route: Route | None = None
         self._sockets: Sockets | None = None
         self._watch: asyncio.Task[None] | None = None
-        self._closed = False
         self._owner = 0
         self._life = ""
-        self.gone: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self.may_live = False
 
     @property
     def connection_file(self) -> str:
@@ -154,19 +152,11 @@ class AttachedKernel:
             # It has ended, which the watch reports.
             return
 
-    async def stack(self) -> str:
-        """Return "": the kernel may use any signal for itself."""
-        return ""
-
     async def kill(self) -> None:
         """Disconnect from the kernel, which terp must not end."""
-        self._end("The kernel is another program's and was left running, with its code.")
+        self._ended("The kernel is another program's and was left running, with its code.")
 
-    async def close(self) -> None:
-        """Disconnect from the kernel, and close the sockets."""
-        if self._closed:
-            return
-        self._closed = True
+    async def _disconnect(self) -> None:
         await self.kill()
         if self._watch is not None:
             self._watch.cancel()
@@ -175,10 +165,6 @@ class AttachedKernel:
             await self._sockets.close()
         self._context.destroy(linger=0)
 
-    def last_words(self) -> str:
-        """Return "": its log is another program's."""
-        return ""
-
     def not_up(self, seconds: float) -> KernelStartFailed:
         """Return the error for a kernel that did not answer."""
         file = self._attachment.file
@@ -186,7 +172,7 @@ class AttachedKernel:
             return KernelStartFailed(self.gone.result(), "/attach NAME takes another one.")
         return KernelStartFailed(
             f"The kernel of {file.title} has not answered for {seconds:.0f} s: it runs other code.",
-            f"Try again when that is over. If it does nothing, the key in {file.path} is not its own.",
+            f"Try again when that is over. If it is idle, the key in {file.path} is wrong.",
         )
 
     def _received(self, channel: str, message: Message) -> None:
@@ -194,9 +180,9 @@ class AttachedKernel:
         kind, content = message["msg_type"], message["content"]
         if kind == "shutdown_reply" and channel == "iopub":
             verb = "restarted" if content.get("restart") else "ended"
-            self._end(f"The kernel was {verb} by somebody else.")
+            self._ended(f"The kernel was {verb} by somebody else.")
         elif self._is_another(message):
-            self._end("The kernel was restarted by somebody else.")
+            self._ended("The kernel was restarted by somebody else.")
         if self._route is not None:
             self._route(channel, message)
 
@@ -214,12 +200,8 @@ class AttachedKernel:
             while not silent.done():
                 await first_of(silent, timeout_s=_POLL_S)
                 if self._owner and not lives(self._owner):
-                    self._end("The kernel has ended.")
+                    self._ended("The kernel has ended.")
                     return
-            self._end("The kernel does not answer any more: it has ended, or is out of reach.")
+            self._ended("The kernel does not answer any more: it has ended, or is out of reach.")
         finally:
             silent.cancel()
-
-    def _end(self, how: str) -> None:
-        if not self.gone.done():
-            self.gone.set_result(how)

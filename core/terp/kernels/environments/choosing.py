@@ -257,7 +257,7 @@ class PythonChoice:
                 self._keep(wanted, "own")
                 return self._own(wanted)
             if answer != "y":
-                return self._own(wanted, "Nobody answered whether to use it.")
+                return self._own(wanted, "The question about using it was not answered.")
             self._keep(wanted, "used")
         if has_module(wanted.path, _LAUNCHER):
             return Interpreter(wanted.path, wanted.why)
@@ -285,7 +285,9 @@ class PythonChoice:
                 self._keep(wanted, "own")
                 return self._own(wanted)
             case _:
-                return self._own(wanted, "It has no ipykernel. Nobody answered what to do about it.")
+                return self._own(
+                    wanted, "It has no ipykernel. The question about installing it was not answered."
+                )
 
     async def _install(self, python: str, target: str = "") -> None:
         try:

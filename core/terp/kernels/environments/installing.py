@@ -190,7 +190,7 @@ def _variable(program: str, option: str) -> str:
 
 
 def _from_anywhere(package: str) -> str:
-    """Return the full path of a file in the working directory; any other requirement unchanged."""
+    """Return a requirement that is a file as its full path; any other requirement unchanged."""
     return str(Path(package).absolute()) if "/" in package and Path(package).exists() else package
 
 

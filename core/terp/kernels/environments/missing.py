@@ -168,7 +168,7 @@ class MissingPackages:
             notes.append(f"The user can allow it with {ways}")
             wanted = [one for one in wanted if one.known]
         if not wanted or (self.policy == "ask" and not await self._agreed(wanted)):
-            return notes + [f"{one.module} is not {one.done}: nobody agreed to it." for one in wanted]
+            return notes + [f"{one.module} is not {one.done}: no user agreed to it." for one in wanted]
         return notes + await self._installed(wanted)
 
     async def _agreed(self, wanted: Sequence[WantedPackage]) -> bool:

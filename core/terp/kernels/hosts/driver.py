@@ -216,7 +216,7 @@ class DriverKernel(ProgramKernel):
             return None
         if self.interrupts:
             return CellFailure("KeyboardInterrupt", "")
-        return CellFailure("ProgramNotStarted", f"{self.program} {program.how_ended()}; it did not come up.")
+        return CellFailure("ProgramNotStarted", f"{self.program} {program.how_ended()}; it did not start.")
 
     def _ended(self, cell: HostCell, program: Program) -> CellFailure | None:
         """Report that the program ended with the cell, and start another one."""

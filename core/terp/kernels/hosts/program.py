@@ -1,4 +1,4 @@
-"""Programs that run code for a kernel: the process, and the kernel class that attends to it."""
+"""Programs that run code for a kernel: the process, and the kernel class that controls it."""
 
 import os
 import signal

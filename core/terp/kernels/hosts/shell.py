@@ -1,4 +1,4 @@
-"""The kernel of the shell: one persistent bash or zsh, and the questions of programs it runs."""
+"""The kernel of the shell: one persistent bash or zsh, and input requests of programs it runs."""
 
 import json
 import os

@@ -94,7 +94,7 @@ class ShellProcess:
             self._wires.wait(0.1)
         if self.verdict is None:
             self.kill()
-            raise RuntimeError(f"{self._program} did not come up.")
+            raise RuntimeError(f"{self._program} did not start.")
 
     @property
     def pid(self) -> int:

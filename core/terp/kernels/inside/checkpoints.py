@@ -183,7 +183,7 @@ def is_of_tables(value: Any) -> bool:
 LOST_S = 2.0
 LONGEST_NAME, LONGEST_WHY = 60, 60
 OTHER_PLACE = "in a way that could not be seen before"
-TOO_OLD = "too long ago: what was kept since has been dropped"
+TOO_OLD = "too long ago: its checkpoint has been dropped"
 
 
 class Restore:
@@ -251,7 +251,9 @@ class Restore:
             held = first.held.get(name)
             found = held.now(bound) if held else unmentioned(first, name, bound)
             if not found:
-                self.lost[name] = f"what it was is gone: {held.why}" if held and held.why else OTHER_PLACE
+                self.lost[name] = (
+                    f"its earlier value is gone: {held.why}" if held and held.why else OTHER_PLACE
+                )
             elif not bound or bound[0] is not found[0]:
                 names[name] = found[0]
                 self.back.add(name)
@@ -301,13 +303,13 @@ class Restore:
             else:
                 del os.environ[name]
         if changed:
-            self.notes.append(f"the environment is as it was: {', '.join(shown(changed))}")
+            self.notes.append(f"the environment is restored: {', '.join(shown(changed))}")
         if id(sys.path) in self.changed:
-            self.notes.append("sys.path is as it was")
+            self.notes.append("sys.path is restored")
         threads = {name for checkpoint in undone for name in checkpoint.threads}
         threads |= self.checkpoints.threads()
         if threads:
-            self.notes.append(f"what threads have changed is not taken back: {', '.join(shown(threads))}")
+            self.notes.append(f"changes by threads are not undone: {', '.join(shown(threads))}")
 
 
 def unmentioned(first: Checkpoint, name: str, bound: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -20,7 +20,7 @@ class CannotEmit(Exception):
 
 
 def emit(names: dict[str, Any], name: str, form: str) -> None:
-    """Send the bytes of a variable as display data of a private type."""
+    """Send the bytes of a variable, in the format `form`, as display data of a private MIME type."""
     try:
         answer = {"bytes": _encoded(name, _bytes(names, name, form))}
     except CannotEmit as error:
@@ -42,7 +42,7 @@ def _encoded(name: str, written: bytes) -> str:
     if len(encoded) > ROOM:
         most = ROOM // 4 * 3 // 1_000_000
         raise CannotEmit(
-            f"'{name}' has {len(written):,} bytes, and up to {most} MB can be written; have it saved instead."
+            f"'{name}' has {len(written):,} bytes, and at most {most} MB can be written; save it with code."
         )
     return encoded
 
@@ -163,7 +163,7 @@ def _has_own_index(value: Any) -> bool:
     return type(getattr(value, "index", None)).__name__ != "RangeIndex"
 
 
-_NEEDED = {"parquet": "pyarrow: --packages pyarrow brings it"}
+_NEEDED = {"parquet": "pyarrow: --packages pyarrow installs it"}
 _WRITERS: dict[str, Callable[[Any], Any]] = {
     "csv": _csv,
     "json": _json,

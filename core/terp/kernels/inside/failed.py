@@ -117,7 +117,7 @@ def call_at(step: Any) -> str:
 def values(frame: Any, line: int, home: Home, kinds: Kinds) -> Iterator[tuple[str, ...]]:
     """Yield the small values of names on the line, in the loops around it, and on the lines beside it.
 
-    Type and length of text follow: terp shows only these if the text may be a secret.
+    For a str, its type and length are added: terp shows only these if the text may be a secret.
     """
     file = frame.f_code.co_filename
     lines = [linecache.getline(file, number) for number in (line, line - 1, line + 1) if number > 0]

@@ -60,7 +60,7 @@ class FileCopies:
             return "the turn had written to it before it could be copied"
         if found.st_size > LARGEST:
             return f"{found.st_size / 1e6:,.0f} MB is too large to be kept"
-        return "copies of other files take all the room" if self.size + found.st_size > ROOM else ""
+        return "copies of other files use all the space" if self.size + found.st_size > ROOM else ""
 
     def end(self, checkpoint: Checkpoint, touched: Any) -> None:
         """Note the state in which a finished cell has left its files."""

@@ -367,7 +367,7 @@ def has_begun(generator: Any) -> bool:
 
 
 def of_opaque(value: Any, scan: Any) -> Iterable[Any]:
-    """Note an opaque object of C."""
+    """Report an object whose C state cannot be saved as opaque."""
     scan.opaque(value)
     scan.behind(held_by(value))
     return ()

@@ -6,7 +6,7 @@
     out[4].images               the paths of its pictures
 
 `out` is a builtin as `len` is: a variable of the same name hides it. terp's process has the paths of the
-files; they are read when their text is asked for.
+files; they are read at the first access to their text.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ def of_date(value: Any, spec: str) -> str:
     if type(value) is not datetime.date and not is_one(type(value.tzinfo), ZONES):
         raise CannotFormat("its time zone is of a class that is not asked")
     if spec and not PART_OF_DATE.search(spec):
-        raise CannotFormat(f"{spec!r} is no format of a date")
+        raise CannotFormat(f"{spec!r} is not a valid format of a date")
     return format(value, spec)
 
 
@@ -167,7 +167,7 @@ def named(shell: Any, name: str) -> Any:
 
 
 def item(value: Any, key: Any) -> Any:
-    """Return the item of a value under a key, which is one of `KEYS` or a list of them for a tuple."""
+    """Return the item of a value under a key; a list of keys stands for a tuple."""
     kind = type(value)
     if is_one(kind, SEQUENCES):
         return of_sequence(value, key)

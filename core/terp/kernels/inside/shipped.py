@@ -16,7 +16,7 @@ PICTURES = {b"\x89PNG\r\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8":
 
 
 class Results(list):  # type: ignore[type-arg]
-    """Results of a search, which show themselves as a list to be read."""
+    """Results of a search, with a readable list as their repr."""
 
     def __repr__(self) -> str:
         """List each with number, title, url and snippet."""

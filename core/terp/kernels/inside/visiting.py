@@ -69,7 +69,7 @@ class Visit:
         self.show(etype, evalue, stb)
 
     def note(self, error: BaseException) -> None:
-        """Note where an interrupt hit, or what was at hand where the code failed."""
+        """Note the line that an interrupt hit, or the values at the line that failed."""
         # The cell that runs is the last that was compiled; the shell may count the next one already.
         cells = getattr(self.home.shell.compile, "_filename_map", {})
         self.home.number = max(cells.values(), default=0)

@@ -3,7 +3,8 @@
 import asyncio
 import logging
 import uuid
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -55,7 +56,7 @@ class Dispatcher:
 
 
 async def give_way(size: int) -> None:
-    """Let other tasks consume earlier messages before a message of `size` bytes is decoded.
+    """Let other tasks handle earlier messages before a message of `size` bytes is decoded.
 
     Otherwise a flood of output is in memory as bytes and as text, and once more as joined text.
     """
@@ -63,15 +64,16 @@ async def give_way(size: int) -> None:
         await asyncio.sleep(0)
 
 
-async def read(channel: str, receive: Callable[[], Any], route: Callable[[str, Message], None]) -> None:
-    """Route received messages until cancelled; an unreadable message is skipped."""
+async def read(
+    where: str, receive: Callable[[], Awaitable[tuple[str, Message]]], route: Callable[[str, Message], None]
+) -> None:
+    """Route received messages, each with its channel, until cancelled; an unreadable message is skipped."""
     count = 0
     while True:
         try:
-            message = await receive()
-            route(channel, message)
+            route(*await receive())
         except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError) as error:
-            _log.warning("unreadable message on %s: %r", channel, error)
+            _log.warning("unreadable message %s: %r", where, error)
         count += 1
         # A receive that is ready at once never lets another task run, and in a flood all are.
         if count % 32 == 0:
@@ -129,12 +131,12 @@ class CommAnswer:
     """A recipient that waits for the answer of a comm of terp's package in the kernel."""
 
     def __init__(self) -> None:
-        self.data: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        self.content: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
 
     def received(self, channel: str, message: Message) -> None:
         """Take a message."""
-        if message["msg_type"] in ("comm_msg", "comm_close") and not self.data.done():
-            self.data.set_result(message["content"].get("data") or {})
+        if message["msg_type"] in ("comm_msg", "comm_close") and not self.content.done():
+            self.content.set_result(message["content"].get("data") or {})
 
 
 async def first_of(*futures: asyncio.Future[Any], timeout_s: float | None = None) -> None:
@@ -170,24 +172,25 @@ class Guest:
     farewell: str = ""
 
 
-class Connection(Protocol):
+class Connection(ABC):
     """A connection to one kernel process. Of no use after `gone` is done.
 
-    There is one implementation for each place of a kernel: terp's process, another program's, a gateway's.
+    There is one subclass for each place of a kernel: terp's process, another program's, a gateway's.
     """
 
-    @property
-    def gone(self) -> asyncio.Future[str]:
+    def __init__(self) -> None:
+        self.gone: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         """Done when the kernel can no longer be used, with how it ended as a sentence."""
+        self.may_live = False
+        """True if a kernel that is `gone` may still run, out of reach, with its variables."""
+        self._closed = False
 
     @property
     def connection_file(self) -> str:
         """Jupyter's connection file of the kernel, for other programs of this machine; "" where none fits."""
+        return ""
 
-    @property
-    def may_live(self) -> bool:
-        """True if a kernel that is `gone` may still run, out of reach, with its variables."""
-
+    @abstractmethod
     async def open(self, route: Route) -> None:
         """Start the kernel or find it; from then on its messages go to `route`.
 
@@ -197,29 +200,46 @@ class Connection(Protocol):
             KernelStartFailed: it cannot be started or reached.
         """
 
+    @abstractmethod
     def send(self, channel: str, message: dict[str, Any]) -> None:
         """Send a message, made by `new_request`, on "shell", "stdin" or "control"; never waits."""
 
+    @abstractmethod
     async def interrupt(self) -> None:
-        """Ask the code to stop, in the way that the kernel supports."""
+        """Interrupt the code, in the way that the kernel supports."""
 
     async def stack(self) -> str:
         """Return the stack of the code, as faulthandler writes it; "" if it is not available at once.
 
         Only for a kernel that is killed next: code that handles the signal itself may end by it.
         """
+        return ""
 
+    @abstractmethod
     async def kill(self) -> None:
         """End the kernel at once, or only disconnect if it is not terp's; `gone` is done then."""
 
     async def close(self) -> None:
         """Disconnect and remove terp's files. Harmless when repeated, or before `open`."""
+        if not self._closed:
+            self._closed = True
+            await self._disconnect()
+
+    @abstractmethod
+    async def _disconnect(self) -> None:
+        """Do the work of `close`, once."""
 
     def last_words(self) -> str:
-        """Return the last lines of the kernel's log, also after `close`; "" if it is empty."""
+        """Return the last lines of the kernel's log, also after `close`; "" if there are none."""
+        return ""
 
+    @abstractmethod
     def not_up(self, seconds: float) -> KernelStartFailed:
         """Return the error for a kernel that ended at its start, or did not answer within `seconds`."""
+
+    def _ended(self, how: str) -> None:
+        if not self.gone.done():
+            self.gone.set_result(how)
 
 
 class Connector(Protocol):

@@ -1,4 +1,4 @@
-"""A kernel of Jupyter behind terp's protocol: its runs, questions beside them, and its listeners."""
+"""A Jupyter kernel behind terp's protocol: its runs, other requests to it, and its listeners."""
 
 import asyncio
 import json
@@ -32,7 +32,7 @@ class Listeners:
         self._all: list[KernelListener] = []
 
     def add(self, listener: KernelListener) -> Callable[[], None]:
-        """Add `listener` until the returned function is called. Harmless when that is repeated."""
+        """Add `listener`; return the function that removes it, which can be called repeatedly."""
         self._all.append(listener)
         return lambda: self._all.remove(listener) if listener in self._all else None
 
@@ -59,9 +59,9 @@ _VALUE_S = 1.0
 
 
 class Asides(ABC):
-    """Requests beside the runs: completions, help, variables. They run no code of a cell.
+    """Requests to a kernel other than runs: completions, help, variables. They never run the user's code.
 
-    While code runs they go to a subshell of the kernel (ipykernel 7).
+    While code runs, they are sent to a subshell of the kernel (ipykernel 7).
     """
 
     @abstractmethod
@@ -93,13 +93,13 @@ class Asides(ABC):
         """Return the user's variables.
 
         Raises:
-            KernelBusy: the code that runs lets nothing else run.
+            KernelBusy: code runs, and the kernel cannot answer meanwhile.
         """
         if self._running() is None:
             return ()
         answer = await self._ask_bootstrap("variables", _VARIABLES_BUSY_S if self._busy() else _VARIABLES_S)
         if answer is None:
-            raise KernelBusy("The kernel is busy and does not answer beside its run.", "Ask again later.")
+            raise KernelBusy("The kernel is busy and answers only after its run.", "Ask again later.")
         return tuple(_variable(row) for row in answer.get("variables") or ())
 
     async def missing(self, modules: Sequence[str]) -> Sequence[str]:
@@ -253,7 +253,7 @@ class JupyterKernel(Asides):
         """Return the running kernel; start it if there is none.
 
         Raises:
-            KernelStartFailed: it did not come up.
+            KernelStartFailed: it did not start.
         """
         return await self._lives.up()
 

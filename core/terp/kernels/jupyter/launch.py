@@ -209,10 +209,8 @@ def provisioner_of(name: str, config: Mapping[str, Any]) -> Provisioner | None:
     """Return the provisioner of that name with this configuration; None without a name.
 
     Raises:
-        SettingsError: there is a configuration, and no provisioner to have it.
+        SettingsError: there is a configuration without the name of a provisioner.
     """
     if config and not name:
-        raise SettingsError(
-            ["kernel_provisioner_config: there is no kernel_provisioner that it could be for."]
-        )
+        raise SettingsError(["kernel_provisioner_config: kernel_provisioner is not set, so it has no use."])
     return Provisioner(name, config) if name else None

@@ -68,7 +68,7 @@ class Lives:
         """Return the current life; start one if there is none, or if the next one has a stricter sandbox.
 
         Raises:
-            KernelStartFailed: it did not come up.
+            KernelStartFailed: it did not start.
         """
         running = await self._any()
         if self._is_outdated(running):
@@ -82,7 +82,7 @@ class Lives:
         """End the current life, even while it starts, and start another.
 
         Raises:
-            KernelStartFailed: it did not come up.
+            KernelStartFailed: it did not start.
         """
         if self._starting is not None and not self._starting.done():
             # Who waits for it gets it, and loses it; a start that is cut off would fail them.

@@ -90,7 +90,7 @@ class LocalKernels:
         self._watches: dict[str, FileWatch] = {}
 
     def fresh(self) -> "LocalKernels":
-        """New kernels with the same Python, packages and sandbox, none of them started."""
+        """Return new kernels with the same Python, packages and sandbox, none of them started."""
         others = LocalKernels(self.cwd, self.options, environ=self.environ, confinement=self.confinement)
         others.interpreter, others.functions = self.interpreter, self.functions
         others.own_files, others.own_folders = self.own_files, self.own_folders
@@ -140,7 +140,7 @@ class LocalKernels:
         """Do as `begin_with`, but first end the kernel of the language, or detach it if it is not terp's.
 
         Raises:
-            UnknownLanguage: none of the languages that were asked for is its.
+            UnknownLanguage: its language is not one of those that were chosen.
         """
         await self._part_with(self._language_of(attachment))
         return self.begin_with(attachment)
@@ -170,7 +170,7 @@ class LocalKernels:
         """Return a language to a kernel of terp's. The other program's kernel keeps running.
 
         Raises:
-            UnknownLanguage: terp has none for it.
+            UnknownLanguage: terp has no kernel for it.
         """
         if not best_runtimes(self._machine()).get(language, (None, ""))[1]:
             raise UnknownLanguage(f"terp itself runs no {language} here.")

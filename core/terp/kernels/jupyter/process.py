@@ -28,8 +28,8 @@ class GroupProvisioner(LocalProvisioner):
     """A kernel in a separate process session, sandboxed and supervised, with its standard streams in a log.
 
     The stock launcher leaves the kernel's file descriptors 1 and 2 on the user's terminal. `process` is
-    the supervisor, which ends when and how the kernel does, and `pid` the kernel, or what confines it, once
-    that is started. `afterwards` is the command that ends what even then is left.
+    the supervisor, which ends when and how the kernel does, and `pid` the kernel, or its sandbox program,
+    once that is started. `afterwards` is the command that ends processes that are left even then.
     """
 
     log_path: Path
@@ -41,7 +41,7 @@ class GroupProvisioner(LocalProvisioner):
         """Start the process. `kwargs` are those of `start_kernel` that Jupyter did not consume.
 
         Raises:
-            KernelStartFailed: what confines it has no room for it.
+            KernelStartFailed: the sandbox has no room for it.
             OSError: there is no such program, or no such directory.
         """
         # ipykernel ends itself when the one who started it is no longer its parent.
@@ -167,7 +167,7 @@ class KernelProcess(StartedKernel):
         await self._watch.until_gone()
 
     def not_up(self, seconds: float) -> KernelStartFailed:
-        """Return the error for a kernel that did not come up."""
+        """Return the error for a kernel that did not start."""
         python = self._launch.argv[0]
         if not self.gone.done():
             return KernelStartFailed(
@@ -181,7 +181,7 @@ class KernelProcess(StartedKernel):
             )
         failed = KernelKilled if self._killed else KernelStartFailed
         return failed(
-            f"The kernel did not come up. {self.gone.result()}{self._quoted_log()}",
+            f"The kernel did not start. {self.gone.result()}{self._quoted_log()}",
             "Run `terp doctor` to check its environment.",
         )
 

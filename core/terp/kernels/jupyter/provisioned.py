@@ -47,10 +47,6 @@ class ProvisionedKernel(StartedKernel):
             ) from error
         self._connect(manager, route)
 
-    async def stack(self) -> str:
-        """Return "": the provisioner may support no other signals."""
-        return ""
-
     async def kill(self) -> None:
         """Have the provisioner kill the kernel."""
         if self._provisioner is not None and self._provisioner.has_process:
@@ -62,7 +58,7 @@ class ProvisionedKernel(StartedKernel):
         name, words = self._named.name, self._quoted_log()
         if self.gone.done():
             return KernelStartFailed(
-                f"The kernel of the provisioner '{name}' did not come up. {self.gone.result()}{words}"
+                f"The kernel of the provisioner '{name}' did not start. {self.gone.result()}{words}"
             )
         return KernelStartFailed(
             f"The kernel of the provisioner '{name}' did not answer within {seconds:.0f} s.{words}",
@@ -78,8 +74,7 @@ class ProvisionedKernel(StartedKernel):
         await self._watch.end()
         if self._manager is not None:
             await self._manager.cleanup_resources()
-        if not self.gone.done():
-            self.gone.set_result("The kernel was ended.")
+        self._ended("The kernel was ended.")
 
     def _managed(self) -> AsyncKernelManager:
         kind = found_class(self._named.name)
@@ -118,14 +113,14 @@ def found_class(name: str) -> type[KernelProvisionerBase]:
     if name not in installed.names:
         raise KernelStartFailed(
             f"There is no kernel provisioner '{name}'. Installed are: {', '.join(sorted(installed.names))}.",
-            f"Install the package that brings it, with `{sys.executable} -m pip install …`.",
+            f"Install the package that provides it, with `{sys.executable} -m pip install …`.",
         )
     try:
         kind: type[KernelProvisionerBase] = installed[name].load()
     except Exception as error:  # modules of another package may raise anything
         raise KernelStartFailed(
             f"The kernel provisioner '{name}' cannot be loaded: {type(error).__name__}: {error}",
-            "Install what it needs, or repair the package that brings it.",
+            "Install what it needs, or repair the package that provides it.",
         ) from error
     return kind
 

@@ -36,7 +36,7 @@ _TRIES = 5
 class RunningKernel:
     """One life of a kernel. It begins with `start`, and cannot be used after `gone` is done.
 
-    `connector` has the code to run before the first cell; `unclaimed` gets output of no open request. `info`
+    `connector` has the code to run before the first cell; `unclaimed` gets output of no known request. `info`
     is the kernel's reply about itself, `cwd` its current working directory. It is `used` once code was sent
     to it, and `was_left` if it keeps running after terp has disconnected.
     """
@@ -132,34 +132,15 @@ class RunningKernel:
         With `busy` the request goes to a subshell, which answers while code runs; None at once when
         the kernel has no subshells.
         """
-        deadline = time.monotonic() + timeout_s
-        if busy and not await self._has_subshell(timeout_s):
-            return None
-        reply = KernelReply()
-        message_id = self.send(kind, content, reply, subshell=self._aside(busy=busy))
-        try:
-            return await self._first(reply.content, deadline - time.monotonic())
-        finally:
-            self.forget(message_id)
+        return await self._asked(kind, content, KernelReply(), timeout_s, busy=busy)
 
     async def ask_bootstrap(
         self, what: str, timeout_s: float, *, busy: bool = False, about: Sequence[Any] = ()
     ) -> Message | None:
         """Return the answer of terp's package in the kernel, or None as for `ask`. Runs no code of a cell."""
-        deadline = time.monotonic() + timeout_s
-        if busy and not await self._has_subshell(timeout_s):
-            return None
-        answer = CommAnswer()
-        content = {
-            "comm_id": uuid.uuid4().hex,
-            "target_name": COMM_TARGET,
-            "data": {"ask": what, "about": list(about)},
-        }
-        message_id = self.send("comm_open", content, answer, subshell=self._aside(busy=busy))
-        try:
-            return await self._first(answer.data, deadline - time.monotonic())
-        finally:
-            self.forget(message_id)
+        data = {"ask": what, "about": list(about)}
+        content = {"comm_id": uuid.uuid4().hex, "target_name": COMM_TARGET, "data": data}
+        return await self._asked("comm_open", content, CommAnswer(), timeout_s, busy=busy)
 
     async def catch_up(self) -> None:
         """Wait for late results of a run, in a kernel that sends them."""
@@ -209,6 +190,24 @@ class RunningKernel:
         words = self._connection.last_words()
         quoted = f"Its last words:\n{words}" if words else ""
         return " ".join(part for part in (how, consequence, quoted) if part)
+
+    async def _asked(
+        self,
+        kind: str,
+        content: Mapping[str, Any],
+        answer: KernelReply | CommAnswer,
+        timeout_s: float,
+        *,
+        busy: bool,
+    ) -> Message | None:
+        deadline = time.monotonic() + timeout_s
+        if busy and not await self._has_subshell(timeout_s):
+            return None
+        message_id = self.send(kind, content, answer, subshell=self._aside(busy=busy))
+        try:
+            return await self._first(answer.content, deadline - time.monotonic())
+        finally:
+            self.forget(message_id)
 
     def _post(self, channel: str, kind: str, content: Mapping[str, Any]) -> None:
         """Send a message without waiting for an answer."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,7 @@ import zmq.asyncio
 from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.manager import AsyncKernelManager
 
-from terp.kernels.jupyter.channels import Message, Route, give_way, new_request, read
+from terp.kernels.jupyter.channels import Connection, Message, Route, give_way, new_request, read
 from terp.kernels.jupyter.ending import end_of
 from terp.kernels.jupyter.launch import Launch
 from terp.kernels.jupyter.rundir import RunDir
@@ -41,7 +41,9 @@ class Sockets:
     def __init__(self, client: AsyncKernelClient, route: Route) -> None:
         self._client = client
         client.start_channels(hb=False)
-        self._readers = [asyncio.create_task(read(name, self._receiver(name), route)) for name in _CHANNELS]
+        self._readers = [
+            asyncio.create_task(read(f"on {name}", self._receiver(name), route)) for name in _CHANNELS
+        ]
 
     def send(self, channel: str, message: dict[str, Any]) -> None:
         """Send a message through the socket that is also read.
@@ -58,15 +60,14 @@ class Sockets:
         await asyncio.gather(*self._readers, return_exceptions=True)
         self._client.stop_channels()
 
-    def _receiver(self, channel: str) -> Callable[[], Coroutine[Any, Any, Message]]:
+    def _receiver(self, channel: str) -> Callable[[], Coroutine[Any, Any, tuple[str, Message]]]:
         socket, session = self._socket(channel), self._client.session
 
-        async def receive() -> Message:
+        async def receive() -> tuple[str, Message]:
             parts = await socket.recv_multipart()
             await give_way(sum(map(len, parts)))
             _, frames = session.feed_identities(parts)
-            message: Message = session.deserialize(frames)
-            return message
+            return channel, session.deserialize(frames)
 
         return receive
 
@@ -123,22 +124,20 @@ class Watch:
         return code is not None
 
 
-class StartedKernel(ABC):
+class StartedKernel(Connection):
     """Implements most of `Connection` for a kernel that terp has started or had started, with a `manager`.
 
     Its connection file and its log are in a private directory.
     """
 
     def __init__(self, launch: Launch, pace: Pace) -> None:
+        super().__init__()
         self._launch = launch
         self._dir = RunDir()
         self._context = new_context(keeps_unread=launch.keeps_unread)
         self._sockets: Sockets | None = None
-        self._closed = False
         self._last_words = ""
-        self.gone: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._watch = Watch(self._exit_code, self.gone, pace)
-        self.may_live = False
 
     @property
     def connection_file(self) -> str:
@@ -157,11 +156,8 @@ class StartedKernel(ABC):
         else:
             await self._signal_interrupt()
 
-    async def close(self) -> None:
+    async def _disconnect(self) -> None:
         """Request the kernel's end, kill it if it does not end, and remove its directory."""
-        if self._closed:
-            return
-        self._closed = True
         if self._sockets is not None and not self.gone.done():
             self.send("control", new_request("shutdown_request", {"restart": False}))
             await self._watch.until_gone()

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from terp.errors import GatewayUnavailable, KernelStartFailed
-from terp.kernels.jupyter.channels import Message, Route, is_set_within, new_request
+from terp.kernels.jupyter.channels import Connection, Message, Route, is_set_within, new_request
 from terp.kernels.remote.claims import Claims
 from terp.kernels.remote.rest import GatewayApi
 from terp.kernels.remote.wire import Wire
@@ -21,7 +21,7 @@ _ABANDONED_S = 10.0
 _RESTARTED = ("restarting", "autorestarting", "dead")
 
 
-class GatewayKernel:
+class GatewayKernel(Connection):
     """Implements `Connection` with the kernel of the kernelspec `spec` that `claims` has for `language`.
 
     If none of them runs, one is started, with `environment` for the gateway. An ipykernel `has_one_id`: it
@@ -37,6 +37,7 @@ class GatewayKernel:
         environment: Mapping[str, str],
         has_one_id: bool,
     ) -> None:
+        super().__init__()
         self._api = api
         self._claims = claims
         self._language = language
@@ -53,10 +54,6 @@ class GatewayKernel:
         self._starting: asyncio.Task[str] | None = None
         self._asked = asyncio.Event()
         self._client = self._life = ""
-        self._closed = False
-        self.connection_file = ""
-        self.may_live = False
-        self.gone: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     async def open(self, route: Route) -> None:
         """Find the kernel or start it, and connect to it."""
@@ -88,17 +85,15 @@ class GatewayKernel:
         with suppress(KernelStartFailed):
             await self._api.interrupt(self._id)
 
-    async def stack(self) -> str:
-        """Return "": no signal reaches a process of another machine."""
-        return ""
-
     async def kill(self) -> None:
         """End the kernel, unless it ran before this session and has not answered."""
         if self.gone.done():
             return
         if self._was_there and not self._ready:
             self.may_live = True
-            self._end(f"The kernel at {self._api.gateway.host} was left alone.")
+            self._ended(
+                f"The kernel at {self._api.gateway.host} keeps running: it belongs to an earlier session."
+            )
             return
         host, problem = self._api.gateway.host, ""
         try:
@@ -112,13 +107,9 @@ class GatewayKernel:
         self.may_live = bool(problem)
         if not problem:
             self._claims.forget(self._language)
-        self._end(f"The kernel at {host} {f'could not be ended: {problem}' if problem else 'was ended.'}")
+        self._ended(f"The kernel at {host} {f'could not be ended: {problem}' if problem else 'was ended.'}")
 
-    async def close(self) -> None:
-        """Disconnect from the kernel; the owner of the claims ends it."""
-        if self._closed:
-            return
-        self._closed = True
+    async def _disconnect(self) -> None:
         await self._abandon()
         self._unanswered.close()
         if self._watch is not None:
@@ -126,11 +117,7 @@ class GatewayKernel:
             await asyncio.wait({self._watch})
         if self._wire is not None:
             await self._wire.close()
-        self._end(f"The kernel at {self._api.gateway.host} was let go.")
-
-    def last_words(self) -> str:
-        """Return "": the log of the kernel is the gateway's."""
-        return ""
+        self._ended(f"The kernel at {self._api.gateway.host} was disconnected.")
 
     def not_up(self, seconds: float) -> KernelStartFailed:
         """Return the error for a kernel that did not start."""
@@ -139,7 +126,7 @@ class GatewayKernel:
             return GatewayUnavailable(self.gone.result(), f"See the log of the gateway at {host}.")
         if self._was_there:
             return KernelStartFailed(
-                f"The kernel at {host} still runs code of before, and has not answered for {seconds:.0f} s.",
+                f"The kernel at {host} still runs earlier code, and has not answered for {seconds:.0f} s.",
                 "Try again later, or begin a new session.",
             )
         return KernelStartFailed(
@@ -192,9 +179,9 @@ class GatewayKernel:
         """Report a kernel that died: the gateway restarts it, and open requests get no answer."""
         host = self._api.gateway.host
         if state in _RESTARTED:
-            self._end(f"The kernel at {host} died.")
+            self._ended(f"The kernel at {host} died.")
         elif state == "starting" and self._ready:
-            self._end(f"The kernel at {host} was restarted by somebody else.")
+            self._ended(f"The kernel at {host} was restarted by somebody else.")
 
     def _look_for_another_life(self, channel: str, message: Message) -> None:
         """Detect an unreported restart by another client: the kernel then answers under another id."""
@@ -206,11 +193,11 @@ class GatewayKernel:
         life = str(message["header"].get("session") or "")
         self._life = self._life or life
         if life != self._life:
-            self._end(f"The kernel at {self._api.gateway.host} was restarted by somebody else.")
+            self._ended(f"The kernel at {self._api.gateway.host} was restarted by somebody else.")
 
     def _lost(self, error: KernelStartFailed) -> None:
         self.may_live = True
-        self._end(f"The connection to {self._api.gateway.host} is lost: {error.message}")
+        self._ended(f"The connection to {self._api.gateway.host} is lost: {error.message}")
 
     async def _poll(self) -> None:
         while not self.gone.done():
@@ -222,11 +209,7 @@ class GatewayKernel:
             # `Wire` reports a gateway that does not answer at all.
             with suppress(KernelStartFailed):
                 if not await self._api.state(self._id):
-                    self._end(f"The kernel at {self._api.gateway.host} was ended there.")
-
-    def _end(self, how: str) -> None:
-        if not self.gone.done():
-            self.gone.set_result(how)
+                    self._ended(f"The kernel at {self._api.gateway.host} was ended there.")
 
 
 # After the kernel has answered again, this much silence means that no older messages will arrive.

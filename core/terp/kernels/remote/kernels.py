@@ -164,7 +164,7 @@ class GatewayKernels:
         """Connect to the gateway and read its kernelspecs.
 
         Raises:
-            GatewayRefused: it does not let us in.
+            GatewayRefused: it refused access.
             GatewayUnavailable: it does not answer, or has no kernels.
             SettingsError: it has no kernel for a language that was chosen.
         """

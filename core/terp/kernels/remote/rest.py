@@ -28,12 +28,12 @@ def refused(gateway: Gateway, status: int, reason: str, location: str = "") -> K
     if location:
         where = urlsplit(location)
         return GatewayRefused(
-            f"{gateway.host} does not let terp in: it sends to {where.netloc}{where.path} ({said}).",
+            f"{gateway.host} refused access: it redirects to {where.netloc}{where.path} ({said}).",
             f"Check the token, and that gateway_url is the server itself. {_token_of(gateway)}",
         )
     if status == 404:
         return GatewayUnavailable(
-            f"There is no such thing at {gateway.url}/api ({said}).",
+            f"The server has no such resource at {gateway.url}/api ({said}).",
             "Check gateway_url: it ends where /api begins, and behind JupyterHub with /user/NAME.",
         )
     return GatewayUnavailable(f"The gateway at {gateway.host} failed: {said}.", "See its log.")
@@ -63,7 +63,7 @@ def _no_right(gateway: Gateway, said: str) -> GatewayRefused:
     if gateway.token.value and not said.endswith(_PLAIN):
         return GatewayRefused(f"The gateway at {gateway.host} does not allow this: {said}.")
     if not gateway.token.value:
-        return GatewayRefused(f"The gateway at {gateway.host} wants a token ({said}).", _GIVE_ONE)
+        return GatewayRefused(f"The gateway at {gateway.host} requires a token ({said}).", _GIVE_ONE)
     return GatewayRefused(
         f"The gateway at {gateway.host} refuses the token of {gateway.token.origin} ({said}).",
         "Ask for a new one where the gateway or the hub gives them out.",
@@ -120,7 +120,7 @@ class GatewayApi:
         body = await self._json("GET", "kernelspecs")
         rows = body.get("kernelspecs")
         if not isinstance(rows, Mapping):
-            raise GatewayUnavailable(f"What answers at {self.gateway.host} is no Jupyter gateway.")
+            raise GatewayUnavailable(f"The server at {self.gateway.host} is no Jupyter gateway.")
         default = str(body.get("default") or "")
         specs = sorted(
             (_spec(name, row) for name, row in rows.items()),
@@ -180,7 +180,7 @@ class GatewayApi:
             body = None
         if not isinstance(body, Mapping):
             raise GatewayUnavailable(
-                f"What answers at {self.gateway.host} is no Jupyter gateway.",
+                f"The server at {self.gateway.host} is no Jupyter gateway.",
                 "Check gateway_url: it ends where /api begins.",
             )
         return body

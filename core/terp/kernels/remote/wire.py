@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import json
-import logging
 import socket
 import ssl
 import struct
@@ -20,7 +19,7 @@ from websockets.protocol import State
 from websockets.typing import Subprotocol
 
 from terp.errors import GatewayRefused, GatewayUnavailable, KernelStartFailed
-from terp.kernels.jupyter.channels import Message, Route, give_way
+from terp.kernels.jupyter.channels import Message, Route, give_way, read
 from terp.kernels.remote.rest import refused, unreachable
 from terp.settings.gateway import Gateway
 
@@ -122,8 +121,6 @@ _PING_S = 20.0
 # Intervals of reconnecting, and its time limit: a laptop may sleep.
 _SHORTEST_S, _LONGEST_S, _PATIENCE_S = 0.1, 5.0, 600.0
 
-_log = logging.getLogger(__name__)
-
 
 class Wire:
     """Carries the messages of one kernel, and reconnects when the connection drops.
@@ -158,7 +155,7 @@ class Wire:
         """Connect for the first time.
 
         Raises:
-            KernelStartFailed: the gateway does not let us, or does not answer.
+            KernelStartFailed: the gateway refused the connection, or does not answer.
         """
         self._socket = await self._connected()
         self._life = asyncio.create_task(self._live(self._socket))
@@ -198,19 +195,13 @@ class Wire:
             await asyncio.wait({sending})
 
     async def _receive_all(self, socket: ClientConnection) -> None:
-        v1, count = socket.subprotocol == SUBPROTOCOL, 0
-        while True:
+        async def receive() -> tuple[str, Message]:
             frame = await socket.recv()
             acknowledge_at_once(socket.transport)
             await give_way(len(frame))
-            try:
-                self._route(*message_in(frame, v1=v1))
-            except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError) as error:
-                _log.warning("unreadable message of %s: %r", self._gateway.host, error)
-            count += 1
-            # A receive that is ready at once never lets another task run, and in a flood all are.
-            if count % 32 == 0:
-                await asyncio.sleep(0)
+            return message_in(frame, v1=socket.subprotocol == SUBPROTOCOL)
+
+        await read(f"of {self._gateway.host}", receive, self._route)
 
     async def _send_all(self, socket: ClientConnection) -> None:
         pack = frame_of if socket.subprotocol == SUBPROTOCOL else old_frame_of

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from terp.events.kernel import Variable, WrittenValue
+from terp.events.kernel import NoNamespace, WrittenValue
 from terp.events.outputs import Display, RunEnded, RunItem, RunStarted
 from terp.kernels.runtimes.runtime import Machine, Runtime
 
@@ -76,7 +76,7 @@ def _without_export(code: str) -> tuple[str, str]:
 
 
 @dataclass(slots=True)
-class PageKernel:
+class PageKernel(NoNamespace):
     """Implements `Kernel` without a process: code becomes a display, which the session saves.
 
     `shown` makes its MIME bundle.
@@ -117,26 +117,6 @@ class PageKernel:
 
     async def restart(self) -> None:
         """Do nothing: a page has no state."""
-
-    async def complete(self, code: str, cursor: int) -> Sequence[str]:
-        """Return no completions."""
-        return ()
-
-    async def inspect(self, code: str, cursor: int) -> str:
-        """Return no help."""
-        return ""
-
-    async def variables(self) -> Sequence[Variable]:
-        """Return no variables."""
-        return ()
-
-    async def names(self) -> Mapping[str, str]:
-        """Return no names."""
-        return {}
-
-    async def missing(self, modules: Sequence[str]) -> Sequence[str]:
-        """Return no modules."""
-        return ()
 
     async def value(self, name: str, keys: Sequence[Any], spec: str) -> WrittenValue:
         """Return no value: a page has no variables."""

@@ -8,8 +8,15 @@ from pathlib import Path
 from typing import Literal
 
 from terp.kernels.hosts.processes import children
-from terp.kernels.sandbox.policy import Policy
-from terp.kernels.sandbox.tier import ProcessCommand, entering, graphics, needed_by_launcher, with_own_places
+from terp.kernels.sandbox.policy import Policy, is_below
+from terp.kernels.sandbox.tier import (
+    ProcessCommand,
+    Tier,
+    entering,
+    graphics,
+    needed_by_launcher,
+    with_own_places,
+)
 
 Kind = Literal["empty", "own", "hidden", "passage", "shown", "open", "fixed"]
 _NAMESPACES = (
@@ -29,19 +36,13 @@ _INNER = ("/dev", "/proc", _RUN, _TEMPORARY)
 
 
 @dataclass(frozen=True, slots=True)
-class Bubblewrap:
-    """Implements `Tier` with the program `bwrap` at `path`."""
+class Bubblewrap(Tier):
+    """The tier of the program `bwrap` at `path`."""
 
-    path: str
     name: str = "bubblewrap"
-    cannot: tuple[str, ...] = ()
     stands_between: bool = True
-
-    def refuses(self, command: ProcessCommand, policy: Policy) -> str:
-        """Ports of another network namespace cannot be reached."""
-        if command.transport == "tcp" and not policy.network:
-            return "The kernel listens on TCP ports, which a sandbox without network does not allow."
-        return ""
+    # Refuse TCP without network: ports of another network namespace cannot be reached.
+    closes_ports: bool = True
 
     def wrap(self, command: ProcessCommand, policy: Policy) -> ProcessCommand:
         """Return the command in new namespaces."""
@@ -106,7 +107,7 @@ def _places(policy: Policy, directory: Path) -> dict[str, Kind]:
     places |= {path: "hidden" for path in policy.hidden if _needs_cover(path, places)}
     for path in sockets_here():
         # A socket can be connected to although its folder is read-only.
-        if not any(Path(path).is_relative_to(place) for place in (*covered, *policy.writable)):
+        if not is_below(path, (*covered, *policy.writable)):
             places[path] = "hidden"
     for path in (os.path.realpath(directory), *([policy.temporary] if policy.temporary else [])):
         places[path] = "open"
@@ -123,7 +124,7 @@ def _needs_cover(path: str, places: Mapping[str, Kind]) -> bool:
 
 
 def _passages(path: str, places: Mapping[str, Kind]) -> list[str]:
-    """Return the folders between a path and its hidden parent; bubblewrap would make them writable."""
+    """Return the folders between a path and its hidden ancestor; bubblewrap creates them, writable."""
     between: list[str] = []
     for above in map(str, Path(path).parents):
         if above in places:

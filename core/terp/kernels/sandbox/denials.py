@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from terp.events.kernel import Kernel
 from terp.events.outputs import Error, Output, Text
-from terp.kernels.sandbox.policy import Policy
+from terp.kernels.sandbox.policy import Policy, is_below
 from terp.kernels.sandbox.private_places import ConfigWatch
 from terp.kernels.sandbox.tier import NONE
 
@@ -89,16 +89,16 @@ class Denials:
         assert policy is not None
         # The file may not exist: its folder decides.
         path = os.path.realpath(os.path.join(policy.cwd, os.path.expanduser(named)))  # noqa: PTH111, PTH118
-        if _is_below(path, policy.hidden) and not _is_below(path, policy.readable):
+        if is_below(path, policy.hidden) and not is_below(path, policy.readable):
             self._note(f"Code cannot see {path}, which may hold secrets.", path)
         elif not there:
             above = os.path.dirname(path)  # noqa: PTH120
             shown = os.path.exists(path) or (len(Path(above).parts) > 2 and os.path.isdir(above))  # noqa: PTH110, PTH112
-            if shown and not _is_below(path, (*policy.writable, *policy.readable)):
+            if shown and not is_below(path, (*policy.writable, *policy.readable)):
                 self._note(f"Code cannot see {path}: its folder for temporary files is its own.", path)
-        elif _is_below(path, policy.read_only):
+        elif is_below(path, policy.read_only):
             self._note(f"Code cannot change {path}, which other programs obey.", self._open_by(path))
-        elif not _is_below(path, policy.writable) and not path.startswith(("/proc/", "/dev/")):
+        elif not is_below(path, policy.writable) and not path.startswith(("/proc/", "/dev/")):
             self._note(f"Writing outside {policy.cwd} is blocked, here {path}.", self._open_by(path))
 
     def _open_by(self, path: str) -> str:
@@ -107,7 +107,7 @@ class Denials:
         above = os.path.dirname(path)  # noqa: PTH120
         if os.path.exists(path) or not os.path.isdir(above):  # noqa: PTH110, PTH112
             return path
-        holds_more = above == "/" or any(_is_below(one, (above,)) for one in self._policy.hidden)
+        holds_more = above == "/" or any(is_below(one, (above,)) for one in self._policy.hidden)
         return path if holds_more else above
 
     def _note(self, what: str, grant: str) -> None:
@@ -126,7 +126,3 @@ def _line_around(text: str, start: int, end: int) -> str:
     """Return the line around a match; only nearby characters of a very long one."""
     before, after = text[max(0, start - _AROUND) : start], text[end : end + _AROUND]
     return before.rpartition("\n")[2] + text[start:end] + after.partition("\n")[0]
-
-
-def _is_below(path: str, folders: tuple[str, ...]) -> bool:
-    return any(Path(path).is_relative_to(folder) for folder in folders)

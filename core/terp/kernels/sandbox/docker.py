@@ -9,7 +9,7 @@ from pathlib import Path
 
 import terp
 from terp.kernels.sandbox.policy import Policy
-from terp.kernels.sandbox.tier import ProcessCommand
+from terp.kernels.sandbox.tier import ProcessCommand, Tier
 
 IMAGE = "quay.io/jupyter/minimal-notebook"
 """Jupyter's own image with Python, ipykernel and a shell."""
@@ -20,23 +20,23 @@ _CLIENT = ("PATH", "HOME", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "DO
 
 
 @dataclass(frozen=True, slots=True)
-class Docker:
-    """Implements `Tier` with the client at `path`; `image` has Python with ipykernel.
+class Docker(Tier):
+    """The tier of Docker with the client at `path`; `image` has Python with ipykernel.
 
     Of this machine's files the container sees only the project, the session's outputs and terp.
     """
 
-    path: str
+    name: str = "docker"
+    stands_between: bool = True
     image: str = IMAGE
     client: Mapping[str, str] = field(default_factory=dict)
-    name: str = "docker"
-    cannot: tuple[str, ...] = ()
-    stands_between: bool = True
 
     def refuses(self, command: ProcessCommand, policy: Policy) -> str:
         """Refuse TCP: ports of a container are not reachable from outside."""
         return (
-            "It is reached over TCP, which a container keeps to itself." if command.transport == "tcp" else ""
+            "It listens on TCP ports, which cannot be reached in a container."
+            if command.transport == "tcp"
+            else ""
         )
 
     def wrap(self, command: ProcessCommand, policy: Policy) -> ProcessCommand:
@@ -50,10 +50,6 @@ class Docker:
             # A client that is killed leaves its container running.
             (self.path, "rm", "--force", command.directory.name),
         )
-
-    def process_of(self, pid: int) -> int:
-        """Return the client, which forwards signals to the container."""
-        return pid
 
     def _argv(self, command: ProcessCommand, policy: Policy) -> Iterator[str]:
         own = os.path.realpath(command.directory)
@@ -87,7 +83,7 @@ def find_docker(environ: Mapping[str, str], image: str = IMAGE) -> Docker | None
     client = {name: environ[name] for name in _CLIENT if name in environ}
     if not path or not _answers(path, client):
         return None
-    return Docker(path, image, client)
+    return Docker(path, image=image, client=client)
 
 
 def _answers(path: str, client: Mapping[str, str]) -> bool:

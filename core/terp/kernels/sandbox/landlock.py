@@ -8,7 +8,14 @@ from pathlib import Path
 from terp.kernels.jupyter.rundir import PREFIX
 from terp.kernels.sandbox.entering.restrictions import version
 from terp.kernels.sandbox.policy import Policy
-from terp.kernels.sandbox.tier import ProcessCommand, entering, graphics, needed_by_launcher, with_own_places
+from terp.kernels.sandbox.tier import (
+    ProcessCommand,
+    Tier,
+    entering,
+    graphics,
+    needed_by_launcher,
+    with_own_places,
+)
 
 # Landlock grants whole trees, so a protected file in a writable tree stays writable. The same holds for
 # /dev/shm: locks of multiprocessing are files at its top, with names chosen at random, and without them
@@ -24,18 +31,13 @@ _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
 
 
 @dataclass(frozen=True, slots=True)
-class Landlock:
-    """Implements `Tier` with Landlock, which Linux has since 5.13."""
+class Landlock(Tier):
+    """The tier of Landlock, which Linux has since 5.13."""
 
     name: str = "Landlock"
     cannot: tuple[str, ...] = CANNOT
-    stands_between: bool = False
-
-    def refuses(self, command: ProcessCommand, policy: Policy) -> str:
-        """Refuse a kernel on TCP when the sandbox has no network: it could not bind its ports."""
-        if command.transport == "tcp" and not policy.network:
-            return "The kernel listens on TCP ports, which a sandbox without network does not allow."
-        return ""
+    # A kernel could not bind its ports.
+    closes_ports: bool = True
 
     def wrap(self, command: ProcessCommand, policy: Policy) -> ProcessCommand:
         """Return the command behind a launcher that drops rights."""
@@ -58,10 +60,6 @@ class Landlock:
             command.argv, command.directory, policy, rules, network=policy.network, namespaces=False
         )
         return replace(command, argv=argv, environment=environment)
-
-    def process_of(self, pid: int) -> int:
-        """Return the same process, which has become the command."""
-        return pid
 
 
 def find_landlock() -> Landlock | None:

@@ -90,7 +90,7 @@ def policy_for(
     secrets = dict.fromkeys(_there((*secrets_at(home), *own)))
     hidden = tuple(path for path in secrets if path not in granted and path != str(root))
     in_folders = (path for folder in writable for path in obeyed_in(Path(folder), home))
-    followed = (path for path in map(os.path.normpath, by_git) if _is_below(path, writable))
+    followed = (path for path in map(os.path.normpath, by_git) if is_below(path, writable))
     obeyed = tuple(dict.fromkeys((*map(str, in_folders), *followed)))
     needed = dict.fromkeys(_there(readable))
     protected = dict.fromkeys((*map(os.path.realpath, obeyed), *needed))
@@ -100,11 +100,11 @@ def policy_for(
         read_only=tuple(
             path
             for path in protected
-            if _is_below(path, writable)
+            if is_below(path, writable)
             and path not in writable
             and not root.is_relative_to(path)
             # A link may lead there, and protected paths are readable.
-            and not _is_below(path, hidden)
+            and not is_below(path, hidden)
         ),
         hidden=hidden,
         readable=tuple(needed),
@@ -122,5 +122,6 @@ def _there(paths: Iterable[str | Path]) -> list[str]:
     return [os.path.realpath(path) for path in paths if os.path.lexists(path) and os.path.exists(path)]  # noqa: PTH110
 
 
-def _is_below(path: str, folders: Iterable[str]) -> bool:
+def is_below(path: str, folders: Iterable[str]) -> bool:
+    """Return True if a path is one of the folders, or lies in one."""
     return any(Path(path).is_relative_to(folder) for folder in folders)

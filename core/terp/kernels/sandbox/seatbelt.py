@@ -6,24 +6,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from terp.kernels.sandbox.policy import Policy
-from terp.kernels.sandbox.tier import ProcessCommand, limited, needed_by_launcher, with_own_places
+from terp.kernels.sandbox.policy import Policy, is_below
+from terp.kernels.sandbox.tier import ProcessCommand, Tier, limited, needed_by_launcher, with_own_places
 
 PROFILE = "confine.sb"
 
 
 @dataclass(frozen=True, slots=True)
-class Seatbelt:
-    """Implements `Tier` with the program `sandbox-exec` at `path`."""
+class Seatbelt(Tier):
+    """The tier of the program `sandbox-exec` at `path`."""
 
-    path: str
     name: str = "Seatbelt (untested)"
     cannot: tuple[str, ...] = ("count processes of the code apart from your other ones",)
-    stands_between: bool = False
-
-    def refuses(self, command: ProcessCommand, policy: Policy) -> str:
-        """Refuse nothing: local ports stay reachable."""
-        return ""
 
     def wrap(self, command: ProcessCommand, policy: Policy) -> ProcessCommand:
         """Return the command under a profile."""
@@ -33,10 +27,6 @@ class Seatbelt:
         inner = limited(command.argv, command.directory, policy)
         argv = (self.path, "-f", str(profile), *inner)
         return replace(command, argv=argv, environment=environment)
-
-    def process_of(self, pid: int) -> int:
-        """Return the same process: `sandbox-exec` becomes the command."""
-        return pid
 
 
 def find_seatbelt(environ: Mapping[str, str]) -> Seatbelt | None:
@@ -63,10 +53,10 @@ def _rules(policy: Policy, own: str, transport: str) -> Iterator[str]:
         yield f"(deny file-read* file-write* (subpath {_quoted(path)}))"
     for path in (*needed_by_launcher(), *policy.readable):
         # A rule for a parent of a hidden path would open it again.
-        if any(Path(path).is_relative_to(place) for place in policy.hidden):
+        if is_below(path, policy.hidden):
             yield f"(allow file-read* (subpath {_quoted(path)}))"
     for path in (*policy.writable, *private):
-        if any(Path(path).is_relative_to(place) for place in policy.hidden):
+        if is_below(path, policy.hidden):
             yield f"(allow file-read* file-write* (subpath {_quoted(path)}))"
     yield "(deny signal)"
     yield "(allow signal (target same-sandbox))"

@@ -1,12 +1,13 @@
-"""The protocol of a sandbox tier, the tier without a sandbox, and the parts that tiers share."""
+"""The base of all sandbox tiers, the tier without a sandbox, and the parts that tiers share."""
 
 import json
 import os
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import terp
 from terp.kernels.sandbox.policy import Policy
@@ -31,32 +32,33 @@ class ProcessCommand:
     afterwards: tuple[str, ...] = ()
 
 
-class Tier(Protocol):
-    """One kind of sandbox."""
+@dataclass(frozen=True, slots=True)
+class Tier(ABC):
+    """One kind of sandbox, made by the program at `path` if there is one.
 
-    @property
-    def name(self) -> str:
-        """The name shown to the user."""
+    `name` is shown to the user. `cannot` are its limits, each to follow "It cannot". `stands_between` is True
+    if a wrapper process stays between terp and the command, `closes_ports` if no network means no TCP port.
+    """
 
-    @property
-    def cannot(self) -> tuple[str, ...]:
-        """The tier's limits, each to follow "It cannot"."""
-
-    @property
-    def stands_between(self) -> bool:
-        """True if a wrapper process stays between terp and the command."""
-
-    def __hash__(self) -> int:
-        """Hash equal tiers equally: each is tried once."""
+    path: str = ""
+    name: str = NONE
+    cannot: tuple[str, ...] = ()
+    stands_between: bool = False
+    closes_ports: bool = False
 
     def refuses(self, command: ProcessCommand, policy: Policy) -> str:
         """Return why this command cannot run in the tier, as a sentence; "" if it can."""
+        if self.closes_ports and command.transport == "tcp" and not policy.network:
+            return "The kernel listens on TCP ports, which a sandbox without network does not allow."
+        return ""
 
+    @abstractmethod
     def wrap(self, command: ProcessCommand, policy: Policy) -> ProcessCommand:
         """Return the command that runs `command` in the sandbox. May write into its directory."""
 
     def process_of(self, pid: int) -> int:
         """Return the pid of the command itself, given the wrapper's; 0 if it has not started yet."""
+        return pid
 
 
 def is_confined(what: str) -> bool:
@@ -81,25 +83,12 @@ class Confined:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Unconfined:
-    """Implements `Tier` without a sandbox; only resource limits apply."""
-
-    name: str = NONE
-    cannot: tuple[str, ...] = ()
-    stands_between: bool = False
-
-    def refuses(self, command: ProcessCommand, policy: Policy) -> str:
-        """Refuse nothing."""
-        return ""
+class Unconfined(Tier):
+    """The tier without a sandbox; only resource limits apply."""
 
     def wrap(self, command: ProcessCommand, policy: Policy) -> ProcessCommand:
         """Return the same command, with resource limits."""
         return replace(command, argv=limited(command.argv, command.directory, policy))
-
-    def process_of(self, pid: int) -> int:
-        """Return the same process."""
-        return pid
 
 
 def unconfined(cwd: str = "") -> Confined:

@@ -1,6 +1,6 @@
-"""Streamed chunks of chat completions, put together to one reply.
+"""Streamed chunks of chat completions, assembled to one reply.
 
-Both adapters feed this one. What providers send differs in every field; the rules here were found on
+Both adapters use it. Providers differ in every field; the rules here were derived from
 recorded streams of 32 providers.
 """
 
@@ -29,13 +29,13 @@ _TICKS_PER_USD = 10**10
 
 
 def no_price(*_tokens: int) -> float | None:
-    """None: nothing is known about the price."""
+    """Return None: the price is not known."""
     return None
 
 
 @dataclass(slots=True)
 class _Call:
-    """A call while it arrives."""
+    """A tool call whose pieces are still arriving."""
 
     position: int
     id: str = ""
@@ -62,7 +62,7 @@ class _Call:
 
 
 class Accumulator:
-    """Takes chunks in OpenAI's form as mappings; gives the protocol's chunks, and at the end the reply."""
+    """Converter of chunks in OpenAI's form (mappings) into chunks of `Model`, and at the end the reply."""
 
     def __init__(self, price: Price = no_price) -> None:
         self._price = price
@@ -190,7 +190,7 @@ class Accumulator:
             self._details.feed(details)
 
     def _parts(self, parts: Sequence[Mapping[str, Any] | str]) -> Iterator[Chunk]:
-        """Content as a list: Mistral's reasoning models, and proxies of Anthropic."""
+        """Return the chunks for content that is a list (Mistral's reasoning models, proxies of Anthropic)."""
         for part in parts:
             if isinstance(part, str):
                 yield from self._say(part)
@@ -224,8 +224,8 @@ class Accumulator:
     def _call_of(self, index: int, call_id: str, name: str) -> _Call:
         """Return the call a fragment belongs to; a new one when it begins one.
 
-        An id that changes without a name continues the call (Kimi changes ids on the way), and a name is
-        said once or in every fragment, never in parts.
+        An id that changes without a name continues the call (Kimi changes ids within a call). A name comes
+        once or in every fragment, never in parts.
         """
         call = self._at_index.get(index)
         if call is None or _begins(call, call_id, name):
@@ -270,7 +270,7 @@ def _is_object(text: str) -> bool:
 
 
 def counts_tokens(usage: Mapping[str, Any]) -> bool:
-    """Return True if anything was counted: some servers send zeros with every chunk but one."""
+    """Return True if a usage has non-zero counts: some servers send zeros with every chunk but one."""
     return bool(_count(usage, *_INPUT) or _count(usage, *_OUTPUT))
 
 

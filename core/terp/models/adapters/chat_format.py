@@ -1,7 +1,7 @@
 """The conversation in the JSON of chat completions.
 
-Fields that a provider wants back (signed thinking, thought signatures) are passed through as they came:
-an altered one is a 400.
+Fields that a provider requires back (signed thinking, thought signatures) are passed through unchanged:
+the provider refuses altered ones with 400.
 """
 
 import re
@@ -24,13 +24,13 @@ Sent = Mapping[str, Any]
 def chat_messages(
     messages: Iterable[Message], *, vision: bool = False, echoed: Sequence[str] = ECHOED
 ) -> list[dict[str, Any]]:
-    """`messages` as the `messages` of a request; no content in it is empty, or a text that UTF-8 cannot hold.
+    """Return the `messages` of a request; no content in it is empty, or text that UTF-8 cannot encode.
 
     Without `vision` a picture becomes a line of text. Of an `Assistant`'s extras only those named in
     `echoed` are sent: some providers refuse fields they do not know.
 
-    A tool's answer cannot hold pictures in this format, and nothing may stand between the answers to one
-    reply, so pictures of results follow as a user's message after the last of them.
+    A tool's answer cannot hold pictures in this format, and no other message may come between the answers to
+    one reply, so pictures of results follow as a user's message after the last of them.
     """
     sent: list[dict[str, Any]] = []
     shown: list[Image] = []

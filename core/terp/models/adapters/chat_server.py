@@ -1,6 +1,6 @@
-"""The HTTP side of the direct adapter: a request goes out, bytes come back, what fails becomes our error.
+"""The HTTP side of the direct adapter: sends requests, returns bytes, and raises failures as terp's errors.
 
-Apart from the adapter, because httpx takes longer to import than a prompt to be painted.
+It is a separate module because importing httpx takes longer than painting the prompt.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ _LONGEST_ERROR = 256 * 1024
 
 
 class ChatServer:
-    """The connections to one address. Nothing for `timeout_s` is a failure; None waits for ever."""
+    """The connections to one address. Silence for `timeout_s` is a failure; None: no limit."""
 
     def __init__(self, route: Route, timeout_s: float | None) -> None:
         self._route = route
@@ -61,10 +61,10 @@ class ChatServer:
 
 
 async def get_json(route: Route, path: str, target: Target, timeout_s: float | None) -> Any:
-    """Return the JSON at `path` below the address of a route; None where the server has no such page.
+    """Return the JSON at `path` below the address of a route; None if the server has no such page.
 
     Raises:
-        ModelError: it cannot be reached, or wants another key.
+        ModelError: it cannot be reached, or refuses the key.
     """
     try:
         async with (
@@ -85,7 +85,7 @@ def _reason(error: httpx.RequestError, route: Route, timeout_s: float | None) ->
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
         return f"no connection to {route.api_base} ({str(error) or 'timeout'})"
     if isinstance(error, httpx.TimeoutException):
-        return f"nothing came for {timeout_s or 0:g} s (timeout_s)"
+        return f"no data arrived for {timeout_s or 0:g} s (timeout_s)"
     return f"the connection broke off ({str(error) or type(error).__name__})"
 
 
@@ -105,7 +105,7 @@ def connections(route: Route, timeout_s: float | None) -> httpx.AsyncClient:
 
 
 async def error_text(response: httpx.Response) -> str:
-    """Return the body of an error, as far as it is worth reading."""
+    """Return the body of an error, cut to a useful length."""
     body = b""
     async for piece in response.aiter_bytes():
         body += piece
@@ -115,7 +115,7 @@ async def error_text(response: httpx.Response) -> str:
 
 
 async def _drain(received: AsyncIterator[bytes]) -> None:
-    """Read to the end, which is due: only then can the connection be used again."""
+    """Read the rest of the response, so that the connection can be reused."""
     with suppress(TimeoutError):
         async with asyncio.timeout(0.2):
             async for _ in received:

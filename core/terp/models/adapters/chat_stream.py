@@ -1,7 +1,7 @@
 """The body of a chat completion: bytes in, chunks as mappings out.
 
-Knows what servers do instead of streaming: one whole JSON reply, an error in the middle of a 200, a web page,
-an end without `[DONE]`.
+It also handles servers that do not stream properly: one whole JSON reply, an error within a 200, a web
+page, an end without `[DONE]`.
 """
 
 import json
@@ -113,7 +113,7 @@ class ChatStream:
 
 
 def _json(data: bytes) -> Any:
-    """Return the value, or None where `data` is not JSON."""
+    """Return the value, or None if `data` is not JSON."""
     try:
         return jiter.from_json(data)
     except ValueError:
@@ -129,7 +129,7 @@ def _shown(data: bytes) -> str:
 
 
 class EventReader:
-    """Bytes in, cut anywhere; the `data` of each event out, as the WHATWG's "Server-sent events" says."""
+    """Parser of server-sent events (WHATWG): takes bytes, cut anywhere; yields the `data` of each event."""
 
     def __init__(self) -> None:
         self._rest = b""

@@ -58,10 +58,10 @@ class FoundModel:
 
 @dataclass(frozen=True, slots=True)
 class LocalServer:
-    """A kind of server: where it usually listens, and how its list of models is known from others.
+    """A kind of local server: its usual ports, and the path and format of its list of models.
 
-    `models` gives the names in the answer to `path`, and none for an answer of something else: 8000 and 8080
-    are everybody's ports.
+    `models` returns the names in the answer to `path`; it returns none for the answer of another program,
+    because many programs use ports 8000 and 8080.
     """
 
     name: str
@@ -72,7 +72,7 @@ class LocalServer:
 
 
 def _entries(body: Body, key: str, name: str) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return the members of the list `key` with their `name`, as far as they have one."""
+    """Return those members of the list `key` that have the field `name`."""
     listed = body.get(key) if isinstance(body, Mapping) else None
     members = listed if isinstance(listed, list) else []
     return [(str(one[name]), one) for one in members if isinstance(one, Mapping) and one.get(name)]
@@ -106,7 +106,7 @@ _OTHERS = (
 
 
 def local_servers(environ: Mapping[str, str]) -> tuple[LocalServer, ...]:
-    """Return the servers worth asking, in order of preference; all of them on this machine."""
+    """Return the servers to query, in order of preference; all of them on this machine."""
     usual = PROVIDERS["ollama"].api_base
     host = environ.get("OLLAMA_HOST", "")
     address = _root(ollama_base(host, usual) if host else usual)
@@ -130,9 +130,9 @@ async def find_model(
     budget_s: float = 0.15,
     keys: bool = True,
 ) -> FoundModel:
-    """A model for somebody who configured none; without `keys` one of this machine.
+    """Find a model for a user who configured none; without `keys`, only on this machine.
 
-    All servers are asked at once, on loopback and past any proxy, and get `budget_s` together.
+    All servers are queried at once, on loopback, without any proxy; together they have `budget_s` seconds.
 
     Raises:
         NoModel: there is no key, and no server answered.
@@ -150,10 +150,10 @@ async def find_model(
 async def offered_models(options: ModelOptions, environ: Mapping[str, str]) -> list[str]:
     """Return the models that the server at `options.api_base` lists, as names for `--model`; at least one.
 
-    No other host is asked.
+    No other host is contacted.
 
     Raises:
-        ModelError: it cannot be reached, or wants another key.
+        ModelError: it cannot be reached, or refuses the key.
         SettingsError: it lists no models.
     """
     # Whatever the model will be called: address and key are the same.

@@ -1,4 +1,4 @@
-"""Embeddings from the provider of a model. Nothing in terp reads them: a server passes them on."""
+"""Embeddings from the provider of a model, which `terp serve` passes on to clients."""
 
 import asyncio
 from collections.abc import Mapping
@@ -20,11 +20,11 @@ async def embeddings(
 ) -> dict[str, Any]:
     """Return the provider's answer to a request in OpenAI's form.
 
-    A model without a provider's name is one of the provider that `settings` name.
+    A model name without a provider belongs to the provider in `settings`.
 
     Raises:
-        SettingsError: the model's name says no provider.
-        ModelError: it does not answer as it should; with the status `NOT_THERE` where terp cannot ask it.
+        SettingsError: the model's name has no known provider.
+        ModelError: the provider failed; with status `NOT_THERE` if terp does not support its embeddings.
     """
     found = await asyncio.to_thread(_route, str(request["model"]), settings, environ, api_key)
     if found.adapter != "direct":
@@ -69,5 +69,5 @@ async def _answer(request: Mapping[str, Any], found: Route, timeout_s: float | N
 
 def _read(answer: Any, found: Route) -> dict[str, Any]:
     if not isinstance(answer, dict):
-        raise ModelError(f"{found.full_name}: the answer holds no embeddings.")
+        raise ModelError(f"{found.full_name}: the answer has no embeddings.")
     return answer

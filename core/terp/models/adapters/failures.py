@@ -91,7 +91,7 @@ _WRAPPING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a request went, for the words of an error. `key_env` is "" where no key is used."""
+    """The destination of a request, for error messages. `key_env` is "" if no key is used."""
 
     model: str
     provider: str
@@ -101,16 +101,16 @@ class Target:
 
 
 def unusable_key(target: Target, *, needed: bool) -> AuthFailed | None:
-    """Return the error for a key that is needed and not set, or that no header can hold; else None."""
+    """Return the error for a required key that is not set or not valid in a header; else None."""
     if needed:
         return AuthFailed(
             f"No key for provider '{target.provider}'.",
-            f"Set {target.key_env} or keep a key with terp keys set, or pick another model with --model.",
+            f"Set {target.key_env} or store a key with terp keys set, or pick another model with --model.",
         )
     if target.key.isascii() and (not target.key or target.key.isprintable()):
         return None
     return AuthFailed(
-        f"The key for provider '{target.provider}' holds characters that no key has.",
+        f"The key for provider '{target.provider}' contains characters that are not valid in a key.",
         f"Check {target.key_env or 'it'}: quotes or other text may have been copied with it.",
     )
 
@@ -123,9 +123,9 @@ def classify(
     *,
     streaming: bool = False,
 ) -> ModelError:
-    """Return the error for a response. `status` is 0 when none is known, `body` whatever text there is.
+    """Return the error for a response. `status` is 0 if unknown, `body` is the text of the response.
 
-    `streaming` says that the answer had begun: an error of no known kind is then a broken stream.
+    `streaming`: the answer had begun, so an error of unknown kind counts as a broken stream.
     """
     said = message_in(body)
     if _NO_PROVIDER in body:
@@ -186,7 +186,7 @@ def _remedy(kind: type[ModelError], target: Target, status: int, body: str) -> s
 
 
 def message_in(body: str) -> str:
-    """Return the sentence in an error body, of whatever form; litellm's wrapping is taken off."""
+    """Return the sentence in an error body of any form, without litellm's wrapping."""
     # litellm puts its own traceback after the sentence, and prints bodies as Python bytes.
     bare = body.partition("Traceback (most recent call last)")[0]
     if quoted := _BYTES.search(bare):
@@ -201,7 +201,7 @@ def message_in(body: str) -> str:
 
 
 def without_secrets(text: str, key: str = "") -> str:
-    """`text` with `key`, and what looks like one, replaced: providers quote the key they refuse."""
+    """Return `text` without `key` and texts that look like keys: providers quote the key they refuse."""
     from terp.secrets.redactor import REDACTED, Redactor  # noqa: PLC0415  (few requests fail)
 
     if len(key) >= 8:
@@ -210,9 +210,9 @@ def without_secrets(text: str, key: str = "") -> str:
 
 
 def retry_after_s(headers: Mapping[str, str], body: str = "", *, now: float | None = None) -> float | None:
-    """Return the wait that the provider asks for, in seconds: from its headers, else from its words.
+    """Return the wait that the provider requests, in seconds: from its headers, else from its message.
 
-    `now` is the time since the epoch against which a date is read.
+    `now` is the present time since the epoch; a date in the headers is compared with it.
     """
     lower = {name.lower(): value for name, value in headers.items()}
     if (milliseconds := _number(lower.get("retry-after-ms", ""))) is not None:
@@ -238,7 +238,7 @@ def _first_object(text: str) -> Any:
 
 
 def _literal(text: str, otherwise: Any) -> Any:
-    """Return the value of a Python literal, bytes decoded; `otherwise` where it is none."""
+    """Return the value of a Python literal, bytes decoded; `otherwise` for any other text."""
     try:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
@@ -247,7 +247,7 @@ def _literal(text: str, otherwise: Any) -> Any:
 
 
 def _dig(found: Any) -> str:
-    """Return the message in a parsed body; the provider's own where a gateway wraps it."""
+    """Return the message in a parsed body; the provider's original one if a gateway wraps it."""
     if isinstance(found, str):
         return found
     if isinstance(found, list):

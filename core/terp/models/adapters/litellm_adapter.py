@@ -1,8 +1,8 @@
-"""The adapter for every provider that litellm knows.
+"""The adapter for every provider that litellm supports.
 
 Importing litellm takes 2 to 5 seconds, so it is imported by the first call, or ahead of it by `preload` in
-a thread. By default it reads `.env` files, fetches price lists and tokenizers, and prints; `_litellm` keeps
-it from that.
+a thread. By default it reads `.env` files, fetches price lists and tokenizers, and prints; `_litellm`
+prevents that.
 """
 
 import asyncio
@@ -39,10 +39,10 @@ _LOOKS_AGAIN_S = 0.001
 
 
 def preload() -> None:
-    """Import litellm and let it do what it puts off until its first call. Meant for a thread.
+    """Import litellm, and run the setup that it delays until its first call. Meant for a thread.
 
-    The import is felt by whoever types meanwhile (a key echo of 92 ms instead of 3), so it is best begun
-    when the person pauses or has sent something.
+    The import slows down typing (a key is echoed after 92 ms instead of 3), so it should begin when the
+    user pauses or has sent a message.
     """
     litellm = _litellm()
     asyncio.run(_warm_up(litellm))
@@ -102,7 +102,7 @@ class LiteLLM:
             vars(litellm).pop(_SHARED, None)
 
     def _check_tools(self, litellm: Any, tools: Sequence[Mapping[str, Any]]) -> None:
-        """Raise where litellm would drop `tools` without a word."""
+        """Raise if litellm would silently drop `tools`."""
         if not tools:
             return
         supported = litellm.get_supported_openai_params(
@@ -118,7 +118,7 @@ class LiteLLM:
         """Yield the chunks of the reply as mappings in OpenAI's form.
 
         Raises:
-            ModelError: whatever litellm raised.
+            ModelError: litellm raised an error.
         """
         begun, ending = False, None
         limit_s = self._options.timeout_s or None
@@ -149,7 +149,7 @@ class LiteLLM:
         inner: BaseException = getattr(error, "original_exception", None) or error
         chain = list(_chain(error))
         if any(type(one).__name__ in _TIMEOUTS for one in chain):
-            waited = f"nothing came for {self._options.timeout_s:g} s (timeout_s)"
+            waited = f"no data arrived for {self._options.timeout_s:g} s (timeout_s)"
             return unreachable(self._route.target, waited)
         status = getattr(error, "status_code", None) or getattr(inner, "status_code", None)
         headers = [found for one in chain if (found := getattr(one, "litellm_response_headers", None))]
@@ -201,7 +201,7 @@ class LiteLLM:
 
 
 def _litellm() -> Any:
-    """litellm, imported and kept quiet. Each time, because the settings cost nothing and the import once."""
+    """Import litellm, configure it to be quiet, and return it; only the first call is slow."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     os.environ.setdefault("LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS", "True")
     os.environ.setdefault("OR_APP_NAME", "terp")
@@ -248,13 +248,13 @@ async def _close_clients(litellm: Any, loop: asyncio.AbstractEventLoop) -> None:
 
 
 async def _next(stream: Any, limit_s: float | None) -> Any:
-    """Return the next chunk, or None at the end."""
+    """Return the next chunk; None at the end."""
     async with asyncio.timeout(limit_s):
         return await anext(stream, None)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield the error and its causes; litellm wraps twice and keeps one in another field."""
+    """Yield the error and its causes; litellm wraps errors twice, and stores one cause in another field."""
     waiting, seen = [error], set[int]()
     while waiting:
         one = waiting.pop(0)
@@ -268,8 +268,8 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 def _mapping(chunk: Any, stream: Any) -> Mapping[str, Any]:
     """Return the chunk in OpenAI's form, with only the usage that the provider reported.
 
-    litellm guesses the tokens where none are reported, prices them also for a server that only borrows the
-    name of a known model, and adds the total up again. It keeps the chunks as they came.
+    litellm guesses the tokens if none are reported, prices them even for a server that only uses the
+    name of a known model, and adds up the total again. It also stores the original chunks.
     """
     found: dict[str, Any] = _plain(chunk)
     kept = getattr(stream, "chunks", None)
@@ -283,7 +283,7 @@ def _mapping(chunk: Any, stream: Any) -> Mapping[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Pydantic models as mappings, without None. `model_dump` would take ten times as long, and warn."""
+    """Return Pydantic models as mappings, without None. `model_dump` takes ten times as long, and warns."""
     if hasattr(value, "model_dump"):
         return {name: _plain(inner) for name, inner in value if inner is not None}
     if isinstance(value, list):
@@ -292,11 +292,11 @@ def _plain(value: Any) -> Any:
 
 
 class Ending:
-    """Reports whether a reply reached its own end: litellm makes up a finish reason for one that broke off.
+    """Detects if a reply is complete: litellm invents a finish reason for one that broke off.
 
-    For every part of a reply of Gemini it makes one up. There the reasons are read before it does.
-    `spliced` is set once a second reply of Claude's begins within the first: servers between have been seen
-    to repeat a request whose stream stalled, and litellm mixes both replies.
+    For Gemini it invents one for every part of a reply, so the reasons are read before it does.
+    `spliced` is set if a second reply of Claude begins within the first: some intermediate servers repeat
+    a request whose stream stalled, and litellm mixes both replies.
     """
 
     def __init__(self, stream: Any) -> None:
@@ -352,8 +352,8 @@ class Ending:
 async def opened(litellm: Any, request: Mapping[str, Any], limit_s: float | None) -> Any:
     """Return the stream of the reply to `request`, once it has begun.
 
-    litellm prepares a request in a thread, whose result is a coroutine; cancelled meanwhile it would drop
-    that, and Python complains on stderr about what nobody awaited. So the few milliseconds are waited for.
+    litellm prepares a request in a thread, whose result is a coroutine. If cancelled meanwhile, it would drop
+    the coroutine, and Python would warn that it was never awaited. So those milliseconds are not cancelled.
 
     Raises:
         TimeoutError: `limit_s` is over.
@@ -380,7 +380,7 @@ async def _given_up(opening: "asyncio.Future[Any]") -> None:
 
 
 def _is_in_thread(opening: Any) -> bool:
-    """Return True if `acompletion` itself waits, and not a coroutine that it awaits."""
+    """Return True if `acompletion` itself waits (for its thread), not a coroutine that it awaits."""
     innermost = opening.get_coro()
     while inspect.iscoroutine(innermost.cr_await):
         innermost = innermost.cr_await

@@ -1,7 +1,7 @@
 """The direct adapter: chat completions over httpx.
 
-It begins in a tenth of the time that importing litellm takes, and does nothing else: what needs more than
-chat completions goes through litellm.
+It starts in a tenth of the time that importing litellm takes. Models that need more than chat
+completions are called through litellm.
 """
 
 import asyncio
@@ -30,9 +30,9 @@ _COMMAND_LINE = "httpx._main"
 
 
 def preload() -> None:
-    """Import what the first request needs: httpx, 50 ms. Meant for a thread.
+    """Import httpx (50 ms), which the first request needs. Meant for a thread.
 
-    Its command line is left out: that imports rich and click, and takes as long again.
+    Its command line is not imported: that imports rich and click, and doubles the time.
     """
     unwanted = _COMMAND_LINE not in sys.modules
     if unwanted:

@@ -8,7 +8,7 @@ from typing import Any
 
 from terp.errors import ModelError, RateLimited, RequestRejected, Unavailable
 from terp.events.messages import Assistant, Message, User, without_extras
-from terp.events.model import Chunk, Model, Replied, Retrying
+from terp.events.model import Chunk, Model, ModelWrapper, Replied, Retrying
 
 _FIRST_DELAY_S = 1.0
 _LONGEST_DELAY_S = 30.0
@@ -21,12 +21,12 @@ NUDGES = (
 )
 
 
-class RetryingModel:
+class RetryingModel(ModelWrapper):
     """Sends a request up to `retries` times more, each time after a longer wait.
 
-    A wait the provider asks for is kept to, up to a minute; one that is longer ends the request at once.
+    A wait that the provider requests is respected, up to a minute; a longer one fails the request at once.
     No code of a reply has run before the reply is complete, so the chunks of a failed one are void.
-    `sleep` and `chance` (a number from 0 to 1) are there to be replaced in tests.
+    `sleep` and `chance` (a number from 0 to 1) can be replaced in tests.
     """
 
     def __init__(
@@ -37,15 +37,10 @@ class RetryingModel:
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._retries = retries
         self._sleep = sleep
         self._chance = chance
-
-    @property
-    def name(self) -> str:
-        """The name of the model inside."""
-        return self._inner.name
 
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
@@ -66,10 +61,6 @@ class RetryingModel:
                 reason = error.message
             yield Retrying(attempt, reason, delay_s)
             await self._sleep(delay_s)
-
-    async def aclose(self) -> None:
-        """Close the model inside."""
-        await self._inner.aclose()
 
     def _delay_s(self, error: ModelError, attempt: int) -> float:
         asked = error.retry_after_s
@@ -93,19 +84,11 @@ def _in_words(seconds: float) -> str:
     return f"{seconds / 3600:.0f} hours"
 
 
-class NudgingModel:
-    """Follows an empty reply, one with neither text nor calls, with a nudge; up to four times.
+class NudgingModel(ModelWrapper):
+    """Repeats a request after an empty reply (no text, no calls) with a nudge to answer; up to four times.
 
     The nudge is sent, but is no part of the conversation afterwards.
     """
-
-    def __init__(self, inner: Model) -> None:
-        self._inner = inner
-
-    @property
-    def name(self) -> str:
-        """The name of the model inside."""
-        return self._inner.name
 
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
@@ -134,10 +117,6 @@ class NudgingModel:
             "Try again, or pick another model with --model.",
         )
 
-    async def aclose(self) -> None:
-        """Close the model inside."""
-        await self._inner.aclose()
-
     def _give_up_on(self, empty: Replied) -> None:
         if empty.finish_reason == "content_filter":
             raise RequestRejected(
@@ -150,27 +129,22 @@ def _is_empty(reply: Replied) -> bool:
     return not reply.message.calls and not reply.message.text.strip()
 
 
-class FallingBackModel:
-    """Asks the first of several models, and the next one when that is unreachable or rate-limited for good.
+class FallingBackModel(ModelWrapper):
+    """Uses the first of several models; switches to the next if that is unreachable or stays rate-limited.
 
-    Whatever had come of the failed reply is void, and no code of it has run. The model that answered is
-    asked from then on. `others` are opened when they are first wanted, and called by their names until then.
+    The received part of a failed reply is void, and no code of it has run. The model that answered is
+    used from then on. `others` are opened at their first use; until then they are names.
     """
 
     def __init__(self, first: Model, others: Sequence[tuple[str, Callable[[], Model]]]) -> None:
-        self._present = first
+        super().__init__(first)
         self._others = list(others)
         self._foreign: Message | None = None
-
-    @property
-    def name(self) -> str:
-        """The name of the model that is asked now."""
-        return self._present.name
 
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
     ) -> AsyncGenerator[Chunk, None]:
-        """Yield one reply, with a `Retrying` before another model is asked.
+        """Yield one reply, with a `Retrying` before a switch to another model.
 
         Raises:
             ModelError: no model is left; the message names all failures.
@@ -178,7 +152,7 @@ class FallingBackModel:
         failed: list[ModelError] = []
         while True:
             try:
-                async with aclosing(self._present.stream(self._readable(messages), tools)) as chunks:
+                async with aclosing(self._inner.stream(self._readable(messages), tools)) as chunks:
                     async for chunk in chunks:
                         yield chunk
                 return
@@ -193,19 +167,15 @@ class FallingBackModel:
             yield Retrying(len(failed), reason, 0.0)
             await self._open_next(messages)
 
-    async def aclose(self) -> None:
-        """Close the model that is asked; those before it are closed already."""
-        await self._present.aclose()
-
     async def _open_next(self, messages: Sequence[Message]) -> None:
         _, opened = self._others.pop(0)
-        before, self._present = self._present, opened()
+        before, self._inner = self._inner, opened()
         replies = (message for message in reversed(messages) if isinstance(message, Assistant))
         self._foreign = next(replies, None)
         await before.aclose()
 
     def _readable(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """Return the messages, without what only the provider of an earlier model understands."""
+        """Return the messages without fields that only the provider of an earlier model understands."""
         if self._foreign is None or self._foreign not in messages:
             return messages
         end = len(messages) - list(reversed(messages)).index(self._foreign)

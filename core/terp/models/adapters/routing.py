@@ -30,7 +30,7 @@ _OWN_INTERFACES = frozenset({"bedrock", "sagemaker", "vertex_ai", "vertex_ai_bet
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Everything an adapter needs to know about where its requests go."""
+    """The destination of an adapter's requests: provider, model, address, key."""
 
     adapter: Literal["direct", "litellm"]
     provider_name: str
@@ -45,12 +45,12 @@ class Route:
 
     @property
     def full_name(self) -> str:
-        """The name a person would use, and litellm understands."""
+        """The full name, as users write it and litellm understands it."""
         return f"{self.provider_name}/{self.model}"
 
     @property
     def target(self) -> Target:
-        """Where requests go, for the words of an error."""
+        """The destination of requests, for error messages."""
         return Target(self.full_name, self.provider_name, self.api_base, self.key_env, self.key)
 
     @property
@@ -60,7 +60,7 @@ class Route:
 
     @property
     def echoed(self) -> tuple[str, ...]:
-        """The fields of a reply that are sent back; behind an address of one's own it can be any."""
+        """The fields of a reply that are sent back with it; all fields if the user set the address."""
         return ECHOED if self.custom_base or self.adapter == "litellm" else self.provider.echoed
 
 
@@ -68,7 +68,7 @@ def route(options: ModelOptions, environ: Mapping[str, str]) -> Route:
     """Return the route to `options.model`.
 
     Raises:
-        SettingsError: the name says no provider, and no address is given.
+        SettingsError: the name has no known provider, and no address is set.
     """
     provider_name, model = _split(options, environ)
     provider = PROVIDERS.get(provider_name, Provider("litellm"))
@@ -88,7 +88,7 @@ def route(options: ModelOptions, environ: Mapping[str, str]) -> Route:
 
 
 def doubt(name: str, api_base: str = "") -> str:
-    """A sentence when a model's name belongs to another provider than its prefix says, else ""."""
+    """Return a warning if a model's name belongs to another provider than its prefix; else ""."""
     prefix, _, model = name.partition("/")
     families = {provider for _, provider in _FAMILIES}
     if api_base or prefix not in families:
@@ -146,7 +146,7 @@ def _base_from(environ: Mapping[str, str], provider: Provider) -> str:
 
 
 def ollama_base(host: str, usual: str) -> str:
-    """Return the address for an `OLLAMA_HOST`, which is one that a server binds to: host, port or both."""
+    """Return the URL for an `OLLAMA_HOST`, which is a bind address: host, port or both."""
     parts = urlsplit(host if "//" in host else f"//{host}", scheme="http")
     try:
         port = parts.port or 11434

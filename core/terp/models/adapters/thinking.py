@@ -1,4 +1,4 @@
-"""Fields of a streamed reply that go back to the provider, put together from their pieces."""
+"""Fields of a streamed reply that must be sent back to the provider, assembled from their pieces."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ _WORDS = {"reasoning.text": "text", "reasoning.summary": "summary"}
 
 @dataclass(slots=True)
 class _Block:
-    """A block while it arrives: its fields, and the words of the field `words` in pieces."""
+    """A block whose pieces are arriving: its fields, and the text of the field `words` in pieces."""
 
     fields: dict[str, Any]
     words: str = ""
@@ -21,7 +21,7 @@ class _Block:
 
 
 class ThinkTags:
-    """Reasoning that a server sends as text: in `<think>` at the beginning of the reply, cut anywhere."""
+    """Separates reasoning that a server sends as text, in `<think>` at the beginning of the reply."""
 
     _BEGIN, _END = "<think>", "</think>"
 
@@ -60,7 +60,7 @@ class ThinkTags:
         return (self.rest(), "") if thought else ("", self.rest())
 
     def rest(self) -> str:
-        """Return and forget the text that is held back."""
+        """Return the text that is held back, and clear it."""
         text, self._held = self._held, ""
         return text
 
@@ -71,9 +71,7 @@ class ThinkTags:
         return self.rest()
 
 
-class ThinkingBlocks:
-    """Anthropic's signed thinking. The provider compares it with what it signed: one letter more is a 400."""
-
+class _Blocks:
     def __init__(self) -> None:
         self._blocks: list[_Block] = []
 
@@ -81,6 +79,10 @@ class ThinkingBlocks:
     def blocks(self) -> list[dict[str, Any]]:
         """The blocks so far, in order."""
         return [block.whole() for block in self._blocks]
+
+
+class ThinkingBlocks(_Blocks):
+    """Anthropic's signed thinking blocks. The provider checks the signature: any change is refused (400)."""
 
     def feed(self, pieces: Sequence[Mapping[str, Any]]) -> None:
         """Append to the open block; a block is closed by its signature."""
@@ -110,19 +112,11 @@ class ThinkingBlocks:
         return last
 
 
-class ReasoningDetails:
-    """OpenRouter's `reasoning_details`: words of one block are joined, sealed blocks stay whole."""
-
-    def __init__(self) -> None:
-        self._blocks: list[_Block] = []
-
-    @property
-    def blocks(self) -> list[dict[str, Any]]:
-        """The blocks so far, in order."""
-        return [block.whole() for block in self._blocks]
+class ReasoningDetails(_Blocks):
+    """OpenRouter's `reasoning_details`: text of one block is joined, encrypted blocks stay unchanged."""
 
     def feed(self, pieces: Sequence[Mapping[str, Any]]) -> None:
-        """Append to the last block where a piece is of the same kind and index."""
+        """Append to the last block if a piece is of the same kind and index."""
         for piece in pieces:
             words = _WORDS.get(piece.get("type", ""), "")
             fields = {name: value for name, value in piece.items() if name != words}
@@ -141,7 +135,7 @@ class ReasoningDetails:
 
 
 def merge_fields(held: dict[str, Any], fields: Mapping[str, Any]) -> None:
-    """Take over `provider_specific_fields` of litellm, without its copies of what has a field of its own."""
+    """Add litellm's `provider_specific_fields`, except copies of other fields."""
     for name, value in fields.items():
         if name in _SHOWN_ELSEWHERE or value is None:
             continue

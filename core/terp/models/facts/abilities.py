@@ -29,7 +29,7 @@ class Abilities:
 
     @cached_property
     def _listed(self) -> ModelFacts:
-        """The price list's entry; nothing where another server only borrows the name."""
+        """Return the price list's entry; an empty one if another server only uses the name."""
         if self._route.custom_base:
             return UNKNOWN
         bare = [self._route.model] if self._route.provider_name in _UNPREFIXED else []
@@ -37,7 +37,7 @@ class Abilities:
 
     @property
     def context_window(self) -> int | None:
-        """Return the context window in tokens; None when it is not known."""
+        """Return the context window in tokens; None if unknown."""
         return self._options.context_window or self.facts.context_window
 
     @property
@@ -47,11 +47,11 @@ class Abilities:
         return bool(self.facts.supports_vision) if set_by_user is None else set_by_user
 
     def sees(self, messages: Iterable[Message]) -> bool:
-        """Return True if there are pictures to send. The model is looked up only if there are any."""
+        """Return True if there are pictures and the model can see them; looks the model up only then."""
         return any(getattr(message, "images", ()) for message in messages) and self.vision
 
     def cost_usd(self, read: int, written: int, cached: int, stored: int) -> float | None:
-        """Return the cost of a request, or None when the price is not known."""
+        """Return the cost of a request, or None if the price is not known."""
         return self.facts.cost_usd(read, written, cached, stored)
 
 

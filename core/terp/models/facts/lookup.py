@@ -14,7 +14,7 @@ from terp.settings import Settings
 def windows(settings: Settings, environ: Mapping[str, str]) -> Callable[[str], Window]:
     """Return a function from the name that a model reports to its window; each is looked up once.
 
-    The settings come first, then the price list, where a look takes 5 ms.
+    The settings take precedence over the price list, where a lookup takes 5 ms.
     """
 
     @cache
@@ -36,10 +36,12 @@ def windows(settings: Settings, environ: Mapping[str, str]) -> Callable[[str], W
 
 
 def abilities_of(name: str, settings: Settings, environ: Mapping[str, str]) -> Abilities:
-    """Return the abilities of the model that reports this name; the settings' own facts apply to theirs.
+    """Return the abilities of the model that reports this name.
+
+    Facts in the settings apply only to the model that the settings name.
 
     Raises:
-        SettingsError: the name says no provider.
+        SettingsError: the name has no known provider.
     """
     options = options_of(settings, "")
     own = route(options, environ)
@@ -52,7 +54,7 @@ def abilities_of(name: str, settings: Settings, environ: Mapping[str, str]) -> A
 def known_prices(settings: Settings, environ: Mapping[str, str]) -> Callable[[str], ModelFacts]:
     """Return a function from the name that a model reports to its prices; each is looked up once.
 
-    Those that the settings give are for the model that they name; for any other the price list's count.
+    Prices in the settings apply to the model that they name; other models have those of the price list.
     """
 
     @cache

@@ -21,8 +21,8 @@ _LIST = "model_prices_and_context_window_backup.json"
 class Window:
     """The context window of a model.
 
-    `tokens` is a request and its reply, 0 where it is not known; `reply` the longest one that is asked for, 0
-    for what the provider likes; `share` the percentage that may be full, 0 for all that the model takes.
+    `tokens` limits a request with its reply, 0 if unknown; `reply` is the longest requested reply, 0 for the
+    provider's default; `share` is the percentage that may be filled, 0 for no limit below the model's.
     `vision` is True if it sees pictures.
     """
 
@@ -60,7 +60,7 @@ class ModelFacts:
     cache_write_price: float | None = None
 
     def cost_usd(self, read: int, written: int, cached: int = 0, stored: int = 0) -> float | None:
-        """Return the cost of a request, or None when the price is not known.
+        """Return the cost of a request, or None if the price is not known.
 
         Of the `read` tokens `cached` came from the provider's cache and `stored` were written to it.
         """
@@ -81,7 +81,7 @@ UNKNOWN = ModelFacts()
 
 
 class PriceList:
-    """litellm's list, read from its file at the first question."""
+    """litellm's price list, read from its file at the first lookup."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
@@ -151,5 +151,5 @@ def _price(value: Any) -> float | None:
 
 
 def list_price(model: str) -> ModelFacts:
-    """Return what the price list knows of a model, by the name that a user gives it."""
+    """Return the price list's facts about a model, by the name that users write."""
     return PriceList().facts(model, model.partition("/")[2])

@@ -51,10 +51,10 @@ class RecordingEntry:
         return self.fields.get("too_long") is True
 
     def check(self) -> None:
-        """Return when it can answer.
+        """Raise unless the reply is valid.
 
         Raises:
-            ValueError: its reply is none.
+            ValueError: the reply is malformed.
         """
         if not self._was_too_long:
             self.chunks()
@@ -65,14 +65,14 @@ class RecordingEntry:
         return bool(self.fields.get("pin"))
 
     def chunks(self, messages: Sequence[Message] = ()) -> list[Chunk]:
-        """Its reply, as the answer to `messages`.
+        """Return its reply, as the answer to `messages`.
 
         Raises:
             ContextFull: the request was too long for the model.
         """
         if self._was_too_long:
             raise ContextFull(
-                f"The recording has it that this was too long for the model (line {self.line})."
+                f"According to the recording, this request was too long for the model (line {self.line})."
             )
         return reply_from_json(self.fields, messages)
 
@@ -87,7 +87,7 @@ class Recording:
         """Return all entries that are not skipped.
 
         Raises:
-            SettingsError: the file cannot be read, or lines of it are broken; says which, and how.
+            SettingsError: the file cannot be read, or lines are malformed; the message lists them.
         """
         try:
             lines = self.path.read_text(encoding="utf-8").split("\n")
@@ -154,7 +154,7 @@ def _entry(number: int, line: str) -> RecordingEntry:
 
 
 class BadReply(ValueError):
-    """A recorded reply is not in the form above; the message says what is wrong."""
+    """A recorded reply is not in the form above; the message names the mistake."""
 
 
 def reply_as_json(chunks: Sequence[Chunk], replied: Replied, redactor: Redactor) -> dict[str, Any]:
@@ -191,7 +191,7 @@ def _call_as_json(call: ToolCall, pieces: Sequence[str], redactor: Redactor) -> 
 
 
 def _redacted(chunks: Sequence[Chunk], redactor: Redactor) -> list[tuple[_Lane, str, str]]:
-    """(lane, text, name) of every piece; each lane is one text in which secrets are looked for."""
+    """Redact pieces, given as (lane, text, name); the pieces of a lane are searched as one text."""
     pieces: list[tuple[_Lane, str, str]] = []
     for chunk in chunks:
         match chunk:
@@ -272,7 +272,7 @@ class _ReplyReader:
             self.chunks.append(CallDelta(position, name if number == 0 else "", piece))
 
     def message(self, extras: Mapping[str, Any]) -> Assistant:
-        """Return the whole message, put together from the pieces."""
+        """Return the whole message, joined from the pieces."""
         text = "".join(chunk.text for chunk in self.chunks if isinstance(chunk, TextChunk))
         reasoning = "".join(chunk.text for chunk in self.chunks if isinstance(chunk, ReasoningChunk))
         calls = tuple(self._call(position, call) for position, call in enumerate(self._calls))

@@ -1,4 +1,4 @@
-"""Models that write their calls down, and recordings that stand in for a model.
+"""Models whose calls are recorded, and recordings that replace a model.
 
 The form of the file is described in `recording.file`.
 """
@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from terp.errors import ContextFull, RecordingMiss
 from terp.events.messages import Message
-from terp.events.model import Chunk, Model, Replied, Retrying, demanded
+from terp.events.model import Chunk, Model, ModelWrapper, Replied, Retrying, demanded
 from terp.models.recording.file import Recording, RecordingEntry, reply_as_json
 from terp.models.recording.recorded_request import answers, difference, digest, likeness, request_as_json
 from terp.secrets.redactor import Redactor
@@ -19,12 +19,12 @@ from terp.secrets.redactor import Redactor
 ReplayMode = Literal["strict", "new", "sequence"]
 
 
-class RecordingModel:
-    """A model whose calls are written down as they succeed.
+class RecordingModel(ModelWrapper):
+    """A model whose successful calls are recorded.
 
-    What fails, or is broken off, is not recorded, but for a request that is too long. It belongs outermost,
-    around retries and the text fallback: then a recording does not depend on how the model was reached.
-    `sampling` is what the caller set the model to.
+    Failed and aborted calls are not recorded, except requests that are too long. It must be the outermost
+    wrapper, around retries and the text fallback: then a recording does not depend on the adapter.
+    `sampling` are the settings that change the replies.
     """
 
     def __init__(
@@ -35,20 +35,15 @@ class RecordingModel:
         redactor: Redactor | None = None,
         sampling: Mapping[str, Any] | None = None,
     ) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._recording = Recording(path)
         self._redactor = redactor or Redactor()
         self._sampling = sampling or {}
 
-    @property
-    def name(self) -> str:
-        """The name of the model behind."""
-        return self._inner.name
-
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
     ) -> AsyncGenerator[Chunk, None]:
-        """Send one request of the model behind.
+        """Send one request to the wrapped model, and record it.
 
         Raises:
             SettingsError: the recording cannot be written; before anything is sent.
@@ -61,20 +56,16 @@ class RecordingModel:
             async for chunk in chunks:
                 yield chunk
 
-    async def aclose(self) -> None:
-        """Close the model behind."""
-        await self._inner.aclose()
-
 
 class ReplayModel:
     """A recording in place of a model.
 
-    Modes: "strict" answers a request that was recorded and no other; the same request asked n times
-    gets the n-th of its replies. "new" passes what is not there on to `inner`, and records it.
-    "sequence" gives request n the n-th entry, whatever it says.
+    Modes: "strict" answers only recorded requests; the n-th equal request gets the n-th of its
+    replies. "new" sends other requests to `inner`, and records them.
+    "sequence" answers request n with the n-th entry, without comparing them.
 
     `name` is the model's name in requests; without one it is that of `inner` or of the recording.
-    `pace` is awaited between two chunks; without it a reply comes at once.
+    `pace` is awaited between two chunks; without it a reply comes without delay.
     """
 
     def __init__(
@@ -114,7 +105,7 @@ class ReplayModel:
         """Yield the recorded reply to a request.
 
         Raises:
-            RecordingMiss: there is none, and no model to ask.
+            RecordingMiss: there is no reply, and no model that could answer.
             ContextFull: the model could not read a request of this length.
         """
         sampling = {**self._sampling, **demanded(tools)}
@@ -132,7 +123,7 @@ class ReplayModel:
                 yield chunk
 
     async def aclose(self) -> None:
-        """Close the model behind, if there is one."""
+        """Close the wrapped model, if there is one."""
         if self._inner is not None:
             await self._inner.aclose()
 

@@ -1,4 +1,4 @@
-"""A request as a recording keeps it: without secrets, and without what differs from run to run."""
+"""A request as it is recorded: without secrets, and without parts that differ from run to run."""
 
 import difflib
 import hashlib
@@ -27,7 +27,7 @@ def request_as_json(
 
     So are two of which the sessions have different words to mark notes.
 
-    Dates and times count in what the user wrote, and nowhere else. Reasoning and provider fields are
+    Dates and times are compared only in messages of the user. Reasoning and provider fields are
     left out, and so are the pixels of plots, which change with the version of a library.
     """
     names = _CallNames()
@@ -41,7 +41,7 @@ def request_as_json(
 
 
 def answers(recorded: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
-    """Return True if a recorded request is this one. A field taken out of the file matches anything."""
+    """Return True if a recorded request matches this one. A field taken out of the file matches anything."""
     return all(key in asked and asked[key] == value for key, value in recorded.items())
 
 
@@ -79,9 +79,9 @@ def digest(request: Mapping[str, Any]) -> str:
 
 
 class _CallNames:
-    """Numbers the calls of a conversation: their ids are the provider's, or made up.
+    """Replaces the ids of a conversation's calls by numbers, as ids differ from run to run.
 
-    Some servers use an id again in the next reply; a replay gives the later call another.
+    Some servers reuse an id in the next reply; a replay gives the later call another one.
     """
 
     def __init__(self) -> None:
@@ -147,7 +147,7 @@ def _fingerprint(image: Image) -> str:
 
 
 def _parts(request: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """(name, readable text) of everything in a request, in the order in which it is compared."""
+    """Return (name, readable text) of all parts of a request, in the order of comparison."""
     parts = [(key, _readable(request[key])) for key in ("model", "sampling", "tools") if key in request]
     for number, message in enumerate(request.get("messages") or [], start=1):
         role = message.get("role", "?") if isinstance(message, dict) else "?"

@@ -1,1 +1,1 @@
-"""Replies that break the format of tool calls, read all the same."""
+"""Repair of replies that break the format of tool calls."""

@@ -1,7 +1,7 @@
 """The code inside a tool call's arguments, decoded while the model writes them.
 
-Only what can be shown without ever taking it back is decoded here: the string under `code` in a flat
-object, and code that is not in JSON at all. Every other shape is shown when it is complete and proposed,
+Only code that will not change any more is decoded here: the string under `code` in a flat
+object, and code that is not in JSON. Every other shape is shown when it is complete and proposed,
 because only `terp.models.tool.understand` decides the meaning of a call.
 
 Parsing all of the text again at every piece is quadratic, even with jiter (250 kB in pieces of
@@ -10,7 +10,7 @@ Parsing all of the text again at every piece is quadratic, even with jiter (250 
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from terp.models.tool import first_wins, implied_language, reads_as_json
@@ -40,15 +40,14 @@ class CodePiece:
 
 
 class ArgumentsDecoder:
-    """Decodes the arguments of one call of the tool `name`, fed with them piece by piece.
+    """Decoder of the arguments of one call of the tool `name`, which come piece by piece.
 
     Cost grows linearly with the length of the arguments, whatever the size of the pieces.
     """
 
-    def __init__(self, name: str, languages: Sequence[str], aliases: Mapping[str, str] | None = None) -> None:
+    def __init__(self, name: str, languages: Sequence[str]) -> None:
         self._languages = languages
-        self._aliases = aliases
-        self._implied = implied_language(name, languages, aliases)
+        self._implied = implied_language(name, languages)
         self._language = self._implied or ""
         self._json = json.JSONDecoder(strict=False, object_pairs_hook=first_wins)
         self._step: Callable[[str], str] = self._head if self._implied is not None else self._nothing
@@ -88,7 +87,7 @@ class ArgumentsDecoder:
         except json.JSONDecodeError:
             return self._language
         word = str(pairs.get("language") or pairs.get("lang") or "")
-        return language_of(word, self._languages, self._aliases) or word or self._language
+        return language_of(word, self._languages) or word or self._language
 
     def _string(self, piece: str) -> str:
         text = self._waiting + piece

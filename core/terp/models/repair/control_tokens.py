@@ -1,4 +1,4 @@
-"""Takes the control tokens of chat templates out of a model's text, where weak models leave them."""
+"""Filters that remove control tokens of chat templates, which weak models leave in their text."""
 
 import re
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ _MAYBE_ROLE_LINE = re.compile(
 
 
 def without_tokens_around(text: str) -> str:
-    """`text` without the control tokens at its beginning and its end; those inside stay."""
+    """Return `text` without the control tokens at its beginning and its end; those inside stay."""
     tokens = TokensAroundFilter()
     return tokens.feed(text) + tokens.finish()
 
@@ -34,8 +34,8 @@ def without_tokens_around(text: str) -> str:
 class TokensAroundFilter:
     """Passes text on without the control tokens at its beginning and its end.
 
-    For models that call tools: where their template leaks, it does so there, and a token inside a
-    text is what the text is about. The result does not depend on how the text is cut.
+    For models that call tools: their templates leak only there, and a token inside a text is part of
+    its subject. The result does not depend on how the text is cut.
     """
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class TokensAroundFilter:
         return text
 
     def finish(self) -> str:
-        """Return the text that was kept back and is no token."""
+        """Return the text that was held back: it is no token."""
         held, self._held = self._held, ""
         if self._at_start:
             return _HEAD.sub("", held)
@@ -76,8 +76,8 @@ def _angles(text: str) -> Iterator[int]:
 class ControlTokenFilter:
     """Passes text on without control tokens, and without a first line that is just `interpreter`.
 
-    ChatGLM writes that word where its template has a role. Only what may still become a token is
-    kept back. The result does not depend on how the text is cut.
+    ChatGLM writes that word where its template has a role. Only text that may still become a
+    token is held back. The result does not depend on how the text is cut.
     """
 
     def __init__(self) -> None:
@@ -96,7 +96,7 @@ class ControlTokenFilter:
         return self._without_role(_TOKEN.sub("", text))
 
     def finish(self) -> str:
-        """Return the text that was kept back and is no token."""
+        """Return the text that was held back: it is no token."""
         kept, self._tail, self._first_line = self._first_line + self._tail, "", ""
         self._in_first_line = False
         return kept

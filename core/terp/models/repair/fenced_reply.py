@@ -1,6 +1,6 @@
 """A reply with fenced blocks of code, read as one with tool calls.
 
-The rules, as CommonMark has them where a model keeps to it:
+The rules follow CommonMark:
 
 - A fence is a line of three or more backticks or tildes, at any indentation. The first word after it
   names the language. Blocks in a language that cannot run, or in none, are prose and stay verbatim.
@@ -18,7 +18,7 @@ The result does not depend on how the text is cut into pieces.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Protocol, Self
@@ -39,7 +39,7 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 class OpenString(Protocol):
-    """Follows code line by line."""
+    """Tracks, line by line, whether code is inside a string."""
 
     @property
     def is_open(self) -> bool:
@@ -49,7 +49,7 @@ class OpenString(Protocol):
         """Follow one more line, given without its end."""
 
     def copy(self) -> Self:
-        """Another one in the same state."""
+        """Return a copy in the same state."""
 
 
 class PythonString:
@@ -75,7 +75,7 @@ class PythonString:
             self._mark = "" if self._mark else token[0] if token[0] in _PYTHON_STRING_END else ""
 
     def copy(self) -> "PythonString":
-        """Another one in the same state."""
+        """Return a copy in the same state."""
         return PythonString(self._mark)
 
 
@@ -100,7 +100,7 @@ class ShellHeredoc:
             self._ends = self._ends[1:]
 
     def copy(self) -> "ShellHeredoc":
-        """Another one in the same state."""
+        """Return a copy in the same state."""
         return ShellHeredoc(self._ends)
 
 
@@ -113,12 +113,12 @@ class NoString:
         """Ignore the line."""
 
     def copy(self) -> "NoString":
-        """Itself: it has no state."""
+        """Return this object: it has no state."""
         return self
 
 
 def open_string(language: str) -> OpenString:
-    """Return a follower for the strings of a language."""
+    """Return the tracker for the strings of a language."""
     match language_of(language, ("python", "shell")):
         case "python":
             return PythonString()
@@ -166,7 +166,7 @@ class _Mode(Enum):
 
 
 class FenceScanner:
-    """Cuts text into prose and blocks of code. `language_of` gives the language a word means, or ""."""
+    """Splits text into prose and blocks of code. `language_of` returns the language of a word, or ""."""
 
     def __init__(self, language_of: Callable[[str], str]) -> None:
         self._language_of = language_of
@@ -195,7 +195,7 @@ class FenceScanner:
         return pieces
 
     def finish(self) -> list[Piece]:
-        """Return the pieces that were kept back; a block still open after it is the reply's last."""
+        """Return the pieces that were held back; a block still open after it is the reply's last."""
         self._end_line()
         if self._mode is _Mode.OPENING:
             code = "".join(self._kept[1:])
@@ -231,7 +231,7 @@ class FenceScanner:
                 self._pass(begun)
 
     def _end_line(self) -> None:
-        """Decide about the line that was kept back: it is whole, or the reply's last."""
+        """Handle the line that was held back: it is complete, or the reply's last."""
         line, self._line = "".join(self._line), []
         if not line:
             return
@@ -267,7 +267,7 @@ class FenceScanner:
         self._begin(_Mode.QUOTED if printed else _Mode.CODE, code)
 
     def _begin(self, mode: _Mode, code: str) -> None:
-        """It is decided what the opened block is; `code` is what of it has come."""
+        """Begin the opened block, whose language is now known; `code` is the received part."""
         self._mode = mode
         self._pieces.append(Opened(self._language) if mode is _Mode.CODE else ProsePiece(self._kept[0]))
         self._first_line, self._code_line = True, []
@@ -319,25 +319,22 @@ class FenceScanner:
 
 
 class FencedReply:
-    """Translates the chunks of one reply."""
+    """Converter of the chunks of one reply: fenced blocks become tool calls."""
 
-    def __init__(
-        self, languages: Sequence[str], aliases: Mapping[str, str] | None, ids: Iterator[str]
-    ) -> None:
+    def __init__(self, languages: Sequence[str], ids: Iterator[str]) -> None:
         self._languages = languages
-        self._aliases = aliases
         self._ids = ids
         self._begin()
 
     def _begin(self) -> None:
         self._tokens = ControlTokenFilter()
-        self._scanner = FenceScanner(lambda word: language_of(word, self._languages, self._aliases))
+        self._scanner = FenceScanner(lambda word: language_of(word, self._languages))
         self._text: list[str] = []
         self._calls: list[_Call] = []
         self._theirs: dict[int, _Call] = {}
 
     def take(self, chunk: Chunk) -> Iterator[Chunk]:
-        """Yield the chunks that a chunk of the model behind becomes."""
+        """Yield the chunks for one chunk of the wrapped model."""
         match chunk:
             case TextChunk(text=text):
                 yield from self._translated(self._scanner.feed(self._tokens.feed(text)))
@@ -386,7 +383,7 @@ class FencedReply:
 
 
 class _Call:
-    """One call of the reply while it is put together."""
+    """One call of the reply while its pieces arrive."""
 
     def __init__(self, position: int, name: str) -> None:
         self._position = position
@@ -400,7 +397,7 @@ class _Call:
         return CallDelta(self._position, self._name if len(self._arguments) == 1 else "", arguments)
 
     def built(self, call_id: str) -> ToolCall:
-        """Return the call for the history; one that was cut off keeps its text, and fails when it is read."""
+        """Return the call for the history; one that was cut off keeps its text, and is refused later."""
         return tool_call(call_id, self._name, "".join(self._arguments))
 
 

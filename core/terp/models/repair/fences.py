@@ -1,4 +1,4 @@
-"""Models that cannot call tools: code comes and goes in fenced blocks.
+"""Models that cannot call tools: code and results are exchanged in fenced blocks.
 
 Every block in a language that can run is a call, and all of a reply's blocks run, in their order: a
 later one may need what an earlier one defined, and each result shows the model what ran. The rules
@@ -12,122 +12,79 @@ from typing import Any
 
 from terp.errors import ToolsRejected
 from terp.events.messages import Assistant, Message, Result, System, ToolCall, User
-from terp.events.model import Chunk, Model, Retrying, Tools, demanded
+from terp.events.model import Chunk, Model, ModelWrapper, Retrying, Tools, demanded
 from terp.models.repair.arguments import ArgumentsDecoder
-from terp.models.repair.leaked_calls import LeakedCalls, PrintedCalls, callable_names, lift_leaked_calls
+from terp.models.repair.leaked_calls import PrintedCalls, lift_leaked_calls, without_leaked_tokens
 from terp.models.tool import Call, Misunderstood, fresh_ids, understand
 from terp.text.fences import marks_around
 from terp.text.note_mark import NoteMark
 
 
-class FencedModel:
-    """A model that is asked for fenced blocks instead of tool calls.
+class TextFallback(ModelWrapper):
+    """A model that gets tools until it refuses them; from then on fenced blocks are used.
 
-    The model behind gets no tools. A request without tools wants no code: its history is put into
-    fences all the same, and blocks in its reply are text.
+    With `fenced` it is never offered any. A printed call of the tool, or of one of `functions`, is a call.
+    A request without tools wants no code: blocks in its reply are text. A model that is asked for fenced
+    blocks gets the code of such a request in fences too.
     """
 
     def __init__(
-        self,
-        inner: Model,
-        languages: Sequence[str],
-        *,
-        aliases: Mapping[str, str] | None = None,
-        functions: Collection[str] = (),
+        self, inner: Model, languages: Sequence[str], *, functions: Collection[str] = (), fenced: bool = False
     ) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._languages = languages
-        self._aliases = aliases
         self._functions = functions
-
-    @property
-    def name(self) -> str:
-        """The name of the model behind."""
-        return self._inner.name
-
-    async def stream(
-        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
-    ) -> AsyncGenerator[Chunk, None]:
-        """Send one request of the model behind; fenced blocks of its reply are calls."""
-        languages = self._languages if tools else ()
-        ids = fresh_ids(messages)
-        kept = {name: value for name, value in demanded(tools).items() if name != "tool_choice"}
-        chunks = self._inner.stream(self._written(messages, instruct=bool(tools)), Tools((), kept))
-        if tools:
-            names = callable_names(self._languages, self._aliases, self._functions)
-            chunks = lift_leaked_calls(chunks, PrintedCalls(names), ids)
-        # Most models call tools, and never need this.
-        from terp.models.repair.fenced_reply import FencedReply  # noqa: PLC0415
-
-        reply = FencedReply(languages, self._aliases, ids)
-        async with aclosing(chunks):
-            async for chunk in chunks:
-                for translated in reply.take(chunk):
-                    yield translated
-
-    def _written(self, messages: Sequence[Message], *, instruct: bool) -> list[Message]:
-        read = partial(
-            understand, languages=self._languages, aliases=self._aliases, functions=self._functions
-        )
-        return as_fenced_text(messages, self._languages, read, instruct=instruct)
-
-    async def aclose(self) -> None:
-        """Close the model behind."""
-        await self._inner.aclose()
-
-
-class TextFallback:
-    """A model that is offered tools until it refuses them, and asked for fenced blocks from then on."""
-
-    def __init__(self, inner: Model, fenced: Model) -> None:
-        self._inner = inner
         self._fenced = fenced
-        self._refuses_tools = False
-
-    @property
-    def name(self) -> str:
-        """The name of the model behind."""
-        return self._inner.name
 
     async def stream(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
     ) -> AsyncGenerator[Chunk, None]:
         """Send one request; if its tools are refused, send it again at once without tools."""
-        if not self._refuses_tools:
+        if not self._fenced:
             try:
-                async with aclosing(self._inner.stream(messages, tools)) as chunks:
+                async with aclosing(self._with_tools(messages, tools)) as chunks:
                     async for chunk in chunks:
                         yield chunk
             except ToolsRejected as refusal:
-                self._refuses_tools = True
+                self._fenced = True
                 yield Retrying(1, f"{refusal.message} Code is asked for in fenced blocks instead.", 0.0)
             else:
                 return
-        async with aclosing(self._fenced.stream(messages, tools)) as chunks:
+        async with aclosing(self._in_fences(messages, tools)) as chunks:
             async for chunk in chunks:
                 yield chunk
 
-    async def aclose(self) -> None:
-        """Close the model behind."""
-        await self._inner.aclose()
+    def _with_tools(
+        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]]
+    ) -> AsyncGenerator[Chunk, None]:
+        chunks = self._inner.stream(messages, tools)
+        if not tools:
+            return chunks
+        printed = PrintedCalls(self._languages, self._functions)
+        return lift_leaked_calls(without_leaked_tokens(chunks), printed, fresh_ids(messages))
 
+    async def _in_fences(
+        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]]
+    ) -> AsyncGenerator[Chunk, None]:
+        ids = fresh_ids(messages)
+        read = partial(understand, languages=self._languages, functions=self._functions)
+        written = as_fenced_text(messages, self._languages, read, instruct=bool(tools))
+        kept = {name: value for name, value in demanded(tools).items() if name != "tool_choice"}
+        chunks = self._inner.stream(written, Tools((), kept))
+        if tools:
+            chunks = lift_leaked_calls(chunks, PrintedCalls(self._languages, self._functions), ids)
+        # Most models call tools, and never need this.
+        from terp.models.repair.fenced_reply import FencedReply  # noqa: PLC0415
 
-def with_text_fallback(
-    inner: Model,
-    languages: Sequence[str],
-    *,
-    aliases: Mapping[str, str] | None = None,
-    functions: Collection[str] = (),
-) -> TextFallback:
-    """`inner` with tools as long as it takes them, else with fenced blocks; printed calls count in both."""
-    return TextFallback(
-        LeakedCalls(inner, languages, aliases=aliases, functions=functions),
-        FencedModel(inner, languages, aliases=aliases, functions=functions),
-    )
+        reply = FencedReply(self._languages if tools else (), ids)
+        async with aclosing(chunks):
+            async for chunk in chunks:
+                for translated in reply.take(chunk):
+                    yield translated
 
 
 def instruction(languages: Sequence[str]) -> str:
-    """Return the part of the system prompt about running code. Equal languages give equal text."""
+    """Return the part of the system prompt about running code. Equal languages result in equal text."""
     return (
         "You can run code on the user's machine. Write it as one fenced block, with the language after "
         "the opening fence, and then stop:\n\n"
@@ -146,10 +103,10 @@ def as_fenced_text(
     *,
     instruct: bool = True,
 ) -> list[Message]:
-    """Return the messages without calls and results: code in fences, and its output as the user's words.
+    """Return the messages without calls and results: code in fences, its output as messages of the user.
 
-    Messages of the user that come to stand side by side become one, because the templates of many
-    local models demand that the speakers take turns. `read` returns the code of a call; `instruct`
+    Consecutive messages of the user are joined, because the templates of many local models require
+    that roles alternate. `read` returns the code of a call; `instruct`
     adds the instruction.
     """
     written: list[Message] = []

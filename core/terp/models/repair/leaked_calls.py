@@ -12,15 +12,14 @@ TextChunk is held back only as long as it may still be such a call; any other te
 import ast
 import json
 import re
-from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any
 
-from terp.events.messages import Message
-from terp.events.model import CallDelta, Chunk, Model, Replied, Retrying, TextChunk
+from terp.events.model import CallDelta, Chunk, Replied, Retrying, TextChunk
 from terp.models.repair.control_tokens import TokensAroundFilter, without_tokens_around
-from terp.models.tool import fresh_ids, plain_name, tool_call, tool_names
+from terp.models.tool import plain_name, tool_call, tool_names
 
 _MEMBERS = {"type", "id", "name", "function", "arguments", "parameters"}
 _TOKENS = re.compile(r"\s*(?:<\|\w+\|>\s*)*")
@@ -49,10 +48,10 @@ class PrintedCall:
 
 
 class PrintedCalls:
-    """Tells printed calls from other text. `names` are in lower case, as of `tool_names`."""
+    """Tells printed calls of the tool and of `functions`, in any case, from other text."""
 
-    def __init__(self, names: Collection[str]) -> None:
-        self._names = names
+    def __init__(self, languages: Sequence[str], functions: Collection[str]) -> None:
+        self._names = frozenset([*tool_names(languages), *(name.casefold() for name in functions)])
 
     def may_become_calls(self, text: str) -> bool:
         """Return True if a reply that begins with `text` may still consist of calls."""
@@ -75,9 +74,9 @@ class PrintedCalls:
         return closing.startswith(after)
 
     def calls(self, text: str) -> list[PrintedCall]:
-        """Return the calls that a whole reply consists of; none when it is anything else.
+        """Return the calls that a whole reply consists of; none if it is anything else.
 
-        A call that was cut off, or is broken, is one all the same: its reader reports that to the model.
+        A call that was cut off or is malformed is also returned: its reader reports the mistake to the model.
         """
         text = text[_end(_TOKENS, text) :]
         opened = self._opened(text)
@@ -228,7 +227,7 @@ def _ending(replied: Replied, reader: PrintedCalls, held: str, ids: Iterator[str
 
 
 class _HeldText:
-    """The beginning of a reply, kept back as long as it may become a call."""
+    """The beginning of a reply, held back as long as it may become a call."""
 
     def __init__(self, reader: PrintedCalls) -> None:
         self._reader = reader
@@ -250,7 +249,7 @@ class _HeldText:
         return "" if self._reader.may_become_calls("".join(self._pieces)) else self.release()
 
     def release(self) -> str:
-        """Return all that is held, for good."""
+        """Return all held text; nothing is held any more."""
         text = "".join(self._pieces)
         self._pieces, self._holding = [], False
         return text
@@ -276,48 +275,3 @@ async def without_leaked_tokens(chunks: AsyncGenerator[Chunk, None]) -> AsyncGen
                 case _:
                     pass
             yield chunk
-
-
-class LeakedCalls:
-    """A model whose printed tool calls are calls. Without tools in the request it changes nothing."""
-
-    def __init__(
-        self,
-        inner: Model,
-        languages: Sequence[str],
-        *,
-        aliases: Mapping[str, str] | None = None,
-        functions: Collection[str] = (),
-    ) -> None:
-        self._inner = inner
-        self._languages = languages
-        self._aliases = aliases
-        self._functions = functions
-
-    @property
-    def name(self) -> str:
-        """The name of the model behind."""
-        return self._inner.name
-
-    async def stream(
-        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
-    ) -> AsyncGenerator[Chunk, None]:
-        """Send one request of the model behind, with printed calls lifted out of its text."""
-        chunks = self._inner.stream(messages, tools)
-        if tools:
-            reader = PrintedCalls(callable_names(self._languages, self._aliases, self._functions))
-            chunks = lift_leaked_calls(without_leaked_tokens(chunks), reader, fresh_ids(messages))
-        async with aclosing(chunks):
-            async for chunk in chunks:
-                yield chunk
-
-    async def aclose(self) -> None:
-        """Close the model behind."""
-        await self._inner.aclose()
-
-
-def callable_names(
-    languages: Sequence[str], aliases: Mapping[str, str] | None, functions: Collection[str]
-) -> frozenset[str]:
-    """Return every name, in lower case, that a printed call may have."""
-    return frozenset([*tool_names(languages, aliases), *(name.casefold() for name in functions)])

@@ -94,7 +94,7 @@ class AnswerText:
         await self._log_final(self._links.finish(), ended=True)
 
     def break_off(self) -> None:
-        """Log the text that was held back as the model wrote it: there is no time to ask for values."""
+        """Log the held-back text as the model wrote it, without filling in references."""
         self._split(self._links.finish(), ended=True)
         for piece in self._waiting:
             self._show(piece if isinstance(piece, str) else piece.written)
@@ -146,7 +146,7 @@ class AnswerText:
 
 
 def new_filler(kernels: Kernels, resources: "SessionResources") -> "ReferenceFiller | None":
-    """Return what fills in the references of one reply; None unless the settings ask for it."""
+    """Return the filler for the references of one reply; None unless the settings enable it."""
     if not resources.references:
         return None
     from terp.session.answers.references import ReferenceFiller  # noqa: PLC0415  (few sessions use references)

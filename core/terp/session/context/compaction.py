@@ -6,7 +6,9 @@ is no part of the history, and stays.
 """
 
 import dataclasses
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 from terp.errors import ContextFull, SessionError
 from terp.events import CompactionReason, HistoryCompacted
@@ -84,10 +86,7 @@ class Compactor:
         Raises:
             ModelError: there is no summary; nothing has changed.
         """
-
-        async def write(older: Sequence[Message]) -> Summary:
-            return await self._summary(older, focus, refused=False)
-
+        write = partial(self._summary, focus=focus, refused=False)
         messages = await summarised(self._history, self._room(), write)
         self._replace(messages, SUMMARY, "asked")
 
@@ -104,14 +103,12 @@ class Compactor:
         self._report(before, "", "undone")
 
     async def _compact(self, reason: CompactionReason) -> None:
-        async def write(older: Sequence[Message]) -> Summary:
-            return await self._summary(older, "", refused=reason == "refused")
-
+        write = partial(self._summary, focus="", refused=reason == "refused")
         self._replace(*await compacted(self._history, self._room(), write), reason)
 
     def _replace(self, messages: Sequence[Message], how: str, reason: CompactionReason) -> None:
         before = self._requests.expected_tokens
-        self._history.compact(messages)
+        self._history.replace(messages, compacted=True)
         self._paused = False
         self._report(before, how, reason)
 
@@ -128,24 +125,20 @@ class Compactor:
 
     async def _summary(self, older: Sequence[Message], focus: str, *, refused: bool) -> Summary:
         request = User(f"{REQUEST} Above all keep: {focus}" if focus else REQUEST)
-        notes = "" if refused else await self._notes_on_all(request)
-        return Summary(notes or await self._notes_on(older, request), await self._facts.listed())
+        # The provider has cached the whole conversation.
+        notes = "" if refused else await self._notes(request, *self._requests.next)
+        mark = self._history.mark
+        known = [System(mark.explanation, mark.word)] if mark.word else []
+        notes = notes or await self._notes(request, [*known, *older])
+        return Summary(notes, await self._facts.listed())
 
-    async def _notes_on_all(self, request: User) -> str:
-        """Return the model's notes on the whole conversation, which its provider has cached; "" for none."""
-        messages, tools = self._requests.next
+    async def _notes(
+        self, request: User, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
+    ) -> str:
         try:
             return (await self._requests.answer([*messages, request], tools)).text
         except ContextFull:
-            return ""
-
-    async def _notes_on(self, older: Sequence[Message], request: User) -> str:
-        mark = self._history.mark
-        known = [System(mark.explanation, mark.word)] if mark.word else []
-        try:
-            return (await self._requests.answer([*known, *older, request], ())).text
-        except ContextFull:
-            # Even the part to be left out is too long: the user's words and the facts are kept.
+            # The user's words and the facts are kept all the same.
             return ""
 
 
@@ -177,10 +170,10 @@ async def summarised(history: History, room: float, write: Write) -> list[Messag
         ContextFull: there are no turns before the last.
         ModelError: the model that was to write the summary failed.
     """
-    *older, last = _turns(history.messages) or [[]]
+    *older, last = _groups(history.messages, User) or [[]]
     if not older:
         raise ContextFull("There is nothing to compact: the last turn is always kept whole.")
-    return [await _summary(history, [message for turn in older for message in turn], room, write), *last]
+    return [await _summary(history, _flat(older), room, write), *last]
 
 
 def size(messages: Sequence[Message]) -> float:
@@ -205,13 +198,14 @@ def _short(message: Message, mark: NoteMark) -> Message:
     return dataclasses.replace(message, text=text, images=())
 
 
-def _turns(messages: Sequence[Message]) -> list[list[Message]]:
-    turns: list[list[Message]] = []
+def _groups(messages: Sequence[Message], begins: type[Message]) -> list[list[Message]]:
+    """Return the messages in groups, each from a message of the kind `begins` to before the next."""
+    groups: list[list[Message]] = []
     for message in messages:
-        if isinstance(message, User) or not turns:
-            turns.append([])
-        turns[-1].append(message)
-    return turns
+        if isinstance(message, begins) or not groups:
+            groups.append([])
+        groups[-1].append(message)
+    return groups
 
 
 def _divided(
@@ -221,9 +215,9 @@ def _divided(
 
     The last turn always stays; if it is too long, its prompt and its last steps do.
     """
-    *earlier, last = _turns(messages) or [[]]
+    *earlier, last = _groups(messages, User) or [[]]
     if size(last) > room:
-        prompt, steps = last[:1], _steps(last[1:])
+        prompt, steps = last[:1], _groups(last[1:], Assistant)
         kept = _fitting(steps, room - size(prompt)) or steps[-1:]
         gone = [message for step in steps[: len(steps) - len(kept)] for message in step]
         return [], [*_flat(earlier), *gone], [*prompt, *_flat(kept)]
@@ -232,16 +226,6 @@ def _divided(
     stays = len(left_out) > 1 and size(left_out[0]) <= _SHORT_TURN and not _is_summary(left_out[0])
     first = left_out.pop(0) if stays else []
     return first, _flat(left_out), [*_flat(kept), *last]
-
-
-def _steps(messages: Sequence[Message]) -> list[list[Message]]:
-    """Split messages into steps: a reply and the results of its calls each."""
-    steps: list[list[Message]] = []
-    for message in messages:
-        if isinstance(message, Assistant) or not steps:
-            steps.append([])
-        steps[-1].append(message)
-    return steps
 
 
 def _fitting(groups: Sequence[list[Message]], room: float) -> list[list[Message]]:

@@ -25,7 +25,7 @@ class PastTurn:
 class Appended:
     """A message was added; the first of a turn comes with it.
 
-    `call_ids` are what events call the calls of an `Assistant`.
+    `call_ids` are the ids in events of the calls of an `Assistant`.
     """
 
     message: Message
@@ -146,7 +146,7 @@ class History:
             watch(change)
 
     def _restore_notes(self, gone: PastTurn) -> None:
-        """Let the notes that a removed turn had go with the next turn: they were true before it."""
+        """Attach the notes of a removed turn to the next turn: they are still true."""
         notes = self._sent_notes.pop((gone.number, gone.prompt), ())
         self.notes[:0] = [note for note in notes if note not in self.notes]
 
@@ -171,10 +171,6 @@ class History:
         """Remove all but the first `left` messages."""
         self.apply(Truncated(left))
 
-    def compact(self, messages: Sequence[Message]) -> None:
-        """Put fewer messages in place of the conversation's; `undo_compaction` restores them."""
-        self._replace(messages, compacted=True)
-
     def undo_compaction(self) -> bool:
         """Restore the messages before the last `compact`, and keep those since; False if it cannot."""
         snapshot = self.snapshot
@@ -187,11 +183,11 @@ class History:
         self.apply(Replaced(messages, turns))
         return True
 
-    def replace(self, messages: Sequence[Message]) -> None:
-        """Put other messages in place; a turn stays one if its prompt is among them."""
-        self._replace(messages, compacted=False)
+    def replace(self, messages: Sequence[Message], *, compacted: bool = False) -> None:
+        """Put other messages in place; a turn stays one if its prompt is among them.
 
-    def _replace(self, messages: Sequence[Message], *, compacted: bool) -> None:
+        `undo_compaction` restores those that were `compacted`.
+        """
         places = {id(message): at for at, message in enumerate(messages)}
         prompts = [id(self.messages[turn.at]) for turn in self.turns]
         turns = (

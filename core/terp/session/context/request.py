@@ -231,7 +231,7 @@ class TokenEstimate:
         return self._system[1], self._tools[1], words + (seen if seen and sees() else 0.0)
 
     def learn(self, counted: float, reported: int) -> None:
-        """Take the provider's count of a request that was `counted` here."""
+        """Correct the estimate by the provider's count of a request that was `counted` here."""
         if counted and _LEAST_REPORTED <= reported / counted <= _MOST_REPORTED:
             self.correction = reported / counted
 
@@ -259,7 +259,7 @@ class UsageMeter:
         self._reported = False
 
     def take(self, usage: Usage) -> None:
-        """Log and add up what the provider has reported."""
+        """Log and add up the reported usage."""
         self._reported = True
         self._requests.estimate.learn(self._counted, usage.input_tokens)
         used = UsageReported(
@@ -282,7 +282,7 @@ class UsageMeter:
 
 
 class ModelRequests:
-    """The requests of a conversation: the model, what the next request holds, and what calls cost.
+    """The requests of a conversation: the model, the content of the next request, and the costs.
 
     `system` is the system prompt. While `offers_code` is False the model has no tool and its code never runs.
     """
@@ -344,14 +344,14 @@ class ModelRequests:
         return RequestTokens(system, own, conversation, factor != 1.0)
 
     async def refresh_prompt(self) -> None:
-        """Take the parts of the system prompt that can change between requests, as they are now."""
+        """Update the parts of the system prompt that can change between requests."""
         self._more_prompt = [await part.text() for part in self._resources.prompt_parts]
 
     async def check_budget(self) -> None:
-        """Return if the next request can be paid for.
+        """Raise unless the next request stays within the cost limits.
 
         Raises:
-            ModelError: it cannot, or its price is not known.
+            ModelError: it would exceed a limit, or its price is not known.
         """
         await self.budget.check(self.model.name, self.expected_tokens)
 

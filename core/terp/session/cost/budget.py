@@ -108,7 +108,7 @@ class Budget:
             self._turn = None
 
     def note(self, used: UsageReported) -> None:
-        """Add the usage of a call, and write it into the account."""
+        """Add the usage of a call, and write it to the ledger."""
         self.used, self._last = self.used.plus(used), used
         if self._turn is not None:
             self._turn = self._turn.plus(used)
@@ -185,7 +185,7 @@ class Budget:
             return self._resources.account.spent_usd()
         except OSError as error:
             raise PriceUnknown(
-                f"The cost of this month cannot be read ({error}), so max_month_usd cannot be kept.",
+                f"The cost of this month cannot be read ({error}), so max_month_usd cannot be enforced.",
                 "Make the file readable, or leave --max-month-usd out.",
             ) from error
 
@@ -194,7 +194,7 @@ def _check(bound: Bound, model: str, least_usd: float) -> None:
     if bound.unpriced:
         flag = bound.setting.replace("_", "-")
         raise PriceUnknown(
-            f"The cost of a request to {model} is not known, so {bound.setting} cannot be kept.",
+            f"The cost of a request to {model} is not known, so {bound.setting} cannot be enforced.",
             "Begin a new session with input_price and output_price, or with a model whose price is known; "
             f"or leave --{flag} out.",
         )

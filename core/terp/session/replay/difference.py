@@ -55,7 +55,7 @@ def difference(
 ) -> str:
     """Return a unified diff of the outputs of two runs of `name`; "" if only passing values differ.
 
-    `as_kept` gives a text as the earlier one was kept, without secrets; `at` is when the later one ran.
+    `as_kept` redacts a text as the stored one was redacted; `at` is the time of the later run.
     """
     old, new = lines_of(then), lines_of(now, as_kept)
     if old == new:
@@ -68,7 +68,7 @@ def difference(
 
 
 def _calmed(old: Sequence[str], new: Sequence[str], at: datetime) -> Iterator[str]:
-    """Return the new lines; a line that is alike is replaced by its counterpart."""
+    """Return the new lines; a line that differs only in volatile values is replaced by its counterpart."""
     counterparts = _counterparts(old, new)
     for number, line in enumerate(new):
         before = old[counterparts[number]] if number in counterparts else None
@@ -87,8 +87,8 @@ def _counterparts(old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
 def lines_of(outputs: Iterable[Output], as_kept: Callable[[str], str] = str) -> list[str]:
     """Return the lines of settled outputs in order, those of stderr last: its order is not that of the rest.
 
-    Of an error it is the last line, and of a display what plain text says of it, else its other types.
-    `as_kept` gives a text as it would have been kept.
+    An error is its last line; a display is its plain text, else the names of its types.
+    `as_kept` redacts a text as a stored one is redacted.
     """
     lines: list[str] = []
     aside: list[str] = []
@@ -167,7 +167,7 @@ class Line:
 
 
 def taken_apart(text: str) -> Line:
-    """Return the frame of a line, with blanks of any width as one, and its tokens."""
+    """Return the frame of a line, with runs of blanks as one blank, and its tokens."""
     tokens: list[tuple[str, str]] = []
 
     def put(found: re.Match[str]) -> str:
@@ -181,8 +181,8 @@ def taken_apart(text: str) -> Line:
 def alike(then: str, now: str, at: datetime) -> bool:
     """Return True if a line of a run that ended at `at` is alike to that of an earlier run.
 
-    Addresses, unique ids, temporary paths, timings and process ids are passed over. Dates and times since
-    the epoch are so where the later one is the time of its run: those of data must be the same. Numbers
+    Addresses, unique ids, temporary paths, timings and process ids are ignored. Dates and times since
+    the epoch are ignored if the later one is the time of its run: those of data must be the same. Numbers
     with a fraction may differ by a billionth, or by one in the last of six and more decimals.
     """
     if then == now:

@@ -4,29 +4,27 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from terp.errors import StopReason, TerpError
-from terp.events import CodeCompared, CodeDeclined, CodeRejected, Event, TextDelta, TurnFinished
+from terp.events import CodeCompared, CodeDeclined, CodeRejected, TextDelta, TurnFinished
 from terp.events.run_log import RERUN, LoggedRun, RunLog
 from terp.models.tool import Call
 from terp.person import Decline
-from terp.session.foreground import Interrupted, Interrupts, Task
+from terp.session.foreground import Interrupted
 from terp.session.replay.difference import difference
 from terp.session.replay.source import is_whole
-from terp.session.turn import SessionParts
+from terp.session.turn import SessionTask
 
 _MOST_CHARS = 2_000
 
 
 @dataclass(slots=True)
-class Rerun(Task):
+class Rerun(SessionTask):
     """Repeats runs in order, each with the user's approval; ends with `TurnFinished`.
 
-    `as_kept` gives a text as the store has it: without secrets, so that what is kept compares with it.
+    `as_kept` redacts a text as the store does, so that it can be compared with stored text.
     """
 
-    parts: SessionParts
     runs: Sequence[LoggedRun]
     as_kept: Callable[[str], str]
-    interrupts: Interrupts = field(default_factory=Interrupts)
     _same: int = 0
     _left_out: int = 0
     _differences: list[str] = field(default_factory=list)
@@ -47,15 +45,6 @@ class Rerun(Task):
             summary = self.summary()
             self.parts.log.append(TextDelta(summary))
             self.parts.log.append(TurnFinished(reason, summary, error, remedy))
-
-    async def stop(self) -> None:
-        """Interrupt the code; returns when nothing of it runs any more."""
-        self.interrupts.stop()
-        await self.parts.jobs.interrupt()
-
-    def ends_with(self, event: Event) -> bool:
-        """Return True for `TurnFinished`."""
-        return isinstance(event, TurnFinished)
 
     def summary(self) -> str:
         """Return the result as a sentence."""
@@ -85,7 +74,9 @@ class Rerun(Task):
         call = Call(f"{RERUN}{self.parts.log.last}-{number}", run.language, run.code)
         if not is_whole(run):
             self._left_out += 1
-            self.parts.log.append(CodeRejected(call.id, f"run {number} held a secret, which was not kept."))
+            self.parts.log.append(
+                CodeRejected(call.id, f"run {number} contained a secret, which was not stored.")
+            )
             return
         kernel = self.parts.kernels.get(call.language)
         decision = await self.interrupts.guard(self.parts.proposals.decide(call, kernel))

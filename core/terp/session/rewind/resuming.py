@@ -107,7 +107,7 @@ def resume(stored: Stored, requests: ModelRequests, kernels: Kernels, log: Event
     for number, code in cut_off:
         log.append(
             Noticed(
-                f"Run {number} was cut off when terp ended, and what it did is not known: {code}",
+                f"Run {number} was cut off when terp ended, and its effects are not known: {code}",
                 f"/out {number} shows what is kept of its output.",
             )
         )

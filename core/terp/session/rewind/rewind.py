@@ -102,7 +102,7 @@ class Rewind:
             raise SessionError("There is no turn to undo.")
         return self._remove(self._history.turns[-1:])[0]
 
-    def remove_turns(self, number: int, *, copy: bool = False) -> Sequence[PastTurn]:
+    def remove_turns(self, number: int, *, copy: bool = False, undone: bool = False) -> Sequence[PastTurn]:
         """Remove turn `number` and all later turns from the conversation, and return them.
 
         The changes of their code stay. With `copy` a copy of the session is stored before, if it is stored.
@@ -111,7 +111,10 @@ class Rewind:
             SessionError: there is no such turn.
             RuntimeError: a turn of this session is running.
         """
-        return self._rewound(number, copy=copy)
+        self._check(number)
+        turns = self._history.turns
+        at = next(at for at, turn in enumerate(turns) if turn.number == number)
+        return self._remove(turns[at:], self._copied() if copy else "", undone=undone)
 
     async def changed_files(self, number: int) -> Sequence[ChangedFile]:
         """Return the files that code has changed since turn `number` began, as far as they differ now.
@@ -128,7 +131,7 @@ class Rewind:
             # It would go on with names that have changed under it; once it is over, all of this is possible.
             raise KernelBusy(
                 "Code in the background runs in the Python kernel, so nothing can be restored there.",
-                f"Wait for its end, or stop it with /jobs; /rewind {number} chat leaves it alone.",
+                f"Wait for its end, or stop it with /jobs; /rewind {number} chat changes no variables.",
             )
         rows: Sequence[Sequence[str]] = ()
         if checkpoint and isinstance(kernel, KeepsPast):
@@ -141,7 +144,7 @@ class Rewind:
         copied = set(known)
         for path, language in self._files_since(checkpoint):
             if path not in copied:
-                known[path] = ChangedFile(path, False, "no copy of it was kept")
+                known[path] = ChangedFile(path, False, "no copy of it was saved")
             elif language != _PYTHON:
                 # It may have done so before Python's copy of it was made.
                 known[path] = ChangedFile(path, False, f"{language} code has changed it as well")
@@ -171,7 +174,7 @@ class Rewind:
         if not await self._foreground.run_silently(restore()):
             raise SessionError("Interrupted; the conversation is as it was.")
         [restored] = results
-        turns = self._rewound(number, copy=copy, undone=restored.variables)
+        turns = self.remove_turns(number, copy=copy, undone=restored.variables)
         restored = replace(restored, turns=turns)
         self._history.note(note(restored))
         return restored
@@ -215,7 +218,7 @@ class Rewind:
     def _copy(self) -> str:
         self._foreground.check_idle()
         if self._keeper is None:
-            raise SessionError("This session is not kept, so there is nothing to fork.")
+            raise SessionError("This session is not stored, so there is nothing to fork.")
         return self._keeper.copy()
 
     def _check(self, number: int) -> None:
@@ -224,12 +227,6 @@ class Rewind:
         turns = self._history.turns
         if not any(turn.number == number for turn in turns):
             raise SessionError(*_no_turn(number, turns))
-
-    def _rewound(self, number: int, *, copy: bool, undone: bool = False) -> Sequence[PastTurn]:
-        self._check(number)
-        turns = self._history.turns
-        at = next(at for at, turn in enumerate(turns) if turn.number == number)
-        return self._remove(turns[at:], self._copied() if copy else "", undone=undone)
 
     def _copied(self) -> str:
         """Return the id of a copy; "" if the session is not, or not any more, stored."""
@@ -273,7 +270,7 @@ class Rewind:
             if language != _PYTHON
         ]
         if any(not run.finished_at for run in since):
-            notes.append("what code that did not come to its end has done to files is not known")
+            notes.append("the changes of interrupted code to files are not known")
         answer = await self._answer(checkpoint, paths)
         done = {path: (what, why) for path, what, why in _rows(answer, "files", 3)}
         lost = [(path, why) for path, (what, why) in done.items() if what == "left"]
@@ -293,7 +290,7 @@ class Rewind:
 
     async def _answer(self, checkpoint: int, paths: Sequence[str]) -> Mapping[str, Any]:
         if not checkpoint:
-            return {"refused": "where this turn began is not known any more"}
+            return {"refused": "the beginning of this turn is not known any more"}
         if _PYTHON not in self._kernels.languages:
             return {"refused": "no Python runs here"}
         kernel = self._kernels.get(_PYTHON)
@@ -311,7 +308,7 @@ class Rewind:
         return [run for run in self._runs.started if max(run.started_at, run.finished_at) >= checkpoint]
 
     def _lost(self, answer: Mapping[str, Any], checkpoint: int) -> Sequence[tuple[str, str]]:
-        """Return what is not restored; after a restart of the kernel that is all that it held before."""
+        """Return the variables that are not restored; after a restart of the kernel, all earlier ones."""
         lost = [(str(name), str(why)) for name, why in _rows(answer, "lost", 2)]
         if not checkpoint or self._runs.names.ended_at(_PYTHON) < checkpoint:
             return lost
@@ -351,11 +348,11 @@ def note(restored: Restored) -> str:
 def _no_turn(number: int, turns: Sequence[PastTurn]) -> tuple[str, str]:
     """Return why a turn cannot be rewound to, and the remedy."""
     if not turns:
-        return "There is no turn to go back to.", ""
+        return "There is no turn to rewind to.", ""
     if number > turns[-1].number or number < 1:
         return f"There is no turn {number}; the last one is {turns[-1].number}.", ""
-    why = f"Turn {number} is part of a summary, and cannot be gone back to by itself."
-    return why, "/compact undo brings it back."
+    why = f"Turn {number} is part of a summary, and cannot be rewound to separately."
+    return why, "/compact undo restores it."
 
 
 def _list(title: str, names: Sequence[str]) -> list[str]:

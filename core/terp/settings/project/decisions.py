@@ -18,7 +18,7 @@ _STATES_OF_ONE = 32
 
 
 class DecisionsUnreadable(TerpError):
-    """The file of decisions holds something else; the message names it."""
+    """The file of decisions is damaged; the message names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +31,14 @@ class Decision:
 
 
 class Decisions:
-    """The decisions in `file`. One that cannot be read is as good as none: nothing is trusted."""
+    """The decisions in `file`. If it cannot be read, there are none, and no project is trusted."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
 
     @property
     def problem(self) -> str:
-        """A line about a file that holds something else; "" when all is well."""
+        """A line about a damaged file; "" if it is valid."""
         try:
             self._all()
         except DecisionsUnreadable as error:
@@ -60,7 +60,7 @@ class Decisions:
         """Remember a decision in place of an earlier one about the same state.
 
         Raises:
-            DecisionsUnreadable: the file holds something else, and is left as it is.
+            DecisionsUnreadable: the file is damaged; it is not changed.
             OSError: it cannot be written.
         """
         with self._locked():
@@ -74,7 +74,7 @@ class Decisions:
         """Delete the decisions about a folder. Return True if there were any.
 
         Raises:
-            DecisionsUnreadable: the file holds something else, and is left as it is.
+            DecisionsUnreadable: the file is damaged; it is not changed.
             OSError: it cannot be written.
         """
         with self._locked():
@@ -108,7 +108,7 @@ class Decisions:
         except OSError as error:
             raise self._unreadable(f"cannot be read: {error.strerror}") from error
         except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise self._unreadable("is not what terp has written") from error
+            raise self._unreadable("was not written by terp") from error
 
     def _unreadable(self, why: str) -> DecisionsUnreadable:
         return DecisionsUnreadable(f"{self._file} {why}: no project is trusted.", "Remove the file.")

@@ -1,6 +1,6 @@
 """A project: the folders around the directory of a session, and its settings, instructions and tools.
 
-None of them counts before the user trusts it: `Trust` is asked about the very bytes that would be used.
+No file takes effect before the user trusts it: `Trust` is called with the exact bytes that would be used.
 """
 
 import os
@@ -28,7 +28,7 @@ INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md")
 
 @dataclass(frozen=True, slots=True)
 class ProjectFile:
-    """A file of a project that is trusted, and what it held when that was asked."""
+    """A trusted file of a project, with its content at the time of that decision."""
 
     path: Path
     content: bytes
@@ -38,9 +38,9 @@ class ProjectFile:
 class Project:
     """The trusted settings, instructions and tools of the project around a working directory.
 
-    `settings` are the files of settings that are trusted, the strongest first; `instructions` those of
+    `settings` are the trusted files of settings, the strongest first; `instructions` those of
     instructions, the nearest to the working directory last; `tools` those that declare functions. `python` is
-    whether its environment may run code; None: that was not asked, or there is none. `ignored` are the files
+    True if its environment may run code; None: undecided, or there is no environment. `ignored` are the files
     that are not trusted, and `problems` has a line for each that cannot be used.
     """
 
@@ -67,7 +67,7 @@ class Project:
 
 
 def nothing_is_trusted(_path: Path, _content: bytes) -> bool:
-    """Return False: the `Trust` of a user who was not asked."""
+    """Return False: implements `Trust` for a user who was not asked."""
     return False
 
 
@@ -80,7 +80,7 @@ def bare_project(cwd: str | Path) -> Project:
 def read_project(cwd: str | Path, environ: Mapping[str, str], trusted: Trust = nothing_is_trusted) -> Project:
     """Return the project around `cwd`; `trusted` decides about each file.
 
-    It is what lies below the nearest folder with a `.git` or a `.terp` in it, or else only `cwd`.
+    The project is the nearest folder with a `.git` or a `.terp` in it, else only `cwd`.
     """
     folders = folders_of(cwd, environ)
     root = folders.root
@@ -140,24 +140,24 @@ class _Reader:
 
 
 def named_instructions(folder: Path) -> Path:
-    """Return the file of instructions of a folder, which need not be there."""
+    """Return the path of a folder's file of instructions, which may not exist."""
     found = (folder / name for name in INSTRUCTIONS if os.path.lexists(folder / name))
     return next(found, folder / INSTRUCTIONS[0])
 
 
 @dataclass(frozen=True, slots=True)
 class Instructions:
-    """A text that the model is to follow, and the words that name its author to the model."""
+    """Instructions for the model, and the phrase that names their author to it."""
 
     whose: str
     text: str
 
 
 def written_instructions(places: Places, project: Project | None = None) -> tuple[Instructions, ...]:
-    """Return the instructions of all files, the person's first, then those of the project from its root on.
+    """Return the instructions of all files: the user's first, then the project's from its root on.
 
     Raises:
-        SettingsError: the person's file is there and cannot be read.
+        SettingsError: the user's file exists and cannot be read.
     """
     found = [*_own(places), *(_of_project(project) if project else ())]
     return tuple(one for one in found if one.text)

@@ -1,4 +1,4 @@
-"""The folders of the project around a working directory, found only by names: git is never asked."""
+"""The folders of the project around a working directory, found only by names; git is never run."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ OF_TERP = ".terp"
 
 @dataclass(frozen=True, slots=True)
 class Folders:
-    """Where a project lies: its root, and the working directory in it."""
+    """The folders of a project: its root, and the working directory in it."""
 
     cwd: Path
     root: Path
@@ -32,7 +32,7 @@ def folders_of(cwd: str | Path, environ: Mapping[str, str]) -> Folders:
 
 
 def upwards(cwd: Path, environ: Mapping[str, str]) -> Iterator[Path]:
-    """Yield the folders of a project from within: up to its repository's, and never the home directory."""
+    """Yield a project's folders from the innermost up to the repository's root, without the home folder."""
     home = Path(environ.get("HOME") or "~").expanduser()
     for folder in (cwd, *cwd.parents):
         if folder in (home, Path(folder.anchor)):

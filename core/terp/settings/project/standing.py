@@ -41,7 +41,7 @@ State = Literal["nothing", "open", "yes", "no"]
 class SurveyedPart:
     """A file, or an environment, that configures terp: its name below the root, and its SHA-256.
 
-    `why` is why a refused one is never used.
+    `why` is the reason why a refused part is never used.
     """
 
     name: str
@@ -90,7 +90,7 @@ def survey_of(cwd: str | Path, environ: Mapping[str, str]) -> Survey:
 
 
 def _of_terp(folders: Folders) -> Iterator[SurveyedPart]:
-    """Everything below `.terp`: a file there that nothing reads today may be read by the next version."""
+    """Yield all files below `.terp`, also unknown ones: the next version may read them."""
     top = folders.root / OF_TERP
     if top.is_symlink() and not _inside(top, folders.root):
         yield SurveyedPart(OF_TERP, "refused", _sha(os.fsencode(top.readlink())), "leads out of this project")
@@ -107,7 +107,7 @@ def _of_terp(folders: Folders) -> Iterator[SurveyedPart]:
 
 
 def _below(top: Path) -> Iterator[Path]:
-    """Yield all that is no folder, by name; links to folders are not followed."""
+    """Yield all files below a folder, by name; links to folders are not followed."""
     for folder, names, files in os.walk(top):
         names.sort()
         linked = [name for name in names if Path(folder, name).is_symlink()]
@@ -122,7 +122,7 @@ def _instructions(folders: Folders) -> Iterator[SurveyedPart]:
 
 
 def _file(folders: Folders, path: Path, kind: Kind, largest: int) -> SurveyedPart:
-    """A file by its bytes; a link also by where it leads, and refused where that is outside."""
+    """Return a part with the digest of its bytes; of a link also of its target, which is refused outside."""
     name = str(path.relative_to(folders.root))
     target = path.readlink() if path.is_symlink() else ""
     try:
@@ -173,7 +173,7 @@ def _sha(content: bytes) -> str:
 
 
 class Standing:
-    """A project as it is, and what was decided about just that; called, it is the `Trust` of the person."""
+    """A surveyed project and the decision about that state; as a function it implements `Trust`."""
 
     def __init__(self, survey: Survey, decisions: Decisions) -> None:
         self.survey = survey
@@ -186,18 +186,18 @@ class Standing:
 
     @property
     def problem(self) -> str:
-        """A line about decisions that cannot be read, where there is something to decide."""
+        """A line about a file of decisions that cannot be read; "" if the project needs no decision."""
         return self._decisions.problem if self.survey.used else ""
 
     def __call__(self, path: Path, content: bytes) -> bool:
-        """Return True if a file that holds these bytes is trusted."""
+        """Return True if a file with exactly these bytes is trusted."""
         return self.state == "yes" and self.survey.holds(path, content)
 
     def answer(self, answer: Answer, *, keep: bool) -> None:
-        """Decide so, only for this process or with `keep` until a byte of the project changes.
+        """Set the decision for this process; with `keep`, store it until a byte of the project changes.
 
         Raises:
-            DecisionsUnreadable: the file of decisions holds something else.
+            DecisionsUnreadable: the file of decisions is damaged.
             OSError: it cannot be written.
         """
         self.state = answer

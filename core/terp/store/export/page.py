@@ -29,7 +29,7 @@ def page(story: Story) -> Rendered:
     """Return the page. All texts and outputs are shown, and none is interpreted.
 
     HTML tables of outputs keep only their cells. A browser that knows the page's content
-    security policy would load and run nothing even if something had slipped through.
+    security policy loads and runs nothing, even if an output contained active content.
     """
     prose = _Markdown(story.pictures)
     body = "\n".join(block for part in story.parts for block in _blocks(part, prose))

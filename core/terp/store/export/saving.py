@@ -1,4 +1,4 @@
-"""Code that `/save` keeps: the runs that made what is wanted, and a check that they make it again."""
+"""The code for `/save`: the runs that computed the wanted names, and a check that they still do."""
 
 import ast
 import asyncio
@@ -63,7 +63,7 @@ def cut_story(story: Story, wanted: Sequence[str]) -> KeptCode:
     shown = [number for number, run in enumerate(runs) if run.fate == "ok" and run.outputs]
     if not (wanted or shown):
         raise NothingToKeep(
-            "No code of this session has shown anything yet.", "/save FILE NAME says what to keep."
+            "No code of this session has shown anything yet.", "Name a variable: /save FILE NAME."
         )
     if not wanted:
         cells = cells[: shown[-1] + 1]
@@ -151,7 +151,7 @@ async def script_differences(
         found.append(f"{script.name} does not begin with the packages that it needs.")
     if heard.failed:
         errors = as_kept("".join(_said(heard.outputs, "stderr"))).rstrip().split("\n")
-        found.append("\n".join([f"{script.name} did not come to its end.", *errors[-_LAST_LINES:]]).rstrip())
+        found.append("\n".join([f"{script.name} did not run to its end.", *errors[-_LAST_LINES:]]).rstrip())
     return [*filter(None, found)]
 
 

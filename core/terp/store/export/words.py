@@ -39,7 +39,7 @@ def omitted(output: Omitted, run: LoggedRun) -> str:
 
 
 def folded(reasoning: str) -> str:
-    """Return the model's reasoning as Markdown that opens at a click."""
+    """Return the model's reasoning as a collapsed section in Markdown."""
     # Such a tag would end the fold; other open tags end with the quotation.
     inside = re.sub(r"<(?=/?(?:details|summary)\b)", "&lt;", mended(reasoning), flags=re.IGNORECASE)
     return f"<details>\n<summary>Reasoning</summary>\n\n{quoted(inside)}\n\n</details>"

@@ -137,7 +137,7 @@ class ServerConnection:
                         client = await opened(stack, self.name, server, self._programs, answers)
                         await self._list(client)
                 except TimeoutError:
-                    raise ServerDown(f"it was not up within {START_S:g} s.") from None
+                    raise ServerDown(f"it did not start within {START_S:g} s.") from None
                 self._client = client
                 self._up.set()
                 await self._leave.wait()
@@ -201,7 +201,7 @@ class ServerConnection:
     def _down(self, reason: str) -> ServerDown:
         return ServerDown(
             f"MCP server {self.name}: {reason}",
-            f"The next call tries it again, and so does /mcp restart {self.name}.",
+            f"The next call connects again, and so does /mcp restart {self.name}.",
         )
 
     def _reason(self, error: Exception) -> str:

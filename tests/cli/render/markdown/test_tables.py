@@ -90,3 +90,14 @@ def test_no_row_is_wider_than_the_terminal_however_it_was_cut(
     drawn += [row.plain for row in pieces.finish()]
     assert drawn == [row.plain for row in (*whole.feed(table), *whole.finish())]
     assert max(cell_len(row) for row in drawn) <= columns
+
+
+def test_a_table_keeps_its_columns_in_a_window_that_becomes_narrower() -> None:
+    columns = 80
+    markdown = MarkdownStream(lambda: columns, lambda: 20)
+    head = "| some words in a head | other words in a head |\n|---|---|\n"
+    markdown.feed(head + "| one | two |\n")
+    before = [row.plain for row in markdown.tail(20)]
+    columns = 30
+    markdown.feed("| three | four |\n")
+    assert [row.plain for row in markdown.tail(20)][:3] == before

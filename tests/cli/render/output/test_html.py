@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from terp_cli.render.output.display import display_rows
 from terp_cli.render.output.html import Grid, HtmlCell, blocks
-from terp_cli.render.spoken.output import HtmlTable, read_table
+from terp_cli.render.spoken.output import read_table
 
 NOTHING = "<IPython.core.display.HTML object>"
 
@@ -102,8 +102,9 @@ def test_any_page_can_be_read(page: str) -> None:
 def test_one_table_is_read_with_a_header_of_two_rows_and_without_spans() -> None:
     frame = "<table><thead><tr><th></th><th>mean</th></tr><tr><th>kind</th><th></th></tr></thead>"
     rows = "<tbody><tr><th>setosa<script>x</script></th><td>5.01</td></tr></tbody></table>"
-    assert read_table(f"<p>before</p>{frame}{rows}<table><tr><td>2</td></tr></table>") == HtmlTable(
-        ("kind", "mean"), (("setosa", "5.01"),)
+    assert read_table(f"<p>before</p>{frame}{rows}<table><tr><td>2</td></tr></table>") == (
+        ["kind", "mean"],
+        [["setosa", "5.01"]],
     )
     assert read_table(f"{frame}<tr><td colspan=2>both</td></tr></table>") is None
     assert read_table(f"{frame}</table>") is None

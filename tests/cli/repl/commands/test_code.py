@@ -43,6 +43,11 @@ async def test_the_full_output_of_a_run_is_paged(tmp_path: Path) -> None:
     assert here.paged("out[2]") == ["a.csv"]
 
 
+async def test_a_run_without_output_opens_no_empty_pager(tmp_path: Path) -> None:
+    here = Here(tmp_path, *turn("go", *ran("c1", "a = 1")))
+    assert await here.does("/out 1") == ["Run 1: no output."]
+
+
 async def test_a_picture_that_the_output_names_is_paged_once(tmp_path: Path) -> None:
     whole = tmp_path / "c1.txt"
     whole.write_text("drawn\n[image: /s/c1-1.png, 8×4]\n", encoding="utf-8")
@@ -266,6 +271,7 @@ def shown(tmp_path: Path) -> Here:
         ("/open 2", "browser file://", "2-1.html"),
         ("/open 1", "xdg-open ", "1-1.png"),
         ("/open 1-1.png", "xdg-open ", "1-1.png"),
+        ('/open "1-1.png"', "xdg-open ", "1-1.png"),
     ],
 )
 async def test_what_was_shown_is_opened(tmp_path: Path, line: str, program: str, name: str) -> None:

@@ -54,13 +54,13 @@ async def test_reset_begins_a_new_conversation_and_keeps_the_one_before(tmp_path
     assert isinstance(rewound, HistoryRewound)
     assert here.session.history == ()
     assert (tmp_path / "sessions" / rewound.copy).is_dir()
-    assert await here.does("/reset") == ["This conversation is new already."]
+    assert await here.does("/reset") == ["This conversation is still empty."]
 
 
 async def test_compact_passes_on_what_to_keep(tmp_path: Path) -> None:
     here = await talked(tmp_path)
     assert await here.does("/compact the columns") == [
-        "All turns before the last are one summary now; /compact undo brings them back."
+        "A summary replaced all turns before the last; /compact undo restores them."
     ]
     assert any("the columns" in message.text for message in here.model.requests[-1])
 
@@ -172,7 +172,7 @@ def test_what_is_as_before_and_what_is_not_are_shown_by_name(tmp_path: Path) -> 
     assert outcome(str(tmp_path), taken, set()) == [
         "As they were: df, items.",
         "Removed: x.",
-        "Not restored, and as they are now: rows (generator).",
+        "Not restored, unchanged: rows (generator).",
         "Files as they are now: big.bin (900 MB is too large to be kept), /etc/a (it differs).",
         "The working directory is /work again.",
     ]

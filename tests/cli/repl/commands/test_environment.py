@@ -30,19 +30,19 @@ async def test_the_kernel_can_be_used_by_others_once_it_runs(here: Here) -> None
     ]
     here.kernel.connection_file = "/run/k/c.json"
     assert await here.does("/attach") == [
-        "Others of yours can use this kernel, too:",
+        "Other programs can also use this kernel:",
         "  jupyter console --existing /run/k/c.json",
         "  jupyter qtconsole --existing /run/k/c.json",
-        "For JupyterLab, or VS Code with 'Existing Jupyter Server', start a server that knows it:",
+        "For JupyterLab, or VS Code with 'Existing Jupyter Server', start a server that finds it:",
         "  jupyter lab --ServerApp.allow_external_kernels=True \\",
         "    --ServerApp.external_connection_dir=/run/k",
-        "It ends with this conversation. Code that they run there is neither approved nor shown here.",
+        "The kernel ends with this conversation. Code of others is neither approved nor shown here.",
     ]
 
 
 async def test_a_kernel_that_is_not_there_changes_nothing(here: Here) -> None:
     with pytest.raises(SettingsError, match="there is no connection file 'nothing'"):
-        await here.does("/attach nothing")
+        await here.does('/attach "nothing"')
     assert here.out.getvalue() == ""
 
 

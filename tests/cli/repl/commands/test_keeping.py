@@ -123,7 +123,7 @@ async def test_a_saved_script_runs_as_a_program_and_prints_the_same(here: Here, 
             "value = get_ipython().execution_count > 0\nprint(value)",
             [
                 *("--- out.py then", "+++ out.py now", "@@ -1 +1 @@", "-True", "+"),
-                "out.py did not come to its end.",
+                "out.py did not run to its end.",
                 "NameError: name 'get_ipython' is not defined",
             ],
         ),

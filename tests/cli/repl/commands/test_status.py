@@ -175,7 +175,7 @@ UNKNOWN = UsageReported(1_300, 20, 0, None, "mine/llama", 0.25)
 
 
 async def test_nothing_is_told_of_what_was_not_asked(tmp_path: Path) -> None:
-    assert await Here(tmp_path).does("/cost") == ["Nothing was asked of a model yet."]
+    assert await Here(tmp_path).does("/cost") == ["No model has been called yet."]
 
 
 async def test_the_last_turn_is_told_beside_the_session_and_the_cache(tmp_path: Path) -> None:

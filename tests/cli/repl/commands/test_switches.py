@@ -84,7 +84,7 @@ async def test_a_kernel_that_runs_unconfined_is_offered_a_new_start(tmp_path: Pa
     assert did == [
         "Code runs without asking. No sandbox: it can do whatever you can do on this "
         "machine and over the network.",
-        "The sandbox (docker) holds kernels from their start; these run without it.",
+        "The sandbox (docker) applies to kernels that start now; these run without it.",
         "? Restart python now? Variables there are lost; files stay.",
         "Restarted: python.",
     ]
@@ -125,7 +125,7 @@ def changed(folder: Path, *lines: str) -> Here:
 
 async def test_the_profiles_are_told(tmp_path: Path) -> None:
     first, *rest = await Here(tmp_path).does("/profile")
-    assert first == "The profile is default. /profile NAME takes another one:"
+    assert first == "The profile is default. /profile NAME uses another one:"
     assert [line.split()[0] for line in rest] == [
         "careful", "data", "default", "demo", "explain", "fast", "local", "shell", "solve", "vision",
     ]  # fmt: skip
@@ -140,6 +140,15 @@ async def test_what_another_profile_changes_is_told(tmp_path: Path) -> None:
     ]
 
 
+async def test_a_model_that_was_found_stays_if_the_profile_names_none(tmp_path: Path) -> None:
+    here = changed(tmp_path, "max_steps: 5")
+    here.settings = dataclasses.replace(here.settings, model="ollama/qwen3", api_base="http://127.0.0.1:1/v1")
+    first, *rows = await here.does("/profile work")
+    assert first == "The profile is work now."
+    assert [row.partition("  /")[0].rstrip() for row in rows] == ["  max_steps  50 → 5"]
+    assert (here.settings.model, here.settings.api_base) == ("ollama/qwen3", "http://127.0.0.1:1/v1")
+
+
 async def test_long_values_leave_room_for_where_they_come_from(tmp_path: Path) -> None:
     here = changed(tmp_path, 'instructions: "Say it\\nshortly, and in French."')
     _, line = await here.does("/profile work")
@@ -148,7 +157,7 @@ async def test_long_values_leave_room_for_where_they_come_from(tmp_path: Path) -
 
 async def test_what_counts_only_from_the_next_start_on_is_told(tmp_path: Path) -> None:
     *_, last = await changed(tmp_path, "theme: dark", "retries: 0").does("/profile work")
-    assert last == "Only from the next start on (terp -p work): theme."
+    assert last == "Takes effect at the next start (terp -p work): theme."
 
 
 async def test_what_it_means_that_code_runs_unasked_is_told(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def test_no_two_commands_share_a_name() -> None:
 def test_what_a_row_names_is_there(row: SlashCommand) -> None:
     names = list(inspect.signature(function(row.calls)).parameters.values())
     assert (inspect.iscoroutinefunction(function(row.calls)), len(names)) == (True, 2)
-    assert not row.completes or callable(function(row.completes))
+    assert isinstance(row.completes, tuple) or callable(function(row.completes))
     assert row.group in GROUPS
 
 
@@ -121,7 +121,7 @@ async def test_a_command_that_takes_nothing_refuses_what_follows_it(
     here = await Here(tmp_path).asked("one", "two")
     with pytest.raises(Misused) as refused:
         await here.does(f"/{row.name} 3")
-    assert refused.value.message == f"/{row.name}: nothing can follow it, and '3' did."
+    assert refused.value.message == f"/{row.name}: it takes no argument, and got '3'."
     assert (here.out.getvalue(), len(here.session.turns)) == ("", 2)
 
 
@@ -136,7 +136,7 @@ async def test_a_command_that_changes_something_waits_for_the_end_of_a_question(
 async def test_a_command_that_only_shows_something_runs_during_a_question(tmp_path: Path) -> None:
     here = Here(tmp_path)
     assert await all_commands().run(here, "/cost", asked=True)
-    assert here.out.getvalue() == "Nothing was asked of a model yet.\n"
+    assert here.out.getvalue() == "No model has been called yet.\n"
 
 
 async def test_a_slash_alone_asks_for_help(tmp_path: Path) -> None:

@@ -87,10 +87,10 @@ def test_it_says_what_unsafe_opens(terp: Terp) -> None:
     with started(terp, "--compat-unsafe", "-y", **environ) as (_, lines):
         pass
     assert lines[5:8] == [
-        "terp: open: Open Interpreter's protocol and /openai (--compat), to who has the key of "
-        "INTERPRETER_API_KEY; code runs unasked (auto_run)\n",
-        "terp: open: auto_run over the wire (--compat-unsafe): clients may let code run unasked\n",
-        "terp: open: /run, code that is never asked about; /upload to any file, /download of this directory "
+        "terp: open: Open Interpreter's protocol and /openai (--compat), to clients with the "
+        "key in INTERPRETER_API_KEY; code runs unasked (auto_run)\n",
+        "terp: open: auto_run over the wire (--compat-unsafe): clients may run code without approval\n",
+        "terp: open: /run, whose code needs no approval; /upload to any file, /download of this directory "
         "(INTERPRETER_INSECURE_ROUTES)\n",
     ]
     assert "secret" not in "".join(lines)

@@ -96,8 +96,16 @@ async def test_settings_are_changed_and_count_from_the_next_answer_on(tmp_path: 
         ({"nope": 1}, 404, "Setting nope not found"),
         ({"llm": {"zzz": 1}}, 404, "Sub-setting zzz not found in llm"),
         ({"computer": {"zzz": 1}}, 404, "Sub-setting zzz not found in computer"),
-        ({"llm": {"api_base": "http://evil"}}, 403, "llm.api_base is as the server was started."),
-        ({"llm": {"api_key": "x"}}, 403, "llm.api_key is as the server was started."),
+        (
+            {"llm": {"api_base": "http://evil"}},
+            403,
+            "llm.api_base cannot be changed: it was set when the server was started.",
+        ),
+        (
+            {"llm": {"api_key": "x"}},
+            403,
+            "llm.api_key cannot be changed: it was set when the server was started.",
+        ),
         ({"llm": {"temperature": 5}}, 422, "llm.temperature must be a number, from 0 to 2."),
         ({"llm": 5}, 422, "llm must be an object with sub-settings."),
         ({"messages": 5}, 422, "messages must be a list of objects."),
@@ -122,7 +130,8 @@ async def test_settings_that_may_be_changed_are_and_the_others_are_named(tmp_pat
         temperature = server.compat.wanted.settings.temperature
     assert answer.status_code == 403
     assert answer.json() == {
-        "error": "llm.api_base is as the server was started. Setting nope not found",
+        "error": "llm.api_base cannot be changed: it was set when the server was started. "
+        "Setting nope not found",
         "applied": ["llm.temperature", "verbose"],
     }
     assert (read, temperature) == (True, 0.5)

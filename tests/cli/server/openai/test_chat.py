@@ -180,7 +180,7 @@ async def test_pictures_come_along_as_data(tmp_path: Path) -> None:
     async with serving(tmp_path, model=lambda: model) as server, openai_client(server) as client:
         await said(client, {"role": "user", "content": parts})
         parts[1]["image_url"] = {"url": "http://127.0.0.1/x.png"}
-        with pytest.raises(openai.BadRequestError, match="A picture must come along"):
+        with pytest.raises(openai.BadRequestError, match="A picture must be embedded"):
             await said(client, {"role": "user", "content": parts})
     asked = model.requests[0][-1]
     assert str(asked).startswith("User(text='what is it?', images=(Image(mime='image/png'")

@@ -122,10 +122,10 @@ DOUBTS = [
     ("git commit -m x", "`git commit` runs the hooks of the repository"),
     ("git -c core.pager=x log", "runs `git -c`"),
     ("git config --global core.editor x", "`git config` decides what git runs"),
-    ("git status", "`git status` runs what the settings of the repository name"),
-    ("git --no-pager log -5", "`git log` runs what the settings of the repository name"),
-    ("git branch -a", "`git branch` runs what the settings of the repository name"),
-    ("git add .", "`git add` runs what the settings of the repository name"),
+    ("git status", "`git status` may run programs that the repository's configuration names"),
+    ("git --no-pager log -5", "`git log` may run programs that the repository's configuration names"),
+    ("git branch -a", "`git branch` may run programs that the repository's configuration names"),
+    ("git add .", "`git add` may run programs that the repository's configuration names"),
     ("tar --to-command=x -xf a", "the options of `tar` are not read"),
     ("curl -K x https://a.example", "`curl -K` is not known"),
     ("ssh host ls", "`ssh` runs commands elsewhere"),
@@ -167,7 +167,7 @@ GIT = [
 
 @pytest.mark.parametrize(("code", "told"), GIT)
 def test_what_git_does_by_itself_is_told_beside_what_it_may_run(code: str, told: str) -> None:
-    doubt = f"`git {code.split()[1]}` runs what the settings of the repository name (line 1)"
+    doubt = f"`git {code.split()[1]}` may run programs that the repository's configuration names (line 1)"
     assert said(effects_of("shell", code)) == f"{told} | cannot tell: {doubt}"
 
 

@@ -104,5 +104,5 @@ async def test_the_state_is_read_as_it_was_written_without_secrets(tmp_path: Pat
 async def test_a_state_that_cannot_be_read_is_told(tmp_path: Path, text: str) -> None:
     (tmp_path / FILE_NAME).write_text(text)
     assert not is_problem(tmp_path)
-    with pytest.raises(SessionError, match="no problem that can be gone on with"):
+    with pytest.raises(SessionError, match="no problem that can be resumed"):
         read_state(tmp_path)

@@ -59,6 +59,32 @@ def test_a_kernel_has_many_names(tmp_path: Path) -> None:
         assert [found.path for found in named(name, environ, "/")] == [str(file)]
 
 
+def test_a_notebook_on_disk_names_its_kernel(tmp_path: Path) -> None:
+    runtime, work = tmp_path / "runtime", tmp_path / "my work"
+    runtime.mkdir()
+    work.mkdir()
+    (work / "plots.ipynb").write_text("{}")
+    file = connection(runtime / "kernel-ab.json", jupyter_session=f"{work}/plots.ipynb")
+    environ = {"JUPYTER_RUNTIME_DIR": str(runtime)}
+    for target, cwd in (
+        ("plots.ipynb", work),
+        ("my work/plots.ipynb", tmp_path),
+        ("../my work/plots.ipynb", runtime),
+    ):
+        assert [found.path for found in named(target, environ, str(cwd))] == [str(file)]
+
+
+def test_of_notebooks_with_one_name_the_given_path_counts(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "plots.ipynb").write_text("{}")
+        connection(tmp_path / f"kernel-{name}.json", jupyter_session=f"{tmp_path}/{name}/plots.ipynb")
+    environ = {"JUPYTER_RUNTIME_DIR": str(tmp_path)}
+    assert [file.name for file in named("a/plots.ipynb", environ, str(tmp_path))] == ["a"]
+    assert [file.name for file in named("plots.ipynb", environ, str(tmp_path / "b"))] == ["b"]
+    assert {file.name for file in named("plots.ipynb", environ, "/")} == {"a", "b"}
+
+
 def test_the_newest_comes_first(tmp_path: Path) -> None:
     for age, name in ((30, "kernel-old.json"), (10, "kernel-new.json"), (20, "kernel-middle.json")):
         os.utime(connection(tmp_path / name), (1_000_000 - age, 1_000_000 - age))
@@ -112,7 +138,7 @@ async def test_a_wrong_key_is_told(
 ) -> None:
     path = tmp_path / "kernel-stolen.json"
     path.write_text(json.dumps({**json.loads(foreign.file.read_text()), "key": "guessed"}))
-    with pytest.raises(KernelStartFailed, match=r"lives and says nothing: .* has another key"):
+    with pytest.raises(KernelStartFailed, match=r"runs, but does not answer: .* has another key"):
         await find_attachment(str(path), environ, "/")
 
 

@@ -126,7 +126,7 @@ async def test_without_an_answer_a_projects_environment_is_left_alone_and_that_i
     await prepared(choice, kernels)
     assert kernels.python.path == sys.executable
     assert asked.told == [
-        ".venv does not run the code. Nobody answered whether to use it. "
+        ".venv does not run the code. The question about using it was not answered. "
         f"--python {project}/.venv/bin/python uses it."
     ]
 

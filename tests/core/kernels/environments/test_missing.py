@@ -122,7 +122,7 @@ async def test_the_question_names_the_folder_of_the_environment(place: Place) ->
 
 async def test_without_consent_nothing_is_installed_and_the_model_is_told(place: Place) -> None:
     heard = await place.events("import demo_mod", letter="n")
-    assert "[note: demo_mod is not installed: nobody agreed to it.]" in heard.results[0]
+    assert "[note: demo_mod is not installed: no user agreed to it.]" in heard.results[0]
     assert not list(place.folder.glob("env/lib/*/site-packages/demo_mod.py"))
 
 
@@ -274,7 +274,7 @@ OWN = {**HELD, "python": sys.executable}
     ("settings", "told", "version"),
     [
         ({}, "demo_pkg is upgraded now, for what is not imported yet.", "43"),
-        ({"auto_install": "ask"}, "demo_pkg is not upgraded: nobody agreed to it.", "42"),
+        ({"auto_install": "ask"}, "demo_pkg is not upgraded: no user agreed to it.", "42"),
     ],
 )
 async def test_a_package_that_is_there_is_upgraded_as_far_as_the_user_agrees(

@@ -139,7 +139,7 @@ def test_threads_are_named() -> None:
     )
     kernel.run(1, "t.start()")
     kernel.run(2, "e.set(); t.join()")
-    assert kernel.back_to(2)["notes"] == ["what threads have changed is not taken back: waits"]
+    assert kernel.back_to(2)["notes"] == ["changes by threads are not undone: waits"]
 
 
 def test_threads_of_jupyter_are_not() -> None:
@@ -165,8 +165,8 @@ def test_the_working_directory_and_the_environment_are_as_they_were(tmp_path: Pa
     told = kernel.back_to(2)
     assert told["notes"] == [
         f"the working directory is {before} again",
-        "the environment is as it was: TERP_T",
-        "sys.path is as it was",
+        "the environment is restored: TERP_T",
+        "sys.path is restored",
     ]
     assert (os.getcwd(), "TERP_T" in os.environ, told["cwd"]) == (before, False, before)  # noqa: PTH109
 
@@ -175,7 +175,7 @@ def test_a_turn_that_is_too_long_ago_is_refused() -> None:
     kernel = Kernel()
     for turn in range(1, 110):
         kernel.run(turn, f"x = {turn}")
-    assert kernel.back_to(5)["refused"] == "too long ago: what was kept since has been dropped"
+    assert kernel.back_to(5)["refused"] == "too long ago: its checkpoint has been dropped"
     assert kernel.names["x"] == 109
     kernel.back_to(100)
     assert kernel.names["x"] == 99

@@ -31,4 +31,4 @@ def test_a_small_file_for_which_there_is_no_room_is_not_called_too_large(tmp_pat
     copies.size = ROOM
     copies.keep(checkpoint, str(file))
     file.write_text("y")
-    assert copies.rows([checkpoint]) == [[str(file), "not", "copies of other files take all the room"]]
+    assert copies.rows([checkpoint]) == [[str(file), "not", "copies of other files use all the space"]]

@@ -83,7 +83,7 @@ def test_a_value_that_was_too_large_and_is_gone_is_named() -> None:
     kernel = Kernel()
     kernel.run(1, "import numpy as np\na = np.zeros(10_000_000)")
     kernel.run(2, "a = a[:1].copy()")
-    assert lost(kernel.back_to(2)) == {"a": "what it was is gone: 80 MB"}
+    assert lost(kernel.back_to(2)) == {"a": "its earlier value is gone: 80 MB"}
 
 
 def test_copies_that_take_too_much_room_fall_out_oldest_first() -> None:

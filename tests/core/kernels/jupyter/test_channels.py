@@ -61,11 +61,11 @@ async def test_a_reader_survives_messages_that_cannot_be_read() -> None:
     done = asyncio.Event()
     seen: list[str] = []
 
-    async def receive() -> Message:
+    async def receive() -> tuple[str, Message]:
         item = await incoming.get()
         if isinstance(item, Exception):
             raise item
-        return item
+        return "iopub", item
 
     def route(_: str, got: Message) -> None:
         got["parent_header"].get("msg_id")
@@ -85,8 +85,8 @@ async def test_a_flood_lets_others_run() -> None:
     enough: Callable[[], bool] = lambda: count > 100  # noqa: E731
     other = asyncio.Event()
 
-    async def receive() -> Message:
-        return message("stream", {})
+    async def receive() -> tuple[str, Message]:
+        return "iopub", message("stream", {})
 
     def route(_: str, __: Message) -> None:
         nonlocal count
@@ -106,11 +106,11 @@ async def test_large_messages_are_taken_one_by_one() -> None:
     most_waiting = 0
     news, over = asyncio.Event(), asyncio.Event()
 
-    async def receive() -> Message:
+    async def receive() -> tuple[str, Message]:
         nonlocal left
         await give_way(500_000)
         left -= 1
-        return message("stream", {})
+        return "iopub", message("stream", {})
 
     def route(_: str, got: Message) -> None:
         nonlocal most_waiting

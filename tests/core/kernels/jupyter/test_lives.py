@@ -104,7 +104,7 @@ async def test_a_kernel_that_is_killed_while_it_starts_is_started_once_more(tmp_
     await kernels.aclose()
     assert listener.states == ["starting", "died", "starting", "ready", "stopped"]
     assert listener.whys[1] == (
-        "The kernel did not come up. The kernel ended by signal SIGKILL. It is started once more."
+        "The kernel did not start. The kernel ended by signal SIGKILL. It is started once more."
     )
 
 

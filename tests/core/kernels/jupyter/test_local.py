@@ -85,7 +85,7 @@ async def test_sessions_are_apart(tmp_path: Path) -> None:
     ("python", "message", "remedy"),
     [
         ("/nowhere/python", "The kernel cannot be started: .*No such file", "Check --python"),
-        ("/bin/false", "The kernel did not come up. The kernel ended with exit code 1.", "terp doctor"),
+        ("/bin/false", "The kernel did not start. The kernel ended with exit code 1.", "terp doctor"),
     ],
 )
 async def test_a_kernel_that_does_not_start_is_told(

@@ -107,7 +107,7 @@ async def test_it_starts_kernels_of_kernelspecs_too(tiny: Path, folder: Path, tm
         environ={**os.environ, "JUPYTER_DATA_DIR": str(data)},
     )
     with pytest.raises(
-        KernelStartFailed, match=r"did not come up\. .*exit code 0\. Its last words:\nfrom tiny 1"
+        KernelStartFailed, match=r"did not start\. .*exit code 0\. Its last words:\nfrom tiny 1"
     ):
         await kernels.get("logo").start()
     await kernels.aclose()
@@ -161,5 +161,5 @@ def test_a_configuration_without_a_provisioner_is_refused() -> None:
     with pytest.raises(SettingsError) as caught:
         provisioner_of("", {"tries": 3})
     assert caught.value.problems == (
-        "kernel_provisioner_config: there is no kernel_provisioner that it could be for.",
+        "kernel_provisioner_config: kernel_provisioner is not set, so it has no use.",
     )

@@ -35,7 +35,7 @@ async def why_not(gateway: Gateway) -> KernelStartFailed:
 async def test_without_a_token_it_says_where_one_is_put(server: Server) -> None:
     error = await why_not(Gateway(server.url))
     assert isinstance(error, GatewayRefused)
-    assert error.message.startswith(f"The gateway at {server.gateway.host} wants a token (40")
+    assert error.message.startswith(f"The gateway at {server.gateway.host} requires a token (40")
     assert "JUPYTER_GATEWAY_AUTH_TOKEN" in error.remedy
 
 
@@ -48,7 +48,7 @@ async def test_a_wrong_token_is_named_by_where_it_came_from_and_not_by_what_it_i
 async def test_a_wrong_path_is_told(server: Server) -> None:
     error = await why_not(replace(server.gateway, url=f"{server.url}/nowhere"))
     assert isinstance(error, GatewayUnavailable | GatewayRefused)
-    assert "nowhere" in error.message or "does not let terp in" in error.message
+    assert "nowhere" in error.message or "refused access" in error.message
 
 
 async def test_nobody_there_is_told() -> None:
@@ -60,13 +60,13 @@ async def test_another_server_is_none() -> None:
     with Loopback([], pages={"/api/kernelspecs": ["something else"]}) as other:
         gateway = Gateway(other.url.removesuffix("/v1"))
         error = await why_not(gateway)
-    assert error.message == f"What answers at {gateway.host} is no Jupyter gateway."
+    assert error.message == f"The server at {gateway.host} is no Jupyter gateway."
 
 
 def test_a_page_to_log_in_is_told() -> None:
     gateway = Gateway("https://hub/user/ada", Token("t", "$JUPYTER_TOKEN"))
     error = refused(gateway, 302, "Found", "https://hub/hub/login?next=/user/ada")
-    assert error.message == "hub does not let terp in: it sends to hub/hub/login (302 Found)."
+    assert error.message == "hub refused access: it redirects to hub/hub/login (302 Found)."
     assert "The token is that of $JUPYTER_TOKEN." in error.remedy
 
 

@@ -17,7 +17,7 @@ from terp.models.adapters.litellm_adapter import LiteLLM
 from terp.models.adapters.routing import route
 from terp.models.building import open_adapter
 from terp.models.facts.model_facts import PriceList
-from terp.models.repair.fences import FencedModel, with_text_fallback
+from terp.models.repair.fences import TextFallback
 from terp.person import AutoRun
 from terp.session.session import Session
 from terp.settings.model_settings import ModelOptions
@@ -94,7 +94,7 @@ async def test_a_request_begins_with_every_byte_of_the_one_before(tmp_path: Path
     code = ["Look:\n```python\n1 + 1\n```"] if fenced else [Call(code="1 + 1")]
     with Loopback([code, ["one"], ["two"], code, ["three"]]) as server:
         direct = open_adapter(ModelOptions("openai/m", api_base=server.url), environ={})
-        wrapped = FencedModel(direct, ["python"]) if fenced else with_text_fallback(direct, ["python"])
+        wrapped = TextFallback(direct, ["python"], fenced=fenced)
         sent = await sent_in_a_session(wrapped, tmp_path, server)
     assert len(sent) == 5
     for before, after in pairwise(sent):

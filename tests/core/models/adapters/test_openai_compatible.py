@@ -95,7 +95,7 @@ async def test_a_missing_key_is_told_before_any_request() -> None:
     assert str(caught.value) == "No key for provider 'groq'."
     assert (
         caught.value.remedy
-        == "Set GROQ_API_KEY or keep a key with terp keys set, or pick another model with --model."
+        == "Set GROQ_API_KEY or store a key with terp keys set, or pick another model with --model."
     )
 
 
@@ -155,7 +155,7 @@ async def test_an_error_inside_a_stream_is_raised() -> None:
 async def test_a_stalled_stream_ends_at_the_timeout() -> None:
     error = await failure(Stalled(3), timeout_s=0.2)
     assert type(error) is Unavailable
-    assert error.message == "openai/m: nothing came for 0.2 s (timeout_s)"
+    assert error.message == "openai/m: no data arrived for 0.2 s (timeout_s)"
 
 
 async def test_nothing_listening_asks_for_the_server() -> None:

@@ -10,7 +10,7 @@ from terp.errors import ContextFull, RecordingMiss, SettingsError, ToolsRejected
 from terp.events.messages import Assistant, Message, Result, System, ToolCall, User
 from terp.events.model import CallDelta, Chunk, ReasoningChunk, Replied, Retrying, TextChunk, Usage
 from terp.models.recording.models import RecordingModel, ReplayModel
-from terp.models.repair.fences import with_text_fallback
+from terp.models.repair.fences import TextFallback
 from terp.models.tool import schema
 from tests.core.models.fakes import FakeModel, called, collect, said
 from tests.core.models.recorder import GO, answer, entries, in_turn, record, write
@@ -72,7 +72,7 @@ async def test_a_server_that_uses_an_id_again_replays(path: Path) -> None:
 async def test_a_model_that_cannot_call_tools_replays_its_calls_too(path: Path) -> None:
     tools = [schema(["python"])]
     provider = FakeModel([ToolsRejected("No tools here.")], said("```python\n1\n```"))
-    refused, *live = await collect(RecordingModel(with_text_fallback(provider, ["python"]), path), GO, tools)
+    refused, *live = await collect(RecordingModel(TextFallback(provider, ["python"]), path), GO, tools)
     assert isinstance(refused, Retrying)
     assert await collect(ReplayModel(path), GO, tools) == live
 

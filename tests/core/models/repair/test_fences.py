@@ -9,7 +9,7 @@ from terp.events.messages import Assistant, Image, Message, Result, System, Tool
 from terp.events.model import CallDelta, Chunk, ReasoningChunk, Replied, Retrying, TextChunk, Usage
 from terp.models.repair.control_tokens import ControlTokenFilter
 from terp.models.repair.fenced_reply import Closed, Code, FenceScanner, Opened, Piece, ProsePiece
-from terp.models.repair.fences import FencedModel, instruction, with_text_fallback
+from terp.models.repair.fences import TextFallback, instruction
 from terp.models.tool import Call, Misunderstood, schema, understand
 from terp.text.languages import language_of
 from tests.core.models.fakes import FakeModel, collect, cut, merged, patient, said
@@ -20,7 +20,7 @@ CUTS = [[1], [3], [7], [12], [40], [0]]
 
 
 async def heard(text: str, sizes: list[int], finish: str = "stop") -> list[Chunk]:
-    model = FencedModel(FakeModel(said(text, sizes, finish=finish)), LANGUAGES)
+    model = TextFallback(FakeModel(said(text, sizes, finish=finish)), LANGUAGES, fenced=True)
     return merged(await collect(model, [User("go")], TOOLS))
 
 
@@ -130,7 +130,9 @@ async def test_the_code_of_a_block_streams_as_the_arguments_of_a_call(sizes: lis
 
 
 async def test_text_and_code_are_not_held_back() -> None:
-    chunks = await collect(FencedModel(FakeModel(said("Hi\n```py\nab", [1])), LANGUAGES), [], TOOLS)
+    chunks = await collect(
+        TextFallback(FakeModel(said("Hi\n```py\nab", [1])), LANGUAGES, fenced=True), [], TOOLS
+    )
     assert chunks[:5] == [
         TextChunk("H"),
         TextChunk("i"),
@@ -164,7 +166,7 @@ async def test_a_call_the_server_made_by_itself_keeps_its_place() -> None:
         CallDelta(0, "execute", theirs.arguments),
         Replied(Assistant("", (theirs,))),
     ]
-    *_, replied = await collect(FencedModel(FakeModel(script), LANGUAGES), [], TOOLS)
+    *_, replied = await collect(TextFallback(FakeModel(script), LANGUAGES, fenced=True), [], TOOLS)
     assert isinstance(replied, Replied)
     assert [call.id for call in replied.message.calls] == ["call00001", "x"]
 
@@ -180,13 +182,13 @@ async def test_other_chunks_pass_and_a_retry_begins_anew() -> None:
         usage,
         Replied(message),
     ]
-    chunks = await collect(FencedModel(FakeModel(script), LANGUAGES), [], TOOLS)
+    chunks = await collect(TextFallback(FakeModel(script), LANGUAGES, fenced=True), [], TOOLS)
     assert chunks[2:] == [retry, ReasoningChunk("hm"), TextChunk("So."), usage, Replied(message)]
 
 
 async def asked(messages: list[Message], *, tools: bool = True) -> list[Message]:
     inner = FakeModel(said("ok"))
-    await collect(FencedModel(inner, LANGUAGES), messages, TOOLS if tools else ())
+    await collect(TextFallback(inner, LANGUAGES, fenced=True), messages, TOOLS if tools else ())
     sent, sent_tools = inner.asked[0]
     assert sent_tools == []
     return sent
@@ -206,7 +208,7 @@ async def test_without_a_system_message_there_is_one() -> None:
 async def test_a_request_without_tools_has_no_instruction_and_runs_no_block() -> None:
     assert await asked([System("Title?"), User("go")], tools=False) == [System("Title?"), User("go")]
     inner = FakeModel(said("```python\n1\n```"))
-    assert merged(await collect(FencedModel(inner, LANGUAGES), [User("go")])) == said(
+    assert merged(await collect(TextFallback(inner, LANGUAGES, fenced=True), [User("go")])) == said(
         "```python\n1\n```", [0]
     )
 
@@ -244,7 +246,7 @@ async def test_a_call_that_was_cut_off_is_written_as_far_as_it_went() -> None:
 
 async def test_a_model_that_refuses_tools_is_asked_for_fences_at_once_and_from_then_on() -> None:
     inner = FakeModel([ToolsRejected("No tools here.")], said("```python\n1\n```"))
-    model = with_text_fallback(inner, LANGUAGES)
+    model = TextFallback(inner, LANGUAGES)
     first = await collect(model, [User("go")], TOOLS)
     second = await collect(model, [User("go")], TOOLS)
     assert first[0] == Retrying(1, "No tools here. Code is asked for in fenced blocks instead.", 0.0)
@@ -254,14 +256,14 @@ async def test_a_model_that_refuses_tools_is_asked_for_fences_at_once_and_from_t
 
 async def test_a_model_that_takes_tools_keeps_them_and_its_fences_are_text() -> None:
     inner = FakeModel(said("```python\n1\n```", [0]))
-    model = with_text_fallback(inner, LANGUAGES)
+    model = TextFallback(inner, LANGUAGES)
     assert await collect(model, [User("go")], TOOLS) == said("```python\n1\n```", [0])
     assert inner.asked == [([User("go")], TOOLS)]
 
 
 async def test_another_failure_does_not_change_the_way_of_asking() -> None:
     inner = FakeModel([Unavailable("gone")], said("Hi"))
-    model = with_text_fallback(inner, LANGUAGES)
+    model = TextFallback(inner, LANGUAGES)
     with pytest.raises(Unavailable):
         await collect(model, [], TOOLS)
     await collect(model, [], TOOLS)

@@ -10,7 +10,8 @@ from terp.errors import Unavailable
 from terp.events.messages import Assistant, ToolCall, User
 from terp.events.model import CallDelta, Chunk, ReasoningChunk, Replied, Retrying, TextChunk
 from terp.models.repair.control_tokens import TokensAroundFilter, without_tokens_around
-from terp.models.repair.leaked_calls import LeakedCalls, PrintedCalls, callable_names
+from terp.models.repair.fences import TextFallback
+from terp.models.repair.leaked_calls import PrintedCalls
 from terp.models.tool import Misunderstood, schema, understand
 from tests.core.models.fakes import FakeModel, collect, merged, patient, said
 
@@ -21,7 +22,7 @@ ARGUMENTS = '{"code": "print(\'{}\')"}'
 
 
 async def heard(text: str, sizes: list[int], functions: tuple[str, ...] = ()) -> list[Chunk]:
-    model = LeakedCalls(FakeModel(said(text, sizes)), LANGUAGES, functions=functions)
+    model = TextFallback(FakeModel(said(text, sizes)), LANGUAGES, functions=functions)
     return await collect(model, [User("go")], TOOLS)
 
 
@@ -144,7 +145,7 @@ async def test_a_call_with_broken_json_is_told_so_and_never_shown() -> None:
 
 
 async def test_a_request_without_tools_is_passed_through() -> None:
-    model = LeakedCalls(FakeModel(said(PRINTED[0], [0])), LANGUAGES)
+    model = TextFallback(FakeModel(said(PRINTED[0], [0])), LANGUAGES)
     assert await collect(model, [User("title?")]) == [
         TextChunk(PRINTED[0]),
         Replied(Assistant(PRINTED[0]), "stop"),
@@ -158,17 +159,17 @@ async def test_a_real_call_releases_the_text_before_it() -> None:
         TextChunk("}"),
         Replied(Assistant("{}")),
     ]
-    assert await collect(LeakedCalls(FakeModel(real), LANGUAGES), [], TOOLS) == real
+    assert await collect(TextFallback(FakeModel(real), LANGUAGES), [], TOOLS) == real
 
 
 async def test_a_retry_voids_what_was_held() -> None:
     retry = Retrying(1, "busy", 0.0)
-    model = LeakedCalls(FakeModel([TextChunk('{"name'), retry, *said("Hi")]), LANGUAGES)
+    model = TextFallback(FakeModel([TextChunk('{"name'), retry, *said("Hi")]), LANGUAGES)
     assert await collect(model, [], TOOLS) == [retry, *said("Hi")]
 
 
 async def test_reasoning_passes_while_text_is_held() -> None:
-    model = LeakedCalls(
+    model = TextFallback(
         FakeModel([TextChunk(PRINTED[0]), ReasoningChunk("hm"), Replied(Assistant(PRINTED[0]), "stop")]),
         LANGUAGES,
     )
@@ -177,7 +178,7 @@ async def test_reasoning_passes_while_text_is_held() -> None:
 
 async def test_an_id_in_use_is_not_given_again() -> None:
     before = Assistant("", (ToolCall("call00002", "execute", "{}"),))
-    model = LeakedCalls(FakeModel(said(PRINTED[0])), LANGUAGES)
+    model = TextFallback(FakeModel(said(PRINTED[0])), LANGUAGES)
     *_, replied = await collect(model, [before], TOOLS)
     assert isinstance(replied, Replied)
     assert replied.message.calls[0].id == "call00003"
@@ -185,7 +186,7 @@ async def test_an_id_in_use_is_not_given_again() -> None:
 
 async def test_name_errors_and_closing_are_those_of_the_model_behind() -> None:
     inner = FakeModel([Unavailable("gone")])
-    model = LeakedCalls(inner, LANGUAGES)
+    model = TextFallback(inner, LANGUAGES)
     with pytest.raises(Unavailable):
         await collect(model, [], TOOLS)
     await model.aclose()
@@ -199,7 +200,7 @@ async def test_name_errors_and_closing_are_those_of_the_model_behind() -> None:
     ascii_only=st.booleans(),
 )
 def test_no_beginning_of_a_printed_call_is_taken_for_text(code: str, form: str, ascii_only: bool) -> None:
-    reader = PrintedCalls(callable_names(LANGUAGES, None, ()))
+    reader = PrintedCalls(LANGUAGES, ())
     printed = json.dumps({"name": "execute", "arguments": {"code": code}}, ensure_ascii=ascii_only)
     text = form.replace("{}", printed)
     assert all(reader.may_become_calls(text[:end]) for end in range(len(text) + 1))

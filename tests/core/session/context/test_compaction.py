@@ -83,7 +83,8 @@ async def test_the_words_of_the_person_outlive_one_summary_after_the_other() -> 
     for prompt in ("first", "second", "third", "fourth"):
         history.begin(prompt)
         history.append(Assistant("so " * 50))
-        history.compact(await summarised(history, 100, noted) if len(history.turns) > 1 else history.messages)
+        shorter = await summarised(history, 100, noted) if len(history.turns) > 1 else history.messages
+        history.replace(shorter, compacted=True)
     summary = history.messages[0]
     assert isinstance(summary, User)
     assert summary.said == ("first", "second", "third")

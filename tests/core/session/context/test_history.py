@@ -22,7 +22,7 @@ def said(history: History, prompts: Sequence[str]) -> None:
 def shortened(history: History, kept: int) -> None:
     """All but the last `kept` turns are one summary."""
     at = history.turns[-kept].at
-    history.compact([User("a summary", said=("all",)), *history.messages[at:]])
+    history.replace([User("a summary", said=("all",)), *history.messages[at:]], compacted=True)
 
 
 @given(talks, talks, st.integers(1, 6))

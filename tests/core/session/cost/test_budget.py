@@ -123,7 +123,7 @@ async def test_without_a_price_no_limit_can_be_kept(tmp_path: Path) -> None:
     session = priced(open_session(tmp_path, model, limits=Limits(max_turn_usd=5)), UNKNOWN)
     assert told(await collect(session, "go")) == (
         "error",
-        "The cost of a request to scripted/model is not known, so max_turn_usd cannot be kept. "
+        "The cost of a request to scripted/model is not known, so max_turn_usd cannot be enforced. "
         "Begin a new session with input_price and output_price, or with a model whose price is known; "
         "or leave --max-turn-usd out.",
     )

@@ -70,7 +70,7 @@ async def test_variables_are_as_before_the_turn(kernels: LocalKernels, project: 
         True,
         restored=("items",),
         removed=("x",),
-        lost=(("rows", "what it was is gone: generator"),),
+        lost=(("rows", "its earlier value is gone: generator"),),
     )
     assert [turn.prompt for turn in taken.turns] == ["turn 2", "turn 3"]
     assert await shown(kernels, "items, 'x' in globals()") == "[1] False"
@@ -81,7 +81,7 @@ async def test_variables_are_as_before_the_turn(kernels: LocalKernels, project: 
     assert model.requests[-1][-1].text == (
         "again\n\n[The conversation was taken back to before this message, and later turns were removed. "
         "Variables of the Python kernel are as they were then, too. Changed back: items. Removed: x. Could "
-        "not be restored, so check before you use them: rows (what it was is gone: generator).]"
+        "not be restored, so check before you use them: rows (its earlier value is gone: generator).]"
     )
 
 
@@ -145,7 +145,7 @@ async def test_what_a_program_has_written_and_another_language_has_done_is_named
     session, _ = await talked(kernels, tmp_path, "x = 1", "#sh\ny=2; echo by > by.txt", "x = 2")
     path = str(project / "by.txt")
     taken = await session.rewind.restore(2, [path])
-    assert taken.files_lost == ((path, "no copy of it was kept"),)
+    assert taken.files_lost == ((path, "no copy of it was saved"),)
     assert taken.notes == ("shell is not restored: its variables are as they are now",)
     assert await shown(kernels, "x") == "1"
 

@@ -143,7 +143,7 @@ async def test_compacting_replaces_all_but_the_last_turn_by_a_summary(tmp_path: 
     assert [(event.how, event.reason) for event in told] == [("summed up", "asked")]
     with pytest.raises(SessionError, match="Turn 2 is part of a summary") as told_back:
         session.rewind.remove_turns(2)
-    assert told_back.value.remedy == "/compact undo brings it back."
+    assert told_back.value.remedy == "/compact undo restores it."
 
 
 async def test_a_single_turn_cannot_be_compacted(tmp_path: Path) -> None:
@@ -257,7 +257,7 @@ async def test_what_is_not_kept_is_rewound_without_a_copy(tmp_path: Path) -> Non
 
 
 async def test_what_is_not_kept_cannot_be_forked(tmp_path: Path) -> None:
-    with pytest.raises(SessionError, match="This session is not kept"):
+    with pytest.raises(SessionError, match="This session is not stored"):
         open_session(tmp_path, ScriptedModel()).rewind.fork()
 
 

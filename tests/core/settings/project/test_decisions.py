@@ -83,7 +83,7 @@ def test_a_file_that_is_not_terps_is_named_and_nothing_is_trusted(file: Path, co
     read = Decisions(file)
     assert (read.about("/a", "1"), read.problem) == (
         None,
-        f"{file} is not what terp has written: no project is trusted. Remove the file.",
+        f"{file} was not written by terp: no project is trusted. Remove the file.",
     )
 
 

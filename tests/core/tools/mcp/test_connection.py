@@ -88,7 +88,7 @@ async def test_a_server_that_dies_in_a_call_is_one_line_and_is_there_at_the_next
         assert room.only.state == "down"
         second = await room.gives("pid")
     assert failed.value.message == "MCP server shop: it has ended. It said last: out of paper"
-    assert failed.value.remedy == "The next call tries it again, and so does /mcp restart shop."
+    assert failed.value.remedy == "The next call connects again, and so does /mcp restart shop."
     assert first != second
 
 
