@@ -41,6 +41,14 @@ CANARIES = (
     Canary("TERP_SERVER_TOKEN", "environment", "canary-server-5Yk0uJ2fGq8s"),
     Canary("AWS_SECRET_ACCESS_KEY", "environment", "canary/amazon+9Bd4eW7hMx1v"),
     Canary("DB_PASSWORD", "environment", "canary-split-6Tn3iP8jKy2w"),
+    Canary("MY_LLM_CREDENTIAL", "environment", "canary-credential-2Gk8sL4vQn1x"),
+    Canary("SENTRY_DSN", "environment", "https://canary-dsn-5Wr9eC3hPy7b@o1.sentry.example/42"),
+    Canary(
+        "AZURE_STORAGE_CONNECTION_STRING",
+        "environment",
+        "AccountName=me;AccountKey=canary-azure-6Bt0mJ8uZf2d==;EndpointSuffix=net",
+        parts=("canary-azure-6Bt0mJ8uZf2d",),
+    ),
     Canary(
         "HTTPS_PROXY",
         "environment",

@@ -102,5 +102,7 @@ def without_tier(notes: str) -> str:
 
 
 def said(request: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Role and text of the messages of a request."""
-    return [(message["role"], message.get("content") or "") for message in request["messages"]]
+    """Role and text of the messages of a request, with `note` in place of the word that marks notes."""
+    messages = [(message["role"], message.get("content") or "") for message in request["messages"]]
+    named = re.search(r"lines that begin with `(\[\w+: )`", messages[0][1]) if messages else None
+    return [(role, text.replace(named[1], "[note: ") if named else text) for role, text in messages]

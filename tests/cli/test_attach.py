@@ -41,7 +41,7 @@ def test_code_runs_in_the_running_kernel_and_leaves_it_running(terp: Terp, forei
     result = terp.asked(script, "-y", "attach", "newest", "what is it?")
     assert (result.code, result.out) == (0, "It is 42.\n")
     assert result.notes.startswith(TOLD)
-    assert said(result.requests[1])[-1] == ("tool", "42\n[variables: +ours int]")
+    assert said(result.requests[1])[-1] == ("tool", "42\n[note: variables: +ours int]")
     assert foreign.printed("print(ours)") == "42\n"
 
 

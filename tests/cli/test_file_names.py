@@ -21,7 +21,9 @@ def test_a_file_of_any_name_can_be_attached(terp: Terp, tmp_path: Path, name: st
     result = terp.asked(["ok"], "-f", f"../{name}", "look")
     there = str(tmp_path / name)
     shown = there if there.isprintable() else repr(there)
-    assert said(result.requests[0])[-1][1].startswith(f"look\n\n[Attachment: {shown}] It is at that path")
+    assert said(result.requests[0])[-1][1].startswith(
+        f"look\n\n[note: Attachment: {shown}] It is at that path"
+    )
     assert list(terp.cwd.iterdir()) == []
 
 
@@ -29,7 +31,7 @@ def test_a_file_whose_name_begins_with_a_dash_is_no_flag(terp: Terp) -> None:
     (terp.cwd / "-rf.csv").write_text("a,b\n")
     for flags in (("-f", "-rf.csv"), ("--file=-rf.csv",), ("-f-rf.csv",)):
         result = terp.asked(["ok"], *flags, "look")
-        assert "[Attachment: -rf.csv]" in said(result.requests[0])[-1][1]
+        assert "[note: Attachment: -rf.csv]" in said(result.requests[0])[-1][1]
 
 
 def test_files_of_any_name_are_collected_in_a_folder_of_any_name(terp: Terp) -> None:

@@ -31,7 +31,7 @@ def test_files_go_there_and_come_back(terp: Terp, server: Server, tmp_path: Path
     )
     assert (result.code, result.out) == (0, "It is 3.\n")
     prompt = said(result.requests[0])[-1][1]
-    assert "[Attachment: numbers.csv] It is in the kernel's working directory: " in prompt
+    assert "[note: Attachment: numbers.csv] It is in the kernel's working directory: " in prompt
     assert f"[python, in python3 at {server.gateway.host}]" in result.notes
     assert [path.read_text() for path in (terp.cwd / "here").glob("*sum.txt")] == ["3"]
     assert not (terp.cwd / "numbers.csv").exists()

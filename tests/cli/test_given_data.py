@@ -28,7 +28,7 @@ def test_stdin_is_data_when_there_are_words(terp: Terp) -> None:
     ]
     result = terp.asked(script, "-y", "sum it", data="a,b\n1,2\n")
     prompt = said(result.requests[0])[-1][1]
-    assert prompt.startswith("sum it\n\n[Data was piped in: 8 bytes, comma-separated values]")
+    assert prompt.startswith("sum it\n\n[note: Data was piped in: 8 bytes, comma-separated values]")
     assert prompt.endswith("all 2 lines:\na,b\n1,2")
     assert said(result.requests[1])[-1] == ("tool", "8 True")
     assert list(terp.home.rglob("stdin.*")) == []
@@ -56,7 +56,9 @@ def test_an_empty_pipe_is_told_and_its_names_are_bound(terp: Terp) -> None:
     script: list[Scripted] = [Call(code="print(repr(stdin_data), open(stdin_path).read() == '')"), "none"]
     result = terp.asked(script, "-y", "-q", "how many errors?", data="")
     assert (result.code, result.out, result.notes) == (0, "none\n", "")
-    assert said(result.requests[0])[-1][1].startswith("how many errors?\n\n[Data was piped in: 0 bytes]")
+    assert said(result.requests[0])[-1][1].startswith(
+        "how many errors?\n\n[note: Data was piped in: 0 bytes]"
+    )
     assert said(result.requests[1])[-1] == ("tool", "'' True")
 
 
@@ -86,8 +88,8 @@ def test_an_attachment_from_elsewhere_stays_there_and_code_can_read_it(terp: Ter
     result = terp.asked(script, "-y", "-q", "-f", str(tmp_path / "my data.csv"), "look")
     assert said(result.requests[0])[-1] == (
         "user",
-        f"look\n\n[Attachment: {tmp_path}/my data.csv] It is at that path, outside the working directory: "
-        "8 bytes, comma-separated values; all 2 lines:\na,b\n1,2",
+        f"look\n\n[note: Attachment: {tmp_path}/my data.csv] It is at that path, outside the working "
+        "directory: 8 bytes, comma-separated values; all 2 lines:\na,b\n1,2",
     )
     assert said(result.requests[1])[-1] == ("tool", "a,b\n1,2")
     assert (list(terp.cwd.iterdir()), result.notes) == ([], "")
@@ -105,8 +107,8 @@ def test_a_file_that_the_prompt_names_is_sent_and_the_user_reads_it(terp: Terp) 
     (terp.cwd / ".env").write_text("KEY=hunter2\n")
     result = terp.asked(["3"], "Add up sales.csv with .env")
     assert said(result.requests[0])[-1][1] == (
-        "Add up sales.csv with .env\n\n[File: sales.csv] 8 bytes, comma-separated values; all 2 lines:\n"
-        "a,b\n1,2\n\n[File: .env] 12 bytes; its name is one of secrets, so nothing of it is sent."
+        "Add up sales.csv with .env\n\n[note: File: sales.csv] 8 bytes, comma-separated values; all 2 lines:"
+        "\na,b\n1,2\n\n[note: File: .env] 12 bytes; its name is one of secrets, so nothing of it is sent."
     )
     assert result.notes == (
         "[note] Sent with the prompt: all of sales.csv.\n[note] Not sent: .env, which may hold secrets.\n"

@@ -43,7 +43,10 @@ def untimed(events: Iterable[Event]) -> list[Event]:
 
 
 def results(session: Session) -> list[str]:
-    return [message.text for message in session.history if isinstance(message, Result)]
+    """The results of all calls, with `note` in place of the word that marks notes."""
+    mark = session.resources.note_mark
+    texts = [message.text for message in session.history if isinstance(message, Result)]
+    return [text.replace(mark.begins, "[note: ") for text in texts] if mark.word else texts
 
 
 def unanswered(history: Sequence[Message]) -> list[str]:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from tests.sandbox.world import SECRETS
+
 
 @dataclass(frozen=True)
 class Escape:
@@ -23,6 +25,24 @@ print(open("HOME_/{}").read())
 """
 PROJECT, MODES, NAMES = "protected project files", "permissions and times outside", "names of hidden files"
 TERMINALS, SOCKETS = "other terminals", "Unix sockets while the network is open"
+PROCESSORS, SHARED = "processors of other programs", "shared memory in /dev/shm"
+
+# It leaves a program `s` with the rights of its owner in the project.
+SET_UID = """
+import ctypes, os
+os.umask(0)
+if os.path.exists("s"):
+    os.remove("s")
+try:
+    {}
+finally:
+    print(LEAK_ if os.path.exists("s") and os.stat("s").st_mode & 0o{}000 else "")
+"""
+
+
+def set_uid(code: str, bit: int = 4) -> str:
+    return SET_UID.format(code, bit)
+
 
 CALL = """
 import ctypes, os
@@ -43,14 +63,7 @@ def shell(command: str) -> str:
     return f"import subprocess; p = subprocess.run({command!r}, shell=True, capture_output=True, text=True); print(p.stdout, p.stderr)"
 
 
-READS = [
-    Escape(f"read {path}", READ_FILE.format(path))
-    for path in (
-        ".ssh/id_rsa", ".aws/credentials", ".gnupg/key", ".netrc", ".config/gh/hosts.yml", ".kube/config",
-        ".docker/config.json", ".mozilla/firefox/x/cookies", ".bash_history", ".config/terp/config.yaml",
-        ".local/share/jupyter/runtime/kernel.json", ".local/state/terp/sessions/old/events.jsonl",
-    )
-]  # fmt: skip
+READS = [Escape(f"read {path}", READ_FILE.format(path)) for path in SECRETS if not path.endswith(".pub")]
 
 AROUND = [
     Escape("read in a shell", shell("cat HOME_/.ssh/id_rsa")),
@@ -127,6 +140,38 @@ WRITES = [
 POWERS = [
     Escape("kill a process", "import os; os.kill(VICTIM_, 9); import time; time.sleep(0.1)"),
     Escape("kill a process in a shell", shell("kill -9 VICTIM_; sleep 0.1")),
+    Escape("limit a process", "import resource; resource.prlimit(VICTIM_, resource.RLIMIT_CORE, (0, 0)); print(LEAK_)"),
+    Escape("let a process wait for others", "import os; os.setpriority(os.PRIO_PROCESS, VICTIM_, 19); print(LEAK_)"),
+    Escape("let all processes of a user wait", """
+import os
+try:
+    os.setpriority(os.PRIO_USER, 0, 19)
+finally:
+    print(LEAK_ if os.getpriority(os.PRIO_PROCESS, VICTIM_) == 19 else "")
+""", sure=False),
+    Escape("let a process run when idle", "import os; os.sched_setscheduler(VICTIM_, os.SCHED_IDLE, os.sched_param(0)); print(LEAK_)"),
+    Escape("let a process read when idle", """
+import ctypes, os
+number = {"x86_64": 251, "aarch64": 30}[os.uname().machine]
+print(LEAK_ if ctypes.CDLL(None).syscall(number, 1, VICTIM_, 3 << 13) == 0 else "")
+"""),
+    Escape("choose the processors of a process", "import os; os.sched_setaffinity(VICTIM_, os.sched_getaffinity(0)); print(LEAK_)", gap=PROCESSORS),
+    Escape("read shared memory", "print(open('SHM_').read())", gap=SHARED),
+    Escape("read a segment of shared memory", """
+import ctypes
+libc = ctypes.CDLL(None)
+libc.shmat.restype = ctypes.c_void_p
+at = libc.shmat(SEGMENT_, None, 0o10000)
+print("" if at == ctypes.c_void_p(-1).value else ctypes.string_at(at))
+"""),
+    Escape("read a queue of messages", """
+import ctypes
+got = ctypes.create_string_buffer(100)
+libc = ctypes.CDLL(None)
+queue = libc.mq_open(b"QUEUE_", 0o4000)
+libc.mq_receive(queue, got, 100, None)
+print(got.value)
+"""),
     Escape("trace a process", """
 import ctypes, os
 # In a process that ends: what it traced goes on.
@@ -135,9 +180,25 @@ if not (tracer := os.fork()):
 print(LEAK_ if os.waitstatus_to_exitcode(os.waitpid(tracer, 0)[1]) == 7 else "")
 """),
     Escape("write to a terminal", "import os; os.write(os.open('PTS_', os.O_WRONLY | os.O_NOCTTY), b'hello\\n')", gap=TERMINALS),
+    Escape("write into a pipe", "import os; os.write(os.open('TOP_/pipe', os.O_WRONLY | os.O_NONBLOCK), b'x')"),
+    Escape("write into a pipe by a link", "import os; os.link('TOP_/pipe', 'pipe'); os.write(os.open('pipe', os.O_RDWR | os.O_NONBLOCK), b'x')"),
     Escape("connect to a socket", "import socket; socket.socket(socket.AF_UNIX).connect('TOP_/sock')", gap=SOCKETS),
     Escape("connect to a socket without a path", "import socket; socket.socket(socket.AF_UNIX).connect('\\0TOP_')"),
     Escape("have a namespace of users", CALL.format(272, 97, "0x10000000"), sure=False),
+    Escape("give a file the rights of its owner", set_uid("open('s', 'w'); os.chmod('s', 0o4755)")),
+    Escape("give an open file the rights of its owner", set_uid("os.fchmod(os.open('s', os.O_CREAT), 0o4755)")),
+    Escape("give a file in a shell the rights of its owner", set_uid("open('s', 'w'); os.system('chmod u+s s')")),
+    Escape("give it the rights by the new call", set_uid("open('s', 'w'); ctypes.CDLL(None).syscall(452, -100, b's', 0o4755, 0)"), sure=False),
+    Escape("open a file with the rights of its owner", set_uid("os.open('s', os.O_CREAT, 0o4755)")),
+    Escape("open it with rights in a structure", set_uid(
+        "ctypes.CDLL(None).syscall(437, -100, b's', (ctypes.c_uint64 * 3)(os.O_CREAT, 0o4755, 0), 24)"
+    )),
+    Escape("create a file with the rights of its owner", set_uid("ctypes.CDLL(None).creat(b's', 0o4755)")),
+    Escape("make a node with the rights of its owner", set_uid("os.mknod('s', 0o104755)")),
+    Escape("unpack a file with the rights of its owner", set_uid(
+        "open('t', 'w'); os.system('tar cf t.tar --mode=u+s --transform=s/t/s/ t; tar xpf t.tar; rm t t.tar')"
+    )),
+    Escape("give a file the rights of root's group", set_uid("os.getuid() or (open('s', 'w'), os.chmod('s', 0o2755))", 2), sure=False),
     Escape("mount", CALL.format(165, 40, "b'OUT_', b'OUT_', None, 4096, None"), sure=False),
     Escape("mount again with rights", shell("mount -o remount,rw,bind / && echo yellow-bird-3b1f7c"), sure=False),
     Escape("enter another namespace", CALL.format(308, 268, "-1, 0")),

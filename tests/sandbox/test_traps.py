@@ -69,15 +69,29 @@ async def test_what_was_allowed_cannot_become_a_way_elsewhere(trapped: tuple[Wor
 
 
 @EACH_TIER
-async def test_another_configuration_for_git_is_told(trapped: tuple[World, LocalKernels]) -> None:
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".git/commondir",
+        ".git/config.worktree",
+        ".git/info/attributes",
+        ".husky",
+        ".claude/settings.json",
+        ".claude/settings.local.json",
+        ".mcp.json",
+    ],
+)
+async def test_new_configuration_of_other_programs_is_told(
+    trapped: tuple[World, LocalKernels], name: str
+) -> None:
     world, kernels = trapped
     python = kernels.get("python")
     await python.start()
     denials = denials_of(kernels.confinement, python)
-    await printed_by(python, "open('.git/commondir', 'w').write('../evil')")
+    made = "os.makedirs(os.path.dirname(path) or '.', exist_ok=True); open(path, 'w').write('../evil')"
+    await printed_by(python, f"import os; path = {name!r}; {made}")
     assert denials.message() == (
-        f"Changed: {world.proj}/.git/commondir, which other programs obey. "
-        "Look at it before you use them here."
+        f"Changed: {world.proj}/{name}, which other programs obey. Look at it before you use them here."
     )
 
 
@@ -93,6 +107,50 @@ async def test_repositories_below_keep_their_configuration(
     config.write_text("as it was")
     for code in (f"open('{config}', 'w')", f"open('{config.parent}/hooks/pre-commit', 'w')"):
         assert "Read-only file system" in await printed_by(kernels.get("python"), code)
+
+
+NAMED = "[core]\n hooksPath = .githooks\n[include]\n path = ../gitconfig.inc\n"
+PLANTED = """
+for path in (".githooks/pre-commit", "gitconfig.inc"):
+    try:
+        open(path, "w").write("planted")
+    except OSError as error:
+        print(error)
+"""
+
+
+@pytest.fixture
+def named(trapped: tuple[World, LocalKernels]) -> World:
+    """A world whose project has hooks and an included file where git's configuration says."""
+    world, _ = trapped
+    (world.proj / ".git" / "config").write_text(NAMED)
+    (world.proj / ".githooks").mkdir()
+    (world.proj / ".githooks" / "pre-commit").write_text("as it was")
+    (world.proj / "gitconfig.inc").write_text("")
+    return world
+
+
+@pytest.mark.parametrize("tier", ["bubblewrap"], indirect=True, scope="package")
+async def test_what_the_configuration_of_git_names_is_kept(
+    trapped: tuple[World, LocalKernels], named: World
+) -> None:
+    told = await printed_by(trapped[1].get("python"), PLANTED)
+    assert told.count("Read-only file system") == 2
+    assert (named.proj / ".githooks/pre-commit").read_text() == "as it was"
+
+
+@pytest.mark.parametrize("tier", ["Landlock"], indirect=True, scope="package")
+async def test_what_the_configuration_of_git_names_is_told(
+    trapped: tuple[World, LocalKernels], named: World
+) -> None:
+    _, kernels = trapped
+    python = kernels.get("python")
+    await python.start()
+    denials = denials_of(kernels.confinement, python)
+    await printed_by(python, PLANTED)
+    assert denials.message().startswith(
+        f"Changed: {named.proj}/.githooks, {named.proj}/gitconfig.inc, which other programs obey."
+    )
 
 
 @pytest.mark.parametrize("tier", ["bubblewrap"], indirect=True, scope="package")

@@ -27,6 +27,7 @@ WORKLOADS = (
     Workload("temporary folders", "import tempfile, os; d = tempfile.mkdtemp(); open(d + '/x', 'w'); print(os.listdir(d))", "['x']"),
     Workload("files of the person", "print(open('HOME_/notes.txt').read())", "not secret"),
     Workload("the home folder", "import os; print('notes.txt' in os.listdir('HOME_'))", "True"),
+    Workload("permissions here", "import os; open('m', 'w'); os.chmod('m', 0o1755); os.close(os.open('m', os.O_RDWR)); print(oct(os.stat('m').st_mode))", "0o101755"),
     Workload("pandas", "import pandas as pd; pd.DataFrame({'a': [1, 2]}).to_csv('t.csv'); print(pd.read_csv('t.csv').a.sum())", "3"),
     Workload("pandas in pickles", "import pandas as pd; pd.Series([1, 2]).to_pickle('s.pkl'); print(pd.read_pickle('s.pkl').sum())", "3"),
     Workload("numpy", "import numpy as np; print(int((np.arange(1000) @ np.ones(1000))))", "499500"),
@@ -64,6 +65,17 @@ server.shutdown()
     Workload("time zones", "import zoneinfo; print(zoneinfo.ZoneInfo('Europe/Berlin'))", "Europe/Berlin"),
     Workload("facts of the machine", "import os, platform; print(os.cpu_count() > 0, platform.system())", "True Linux"),
     Workload("psutil", "import psutil, os; print(psutil.Process().memory_info().rss > 0, psutil.virtual_memory().total > 0)", "True True"),
+    Workload("its own limits and priority", """
+import os, resource
+own = os.getpid()
+resource.prlimit(own, resource.RLIMIT_CORE, (0, 0))
+resource.setrlimit(resource.RLIMIT_NOFILE, resource.getrlimit(resource.RLIMIT_NOFILE))
+os.setpriority(os.PRIO_PROCESS, own, os.getpriority(os.PRIO_PROCESS, own))
+os.sched_setaffinity(own, os.sched_getaffinity(own))
+os.sched_setscheduler(own, os.SCHED_OTHER, os.sched_param(0))
+print("as they were", os.nice(0) == os.getpriority(os.PRIO_PROCESS, 0))
+""", "as they were True"),
+    Workload("priorities of its children", "nice -n 1 sh -c 'ulimit -c 0; nice'", "1", "shell"),
     Workload("magics of a shell", "!echo magic", "magic"),
     Workload("timing", "%timeit -n1 -r1 sum(range(9))", "loop"),
     Workload("git", "repo=$(mktemp -d -p .) && git init -q $repo && cd $repo && echo a > f && git add f && git -c user.name=a -c user.email=b commit -qm one && git log --oneline | wc -l; cd ..", "1", "shell"),

@@ -1,5 +1,6 @@
 """What code must not touch: a home with secrets, files outside, sockets, a process, another terminal."""
 
+import ctypes
 import hashlib
 import os
 import pty
@@ -16,11 +17,25 @@ SECRETS = (
     ".ssh/id_rsa", ".ssh/named.pub", ".aws/credentials", ".gnupg/key", ".netrc", ".config/gh/hosts.yml",
     ".kube/config", ".docker/config.json", ".mozilla/firefox/x/cookies", ".bash_history",
     ".local/share/jupyter/runtime/kernel.json", ".config/terp/config.yaml",
-    ".local/state/terp/sessions/old/events.jsonl",
+    ".local/state/terp/sessions/old/events.jsonl", ".ipython/profile_default/history.sqlite",
+    ".zsh_sessions/one.history", ".histfile", ".streamlit/secrets.toml", ".dbt/profiles.yml",
+    ".snowsql/config", ".config/pip/pip.conf", ".jupyter/jupyter_server_config.json",
+    ".config/configstore/tool.json", ".config/gspread/credentials.json",
+    ".cloudflared/cert.pem", ".vnc/passwd", ".purple/accounts.xml", ".cursor/mcp.json", ".aider.conf.yml",
+    ".config/Code/User/globalStorage/state.vscdb", ".config/google-chrome-beta/Default/Cookies",
+    ".librewolf/x/cookies.sqlite",
 )  # fmt: skip
 PROTECTED = (
     ".git/hooks/pre-commit", ".git/config", ".vscode/tasks.json", ".terp/profile.yaml", ".venv/pyvenv.cfg",
 )  # fmt: skip
+
+_VICTIM = """
+from terp.kernels.sandbox.entering.restrictions import become_unprivileged
+become_unprivileged()
+print("ready", flush=True)
+import time
+time.sleep(600)
+"""
 
 
 class World:
@@ -52,11 +67,17 @@ class World:
             listening.listen()
         for one in (self.tcp, self.udp, self.unix, self.abstract, self.datagrams):
             one.setblocking(False)
+        os.mkfifo(self.top / "pipe")
+        self.pipe = os.open(self.top / "pipe", os.O_RDWR | os.O_NONBLOCK)
+        self.shared = SharedMemory(self.top.name)
         self.master, self._slave = pty.openpty()
         os.set_blocking(self.master, False)
+        # Without rights of root: these protect a process from code that has none.
         self.victim = subprocess.Popen(
-            [sys.executable, "-c", "import time; time.sleep(600)"], env={"A_KEY": CANARY}
+            [sys.executable, "-c", _VICTIM], env={"A_KEY": CANARY}, stdout=subprocess.PIPE
         )
+        assert self.victim.stdout is not None
+        self.victim.stdout.readline()
         self.before = self._files()
 
     @property
@@ -79,6 +100,9 @@ class World:
             "PORT_": str(self.tcp.getsockname()[1]),
             "UDP_": str(self.udp.getsockname()[1]),
             "VICTIM_": str(self.victim.pid),
+            "SHM_": str(self.shared.file),
+            "SEGMENT_": str(self.shared.segment),
+            "QUEUE_": self.shared.queue,
             "PTS_": os.ttyname(self._slave),
             # In two pieces, so that an error that quotes the code has it not.
             "LEAK_": f"'{CANARY[:6]}' + '{CANARY[6:]}'",
@@ -107,11 +131,12 @@ class World:
                 yield "reached"
             except BlockingIOError:
                 continue
-        try:
-            os.read(self.master, 100)
-            yield "written to a terminal"
-        except BlockingIOError:
-            pass
+        for descriptor in (self.master, self.pipe):
+            try:
+                os.read(descriptor, 100)
+                yield "written to a terminal or a pipe"
+            except BlockingIOError:
+                continue
 
     def _files(self) -> dict[str, tuple[int, int, str]]:
         protected = [self.proj / path for path in PROTECTED]
@@ -127,12 +152,37 @@ class World:
     def close(self) -> None:
         """Leave nothing."""
         self.victim.kill()
-        self.victim.wait()
+        self.victim.communicate()
         for one in (self.tcp, self.udp, self.unix, self.abstract, self.datagrams):
             one.close()
-        for descriptor in (self.master, self._slave):
+        for descriptor in (self.master, self._slave, self.pipe):
             os.close(descriptor)
+        self.shared.close()
         shutil.rmtree(self.top)
+
+
+class SharedMemory:
+    """What another program shares: a file in /dev/shm, a segment of System V, a queue of messages."""
+
+    def __init__(self, name: str) -> None:
+        self.file, self.queue = Path("/dev/shm", name), f"/{name}"
+        self.file.write_text(CANARY)
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        self._libc.shmat.restype = ctypes.c_void_p
+        self.segment: int = self._libc.shmget(0, 4096, 0o1600)
+        at = self._libc.shmat(self.segment, None, 0)
+        ctypes.memmove(at, CANARY.encode(), len(CANARY) + 1)
+        self._libc.shmdt(ctypes.c_void_p(at))
+        attributes = (ctypes.c_long * 8)(0, 10, 100)
+        self._queue: int = self._libc.mq_open(self.queue.encode(), 0o102, 0o600, attributes)
+        for _ in range(10):
+            self._libc.mq_send(self._queue, CANARY.encode(), len(CANARY), 0)
+
+    def close(self) -> None:
+        self.file.unlink()
+        self._libc.shmctl(self.segment, 0, None)
+        os.close(self._queue)
+        self._libc.mq_unlink(self.queue.encode())
 
 
 def _write(path: Path, text: str) -> None:

@@ -15,9 +15,14 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """The system prompt. First, and once."""
+    """The system prompt. First, and once.
+
+    `note_word` is the word that marks terp's notes in results and messages (`terp.text.note_mark`); "" for
+    none. It is part of the text.
+    """
 
     text: str
+    note_word: str = ""
 
 
 @dataclass(frozen=True, slots=True)

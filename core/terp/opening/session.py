@@ -26,6 +26,7 @@ from terp.settings.setting import table
 from terp.settings.sources import Given
 from terp.store.folders import new_folder
 from terp.store.places import Place, is_session, new_place, stored_place
+from terp.text.note_mark import NoteMark, new_word
 from terp.text.paths import typed_path
 from terp.tools.toolbox import FunctionNames
 
@@ -180,7 +181,8 @@ async def build_session(
     # `place.secrets` may have been built from older settings.
     resources.secrets.use(settings)
     resources.functions = functions
-    resources.system_prompt = SystemPrompt(kernels, environment.toolbox, environ, project)
+    mark = resources.note_mark = NoteMark(place.keeper.note_word if place.keeper else new_word())
+    resources.system_prompt = SystemPrompt(kernels, environment.toolbox, environ, project, mark)
     session = Session(model, kernels, person, folder=place.folder, resources=resources, keeper=place.keeper)
     session.instruct(resources.system_prompt.text(settings), code=settings.code)
     environment.connect(session)

@@ -65,7 +65,7 @@ _URL_MARK = "://"
 _URL_PASSWORD = re.compile(r"://[^\s/@:'\"\\{}$<>]*:([^\s/@'\"\\{}$<>]+)@")
 # The key in the address of a storage account or a queue of Azure.
 _ACCOUNT_MARKS = ("AccountKey=", "SharedAccessKey=")
-_ACCOUNT_KEY = re.compile(r"(?:AccountKey|SharedAccessKey)=([A-Za-z0-9/+]{40,}={0,2})")
+_ACCOUNT_KEY = re.compile(r"(?:AccountKey|SharedAccessKey)=([A-Za-z0-9/+]{20,}={0,2})")
 _SHORTEST_SECRET = 8
 # A long word of mixed letters and digits, or of hexadecimal digits, that has no extension as a file has.
 _BETWEEN_WORDS = re.compile(r"[^\w+=.~-]+")
@@ -105,6 +105,13 @@ _USER = re.compile(r"://[^\s/@'\"\\{}$<>]*\Z")
 # Most pieces of a text that streams are no longer.
 _SHORT = 200
 _BLOCK_BEGINS, _BLOCK_ENDS = "-----BEGIN ", re.compile(r"-----END [A-Z ]*-----")
+# In the value of a secret variable: the key or password of a connection string, and a key as the user of an
+# address, as Sentry has it.
+_IN_CONNECTION = re.compile(
+    r"(?:^|;)\s*(?:AccountKey|SharedAccessKey|SharedAccessSignature|Password|Pwd)\s*=\s*([^;]+)",
+    re.IGNORECASE,
+)
+_URL_USER = re.compile(r"://([^\s/@:]+)@")
 _ANY_URL_PASSWORD = re.compile(r"://[^\s/@:]*:([^\s/@]+)@")
 # This many characters depend on the bytes before a value in base64, by the bytes of that in its last group.
 _BEFORE = (0, 2, 3)
@@ -337,8 +344,10 @@ def secrets_in(environment: Mapping[str, str], *others: str) -> tuple[str, ...]:
     """
     # One that names a file or socket says where a secret is; `Path.exists` raises for a long value.
     named = [value for name, value in environment.items() if is_secret_name(name) and not exists(value)]  # noqa: PTH110
+    parts = [found.strip() for value in named for found in _IN_CONNECTION.findall(value)]
+    parts += [found for value in named for found in _URL_USER.findall(value) if _RANDOM.fullmatch(found)]
     in_addresses = [found for value in environment.values() for found in _ANY_URL_PASSWORD.findall(value)]
-    values = {*named, *others, *in_addresses, *map(unquote, in_addresses)}
+    values = {*named, *parts, *others, *in_addresses, *map(unquote, in_addresses)}
     long = {value for value in values if len(value) >= _SHORTEST_SECRET}
     return tuple(sorted(long, key=lambda value: (-len(value), value)))
 

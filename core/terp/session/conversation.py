@@ -104,7 +104,7 @@ class Conversation:
             if isinstance(message, Assistant):
                 missing = [call for call in message.calls if call.id not in answered]
                 for call in missing:
-                    self.history.append(Result(call.id, f"Not run: {why}"))
+                    self.history.append(Result(call.id, self.history.mark.sentence(f"Not run: {why}")))
                 return
 
     def _warn_of_unseen_pictures(self) -> None:

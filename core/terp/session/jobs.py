@@ -23,6 +23,7 @@ from terp.session.context.history import History
 from terp.session.foreground import Foreground, Interrupts
 from terp.session.resources import Limits
 from terp.session.runs import Observed, Runner
+from terp.text.note_mark import NoteMark
 
 _END_WAIT_S = 1.0
 T = TypeVar("T")
@@ -274,7 +275,7 @@ class Jobs:
     def outcomes(self) -> str:
         """Return the results of jobs since the last call, to be read before a tool result; "" for none."""
         ended, self._ended = self._ended, []
-        return "\n".join([*ended, "[this call:]\n"]) if ended else ""
+        return "\n".join([*ended, f"{self._history.mark.note('this call:')}\n"]) if ended else ""
 
     def missing_from(self, messages: Sequence[str]) -> list[str]:
         """Return results of jobs whose start, but not end, is in `messages` (after a rewind)."""
@@ -309,7 +310,8 @@ class Jobs:
         else:
             result = job.task.result().text
         self._log.append(JobChanged(job.call.id, job.number, job.call.language, "ended", job.seconds))
-        outcome = f"[{job.name} ({job.call.language}) has ended; its result:]\n{result}"
+        has_ended = self._history.mark.note(f"{job.name} ({job.call.language}) has ended; its result:")
+        outcome = f"{has_ended}\n{result}"
         self._outcomes[job.name] = outcome
         self._ended.append(outcome)
         if not self._in_turn:
@@ -325,12 +327,13 @@ class Jobs:
             await self._log.changed()
 
 
-def still_running(job: Job) -> str:
+def still_running(job: Job, mark: NoteMark) -> str:
     """Return what the model reads in place of the result of a detached run."""
     language, so_far = job.call.language, job.so_far
-    put_out = f"Its output so far:\n{so_far}" if so_far else "It has put out nothing so far."
-    return (
-        f"Still running in the background as {job.name} ({language}, {job.seconds:.0f} s). {put_out}\n"
-        f"[The {language} kernel is busy until it ends: code for it waits until then. Go on in another "
-        "language, or end your turn; you read its result with a later result or message.]"
+    put_out = "Its output so far:" if so_far else "It has put out nothing so far."
+    running = f"Still running in the background as {job.name} ({language}, {job.seconds:.0f} s). {put_out}"
+    busy = (
+        f"The {language} kernel is busy until it ends: code for it waits until then. Go on in another "
+        "language, or end your turn; you read its result with a later result or message."
     )
+    return "\n".join([mark.sentence(running), *([so_far] if so_far else []), mark.note(busy)])

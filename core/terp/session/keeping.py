@@ -59,6 +59,13 @@ class Keeping(Protocol):
     def stored(self) -> Stored | None:
         """The session to resume; None for a new one."""
 
+    @property
+    def note_word(self) -> str:
+        """The word that marks terp's notes to the model (`terp.text.note_mark`), stored with the session.
+
+        A resumed session keeps its word: its stored messages have it. "" for none.
+        """
+
     def begin(self, notice: Callable[[Event], object], model: str) -> None:
         """Begin a session with this model; failures are logged with `notice`."""
 

@@ -24,6 +24,7 @@ from terp.events.outputs import (
     Text,
 )
 from terp.text import pictures
+from terp.text.note_mark import NoteMark
 from terp.text.plain import HeadTail, Lines, without_escapes
 
 _SATISFIED = "Requirement already satisfied:"
@@ -37,11 +38,15 @@ _LONG = 800
 
 
 class Observation:
-    """Collects the outputs of one run in bounded memory, and returns them as text and images."""
+    """Collects the outputs of one run in bounded memory, and returns them as text and images.
 
-    def __init__(self, max_chars: int, cwd: str) -> None:
+    Notes in the text have the `mark`, and output has not.
+    """
+
+    def __init__(self, max_chars: int, cwd: str, mark: NoteMark | None = None) -> None:
         self._cwd = cwd
-        self._text = HeadTail(max(200, max_chars))
+        self._mark = mark = mark or NoteMark()
+        self._text = HeadTail(max(200, max_chars), mark)
         self._is_satisfied = False
         self._lines = {"stdout": Lines(), "stderr": Lines()}
         self._clear_next = False
@@ -63,7 +68,7 @@ class Observation:
             case DisplayUpdate(display_id=display_id):
                 self._updates[display_id] = output
             case Error():
-                self._block(readable(output, self._cwd))
+                self._block(self._mark.plain(readable(output, self._cwd)))
                 self.remark(hint(output, self._cwd))
             case Clear(wait=True):
                 self._clear_next = True
@@ -97,29 +102,31 @@ class Observation:
         """
         self._rest()
         for update in self._updates.values():
-            self._block(described(update))
+            self._block(described(update, self._mark))
         self._updates.clear()
         where = f'{ended.recall}.text has all, {ended.recall}.grep("…") searches it' if full_output else ""
         said = [self._text.text(where if ended.recall else "").rstrip("\n")]
         if self._text.empty:
-            said = [_silence(ended)]
+            said = [self._mark.sentence(self._mark.plain(_silence(ended)))]
+        notes = []
         if self._omitted:
-            said.append(f"[… {self._omitted:,} more characters came and were not kept …]")
+            notes.append(f"… {self._omitted:,} more characters came and were not kept …")
         if not self._text.empty and ended.hidden_value is not None and ended.hidden_value != "None":
-            said.append(f"[the last expression, silenced with ';', is {ended.hidden_value}]")
-        said += [f"[{remark}]" for remark in self._remarks]
+            notes.append(f"the last expression, silenced with ';', is {ended.hidden_value}")
+        notes += self._remarks
         files = tuple(change for change in ended.files if change.path not in self._saved)
-        said += _endings(replace(ended, files=files), cwd or self._cwd)
+        notes += _endings(replace(ended, files=files), cwd or self._cwd)
         if full_output and len(said[0]) > _LONG:
             # Results that are shortened later (`terp.session.context.request`) keep their end.
-            said.append(f"[this output stays in {ended.recall or full_output}]")
-        return "\n".join(said)
+            notes.append(f"this output stays in {ended.recall or full_output}")
+        # Names of files, variables and columns are output, too.
+        return "\n".join([*said, *(self._mark.note(self._mark.plain(note)) for note in notes)])
 
     def _write(self, text: str) -> None:
         if _SATISFIED in text:
             text = "".join(filter(self._is_news, text.splitlines(keepends=True)))
         if text:
-            self._text.add(text)
+            self._text.add(self._mark.plain(text))
 
     def _is_news(self, line: str) -> bool:
         """Return False for pip's "already satisfied" lines, except the first (the requested package)."""
@@ -141,7 +148,7 @@ class Observation:
         if saved := pictures.saved_to(display.metadata):
             self._saved.add(saved)
             display = replace(display, path=file_name(saved, self._cwd))
-        self._block(described(display))
+        self._block(described(display, self._mark))
         self._picture(display)
 
     def _forget(self) -> None:
@@ -162,10 +169,13 @@ class Observation:
 class BetweenRuns:
     """Listens to the kernels of a session (`KernelListener`). The next result begins with `note`, once."""
 
-    def __init__(self, log: EventLog) -> None:
+    def __init__(self, log: EventLog, mark: NoteMark | None = None) -> None:
         self.note = ""
         self._log = log
-        self._late = HeadTail(_LATE_CHARS)
+        self._mark = mark = mark or NoteMark()
+        self._late = HeadTail(_LATE_CHARS, mark)
+        # A word that comes in pieces is taken out, too.
+        self._late_lines = Lines()
 
     def changed(self, language: str, state: KernelState, why: str) -> None:
         """Log that a kernel changed its state."""
@@ -179,23 +189,25 @@ class BetweenRuns:
         self._add(objection(what, why))
 
     def _add(self, note: str) -> None:
-        self.note = f"{self.note}\n{note}".lstrip("\n")
+        self.note = f"{self.note}\n{self._mark.noted(note)}".lstrip("\n")
 
     def late_output(self, run_id: str, output: Output) -> None:
         """Log output of a run that had ended."""
         self._log.append(LateOutput(run_id, output))
         if isinstance(output, Text):
-            self._late.add(without_escapes(output.text))
+            self._late.add(self._mark.plain(self._late_lines.feed(output.text)))
 
     def text(self) -> str:
         """Return what the model reads before the next result, or "", and forget it."""
-        note, self.note = self.note, ""
+        note, self.note = self._mark.noted(self.note), ""
         before = f"{note}\n" if note else ""
+        self._late.add(self._mark.plain(self._late_lines.rest()))
         if self._late.empty:
             return before
         late = self._late.text().rstrip("\n")
         self._late.clear()
-        return f"{before}[an earlier run put out after its end:]\n{late}\n[this run:]\n"
+        earlier, this = map(self._mark.note, ("an earlier run put out after its end:", "this run:"))
+        return f"{before}{earlier}\n{late}\n{this}\n"
 
 
 def objection(what: str, why: str) -> str:
@@ -216,21 +228,19 @@ def _silence(ended: RunEnded) -> str:
 def _endings(ended: RunEnded, cwd: str) -> list[str]:
     said = []
     if ended.status == "interrupted":
-        said.append("[interrupted by the person]")
+        said.append("interrupted by the person")
     if ended.note:
-        said.append(f"[{ended.note}]")
+        said.append(ended.note)
     if ended.stopped_at:
-        said.append(f"[it stood at {stopped_line(ended.stopped_at)}]")
+        said.append(f"it stood at {stopped_line(ended.stopped_at)}")
     if ended.held:
-        said.append(
-            f"[values where it failed: {', '.join(f'{one.name} = {one.value}' for one in ended.held)}]"
-        )
+        said.append(f"values where it failed: {', '.join(f'{one.name} = {one.value}' for one in ended.held)}")
     if ended.hint:
-        said.append(f"[{ended.hint}]")
+        said.append(ended.hint)
     if delta := delta_line(ended.changes, ended.more_changes):
-        said.append(f"[variables: {delta}]")
+        said.append(f"variables: {delta}")
     if ended.files:
-        said.append(f"[files: {_listed(ended.files, cwd)}]")
+        said.append(f"files: {_listed(ended.files, cwd)}")
     return said
 
 
@@ -244,16 +254,17 @@ def _listed(files: tuple[FileChange, ...], cwd: str) -> str:
     return f"{named} and {more} more" if more > 0 else named
 
 
-def described(display: Display | DisplayUpdate) -> str:
-    """Return a display as text: its own text, or the file it is in."""
+def described(display: Display | DisplayUpdate, mark: NoteMark | None = None) -> str:
+    """Return a display as text: its own text, or a note with the file it is in."""
+    mark = mark or NoteMark()
     picture = pictures.raster(display.data)
     if picture is not None:
         size = pictures.size(picture[1])
         measure = f", {size[0]}×{size[1]}" if size else ""
-        return f"[image: {display.path or picture[0]}{measure}]"
+        return mark.note(mark.plain(f"image: {display.path or picture[0]}{measure}"))
     if display.path:
-        return f"[{Path(display.path).suffix.lstrip('.')}: {display.path}]"
-    return plain_of(display.data)
+        return mark.note(mark.plain(f"{Path(display.path).suffix.lstrip('.')}: {display.path}"))
+    return mark.plain(plain_of(display.data))
 
 
 def plain_of(bundle: Mapping[str, Any]) -> str:

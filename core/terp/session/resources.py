@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from terp.analysis.rules.deciding import Rules
 from terp.models.facts.model_facts import ModelFacts, Window, list_price
 from terp.secrets.redactor import Redactor
+from terp.text.note_mark import NoteMark
 from terp.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class SessionResources:
     one ends its turn. The `history` then says that the call did not run, until the client replaces that by
     the true result and calls `continue_turn`. `demands` are fields of each request in OpenAI's form, such as
     `response_format`. With `references`, answers can refer to values of variables; with `error_values`, the
-    model reads the values at the line where code failed.
+    model reads the values at the line where code failed. `note_mark` marks terp's notes to the model.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -95,6 +96,7 @@ class SessionResources:
     goal: object | None = None
     references: bool = False
     error_values: bool = True
+    note_mark: NoteMark = field(default_factory=NoteMark)
 
     def redactor(self) -> "Redactor":
         """Return the redactor of the known secrets; without any, of texts that look like secrets."""

@@ -278,6 +278,7 @@ class Runner:
         run.finish()
         self._remark(run, ended)
         shown = replace(ended, changes=without_passing(ended.changes, call.language, call.code))
+        mark = self.resources.note_mark
         text = run.observation.text(shown, run.spool.path, kernel.cwd)
         finished = CodeFinished(
             call.id,
@@ -291,7 +292,7 @@ class Runner:
             ended.stopped_at,
             kernel.cwd,
         )
-        self.log.append(finished if run.is_started else CodeRejected(call.id, text))
+        self.log.append(finished if run.is_started else CodeRejected(call.id, mark.without(text)))
         failed = run.error is not None or ended.status != "ok"
         return Observed(ended.status, text, run.observation.images, failed, run.error)
 
@@ -334,7 +335,7 @@ class _SessionRun:
         self.kernel = kernel
         self.number = runner.runs + 1
         self.spool: Spool = runner.artifacts.spool(str(self.number))
-        self.observation = Observation(max_chars, kernel.cwd)
+        self.observation = Observation(max_chars, kernel.cwd, runner.resources.note_mark)
         self.is_started = False
         self.denials: Denials | None = None
         self.error: Error | None = None

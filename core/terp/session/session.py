@@ -72,8 +72,9 @@ class Session:
         )
         runs = RunLog(log)
         self._history = history = stored.history if stored else History()
+        history.mark = mark = resources.note_mark
         self._foreground = foreground = Foreground(log)
-        self._between = between = BetweenRuns(log)
+        self._between = between = BetweenRuns(log, mark)
 
         # The user: questions, and answers to running code.
         asked = stored.questions if stored else 0
@@ -82,7 +83,7 @@ class Session:
         proposals = Proposals(log, self.dialog, person, resources)
 
         # The model: requests, their cost, and the conversation.
-        self.readiness = Readiness()
+        self.readiness = Readiness(mark)
         self._warming = Warming(kernels, self.readiness)
         self.budget = Budget(log, resources, stored.used if stored else None)
         self._requests = ModelRequests(model, log, history, kernels.languages, self.budget, resources, system)

@@ -31,6 +31,7 @@ from terp.session.observation import BetweenRuns
 from terp.session.proposals import Proposals
 from terp.session.resources import SessionResources
 from terp.text.fences import fenced
+from terp.text.note_mark import NoteMark
 
 TYPED = "typed"
 """The beginning of the call IDs of code that the user typed."""
@@ -203,7 +204,7 @@ class Turn(SessionTask):
             remedy = remedy_for(call.language, self.parts.kernels.known()) if call.language else ""
             reason = f"{call.reason} The user can add it: {remedy}" if remedy else call.reason
             self.parts.log.append(CodeRejected(call_id, reason))
-            self._result(asked, reason)
+            self._result(asked, self._mark.sentence(reason))
             failures.malformed()
             return False
         kernel = self.parts.kernels.get(call.language)
@@ -225,7 +226,7 @@ class Turn(SessionTask):
     def _skip(self, call_id: str, asked: ToolCall, why: str) -> None:
         """Answer a call without running it: it was written for another outcome of the call before it."""
         self.parts.log.append(CodeRejected(call_id, f"{why}."))
-        self._result(asked, f"{self.parts.jobs.outcomes()}Not run: {why}.")
+        self._result(asked, self.parts.jobs.outcomes() + self._mark.sentence(f"Not run: {why}."))
 
     async def _waited_for(self, job: Job) -> str:
         """Wait for the job that occupies the kernel; return its failure, or "".
@@ -247,7 +248,7 @@ class Turn(SessionTask):
         said = f" They said: {decision.reason}" if decision.reason else ""
         by_person = decision.by == "person"
         why = f"the person declined to run this code.{said}" if by_person else decision.reason
-        self._result(asked, f"Not run: {why}")
+        self._result(asked, self._mark.sentence(f"Not run: {why}"))
         if decision.stop:
             raise _Stop("declined")
 
@@ -256,18 +257,23 @@ class Turn(SessionTask):
     ) -> bool:
         observed = await self.parts.jobs.run(call, kernel, self.parts.resources.limits)
         if isinstance(observed, Job):
-            self._result(asked, self._before() + ready + still_running(observed))
+            self._result(asked, self._before() + ready + still_running(observed, self._mark))
             return False
         # Interrupted or not, the code has run, and the model must read its result.
         with suppress(Interrupted):
             ready += await self.interrupts.guard(self.parts.readiness.after(call, kernel, observed.error))
         same = failures.ran(call, observed.error, failed=observed.failed)
-        again = "\n[same error as before; try something else]" if same else ""
-        self._result(asked, self._before() + ready + observed.text + again, observed.images)
+        again = [self._mark.note("same error as before; try something else")] if same else []
+        text = "\n".join([observed.text, *again])
+        self._result(asked, self._before() + ready + text, observed.images)
         if self.interrupts.requested:
             raise Interrupted
         self._check_failures(failures, "The same error came")
         return observed.failed
+
+    @property
+    def _mark(self) -> NoteMark:
+        return self.parts.resources.note_mark
 
     def _before(self) -> str:
         """Return what the model reads before a result: results of jobs, and late output of earlier runs."""
@@ -305,7 +311,7 @@ class TypedRun(SessionTask):
             self.parts.log.append(Noticed(error.message, error.remedy))
         else:
             if isinstance(observed, Job):
-                self._note(ready + still_running(observed))
+                self._note(ready + still_running(observed, self.parts.resources.note_mark))
                 return
             with suppress(Interrupted):
                 after = self.parts.readiness.after(self.call, self.kernel, observed.error)
@@ -318,9 +324,10 @@ class TypedRun(SessionTask):
 
     def _note(self, result: str) -> None:
         code = fenced(self.call.code, self.call.language)
-        self.parts.conversation.history.note(
-            f"[Before this message I ran this myself:]\n{code}\n[Its result:]\n{result}"
+        before, its = map(
+            self.parts.resources.note_mark.note, ("Before this message I ran this myself:", "Its result:")
         )
+        self.parts.conversation.history.note(f"{before}\n{code}\n{its}\n{result}")
 
 
 def _times(number: int) -> str:

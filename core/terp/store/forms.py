@@ -20,7 +20,10 @@ _TITLE_CHARS = 120
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The first line of a log. `started` is in seconds since the epoch."""
+    """The first line of a log. `started` is in seconds since the epoch.
+
+    `note_word` marks terp's notes to the model (`terp.text.note_mark`); older logs have none.
+    """
 
     id: str
     cwd: str
@@ -29,6 +32,7 @@ class Header:
     model: str = ""
     title: str = ""
     forked_from: str = ""
+    note_word: str = ""
     version: int = VERSION
 
 

@@ -76,6 +76,11 @@ class Keeper:
         # Values that stand in its text in place of references: number, reference and value.
         self._values: list[tuple[int, str, str]] = []
 
+    @property
+    def note_word(self) -> str:
+        """The word that marks terp's notes to the model in this session."""
+        return self._header.note_word
+
     def begin(self, notice: Callable[[Event], object], model: str) -> None:
         """Begin with this model; failures are logged with `notice`."""
         self._notice = notice

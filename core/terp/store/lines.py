@@ -15,6 +15,7 @@ from terp.store.forms import Header
 from terp.store.keeping import Keeper
 from terp.store.places import real_directory
 from terp.store.reading import stored_of
+from terp.text.note_mark import new_word
 
 
 def keep_lines(
@@ -36,7 +37,8 @@ def keep_lines(
     Raises:
         SessionError: `earlier` is not a stored session.
     """
-    header = Header(name, real_directory(cwd), round(time.time(), 3), __version__)
+    started = round(time.time(), 3)
+    header = Header(name, real_directory(cwd), started, __version__, note_word=new_word())
     secrets = Secrets(os.environ if environ is None else environ, Settings())
     stored = stored_of(earlier, Path(name)) if earlier else None
     if stored is not None and stored.end < len(earlier):

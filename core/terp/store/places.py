@@ -11,6 +11,7 @@ from terp.session.keeping import Keeping
 from terp.store.forms import Header
 from terp.store.journal import NAME
 from terp.store.keeping import Keeper, resumed
+from terp.text.note_mark import new_word
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,8 @@ def is_session(folder: Path) -> bool:
 
 def new_place(folder: Path, cwd: str, secrets: Secrets) -> Place:
     """Return the place of a new session that is stored in `folder`; `cwd` is its working directory."""
-    header = Header(folder.name, real_directory(cwd), round(time.time(), 3), __version__)
+    started = round(time.time(), 3)
+    header = Header(folder.name, real_directory(cwd), started, __version__, note_word=new_word())
     return Place(folder, Keeper(folder, header, secrets.redactor), secrets)
 
 

@@ -3,6 +3,8 @@
 import re
 from collections import deque
 
+from terp.text.note_mark import NoteMark
+
 # CSI, OSC/DCS/SOS/PM/APC with their terminators, charset and other two- or three-byte escapes (ECMA-48).
 _ESCAPE = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"
@@ -84,9 +86,13 @@ def is_wordless(text: str) -> bool:
 
 
 class HeadTail:
-    """Collects text of any length in bounded memory: the first and the last half of `limit` characters."""
+    """Collects text of any length in bounded memory: the first and the last half of `limit` characters.
 
-    def __init__(self, limit: int) -> None:
+    The line about what is left out has the `mark` of a note.
+    """
+
+    def __init__(self, limit: int, mark: NoteMark | None = None) -> None:
+        self._mark = mark or NoteMark()
         self._head_limit = limit - limit // 2
         self._tail_limit = limit // 2
         self._head: list[str] = []
@@ -149,7 +155,8 @@ class HeadTail:
         gone, tail = tail[:start], tail[start:]
         note = _counted(self._dropped_lines + gone.count("\n"), self._dropped + len(gone))
         head = head.removesuffix("\n")
-        return f"{head}\n[… {note} left out{'; ' + where if where else ''} …]\n{tail}"
+        left_out = self._mark.note(f"… {note} left out{'; ' + where if where else ''} …")
+        return f"{head}\n{left_out}\n{tail}"
 
 
 def _counted(lines: int, characters: int) -> str:

@@ -88,7 +88,7 @@ def test_words_are_no_and_reach_the_model_with_the_first_message(terp: Terp) -> 
             teletype.types("\x04")
             teletype.over()
     asked = f"Trust it as it is now? (the project {terp.cwd})"
-    note = f'[The user was asked "{asked}" and did not agree, but wrote: only its tests]'
+    note = f'[note: The user was asked "{asked}" and did not agree, but wrote: only its tests]'
     assert note in said(server.requests[0])[-1][1]
     assert standing(terp).state == "open"
 

@@ -32,7 +32,7 @@ def test_a_one_shot_is_kept_and_gone_on_with(terp: Terp) -> None:
     terp.asked([Call(code="a = 1"), "It is one."], "-y", "set a to 1")
     result = terp.asked(["Still one."], "-c", "and now?")
     told = (
-        "[This conversation was resumed. The kernel is new: these variables are gone: a; "
+        "[note: This conversation was resumed. The kernel is new: these variables are gone: a; "
         "imports must be done again.]"
     )
     roles = [(role, text) for role, text in said(result.requests[0]) if role != "system"]

@@ -69,7 +69,7 @@ async def test_the_prompt_the_limits_and_the_model_change_and_the_conversation_s
             await answers(session, "second")
             assert session.resources.limits.max_steps == 7
     assert server.requests[1]["model"] == "other"
-    assert system(server, 1).endswith("Instructions of the user:\nIn French.")
+    assert "\n\nInstructions of the user:\nIn French.\n\n" in system(server, 1)
     said = [message["content"] for message in server.requests[1]["messages"]]
     assert said[1:] == ["first", "one", "second"]
 
@@ -161,7 +161,7 @@ async def test_where_no_code_is_run_there_is_no_tool_and_a_call_is_refused(tmp_p
     assert "no code is run" in system(server, 2)
     reason = "No code is run in this session, and there is no tool. Answer in words."
     assert of(CodeRejected, events) == [CodeRejected("c2", reason)]
-    assert server.requests[3]["messages"][-1]["content"].endswith(reason)
+    assert server.requests[3]["messages"][-1]["content"].endswith(f": {reason}]")
     assert not (tmp_path / "ran").exists()
 
 

@@ -54,12 +54,37 @@ KEYS = secrets_in({"MY_API_KEY": SECRETS[-1], "HOME": "/home/someone", "X_TOKEN"
         "PGPASSWORD",
         "DB_PASSWORD",
         "MY_CREDENTIAL",
+        "MYCREDENTIALS",
         "AZURE_STORAGE_CONNECTION_STRING",
         "SENTRY_DSN",
     ],
 )
 def test_a_variable_is_secret_by_its_name(name: str) -> None:
     assert secrets_in({name: "12345678", "PATH": "/usr/bin:/bin", "KEYBOARD": "qwertz-de"}) == ("12345678",)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "DefaultEndpointsProtocol=https;AccountName=me;AccountKey=a-key-of-mine/7+==;EndpointSuffix=net",
+        "Endpoint=sb://b/;SharedAccessKeyName=root;SharedAccessKey=a-key-of-mine/7+==",
+        "Server=db;User Id=me;Password=a-key-of-mine/7+==;",
+        "server=db; uid=me; pwd = a-key-of-mine/7+==",
+        "BlobEndpoint=https://b/;SharedAccessSignature=a-key-of-mine/7+==",
+    ],
+)
+def test_the_key_in_a_connection_string_is_a_secret_of_its_own(address: str) -> None:
+    assert "a-key-of-mine/7+==" in secrets_in({"STORAGE_CONNECTION_STRING": address})
+
+
+def test_the_user_of_an_address_that_is_a_secret_is_one() -> None:
+    dsn = "https://9f8e7d6c5b4a39281706f5e4d3c2b1a0@o1.ingest.sentry.io/42"
+    other = "postgres://postgres@host/db"
+    assert secrets_in({"SENTRY_DSN": dsn, "DB_DSN": other}) == (
+        dsn,
+        "9f8e7d6c5b4a39281706f5e4d3c2b1a0",
+        other,
+    )
 
 
 def test_a_variable_that_says_where_a_key_is_hides_no_path(tmp_path: Path) -> None:
@@ -86,6 +111,7 @@ def test_a_key_that_is_none_hides_nothing_else() -> None:
             f"Endpoint=sb://b/;SharedAccessKey={'aB3+' * 10}aB3=",
             "Endpoint=sb://b/;SharedAccessKey=[redacted]",
         ),
+        ("AccountKey=aB3/aB3/aB3/aB3/aB3/;x", "AccountKey=[redacted];x"),
         ("AccountKey=key_of(account)", "AccountKey=key_of(account)"),
         ('{"SecretAccessKey": "abcdefghijklmnopqrst/vwxyzABCDEFGHIJKLMN"}', '{"[redacted]"}'),
     ],

@@ -79,7 +79,8 @@ async def test_the_model_reads_of_it_with_the_next_message(session: Session, for
     await session.resources.attaching.attach("feedbeef")
     await turn(session, "yes")
     said = next(message.text for message in session.history if isinstance(message, User))
-    assert "[The python kernel is one that somebody else uses at the same time." in said
+    begins = session.resources.note_mark.begins
+    assert f"{begins}The python kernel is one that somebody else uses at the same time." in said
     assert "Variables of the kernel before it are not there.]" in said
 
 

@@ -12,6 +12,7 @@ from terp.events.outputs import Error
 from terp.models.tool import Call
 from terp.text.importing import import_slow
 from terp.text.languages import language_of
+from terp.text.note_mark import NoteMark
 
 # Programs of other languages read configuration from the working directory, as deno reads `deno.json`: they
 # start only after their code is approved.
@@ -47,10 +48,11 @@ class Carrier(Preparation, Protocol):
 
 
 class Readiness:
-    """All preparations of a session, in the order in which they were added."""
+    """All preparations of a session, in the order in which they were added. Their notes have the `mark`."""
 
-    def __init__(self, preparations: Sequence[Preparation] = ()) -> None:
-        self._preparations = list(preparations)
+    def __init__(self, mark: NoteMark | None = None) -> None:
+        self._mark = mark or NoteMark()
+        self._preparations: list[Preparation] = []
         self.carries = False
         """True if attachments are copied to kernels, which run on another machine."""
         self._takers: list[Callable[[Sequence[Attachment]], None]] = []
@@ -91,7 +93,7 @@ class Readiness:
         """
         notes = [await preparation.before(call, kernel) for preparation in self._preparations]
         await kernel.start()
-        return _lines(notes)
+        return self._lines(notes)
 
     async def warm(self, kernel: Kernel) -> None:
         """Start a kernel ahead of its first code, unless a preparation has to come first.
@@ -106,7 +108,12 @@ class Readiness:
         """Return notes for the model about the error that ended the code, one a line."""
         if error is None:
             return ""
-        return _lines([await preparation.after(call, kernel, error) for preparation in self._preparations])
+        return self._lines(
+            [await preparation.after(call, kernel, error) for preparation in self._preparations]
+        )
+
+    def _lines(self, notes: Sequence[str]) -> str:
+        return "".join(f"{self._mark.note(self._mark.plain(text))}\n" for text in notes if text)
 
 
 class Warming:
@@ -146,7 +153,3 @@ class Warming:
 async def _imported() -> None:
     # In a thread: the code continues to stream in meanwhile.
     await asyncio.to_thread(import_slow, _READS_CODE)
-
-
-def _lines(notes: Sequence[str]) -> str:
-    return "".join(f"[{text}]\n" for text in notes if text)

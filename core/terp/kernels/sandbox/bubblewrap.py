@@ -31,7 +31,8 @@ _NAMESPACES = (
 # Sockets and other runtime files, and the shared folder of temporary files.
 _RUN, _TEMPORARY = "/run", "/tmp"  # noqa: S108
 _SYSTEM = tuple(f"/proc/{name}" for name in ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi"))
-_SCOPES_ONLY = {"files": False, "read": [], "write": [], "listed": [], "devices": []}
+# Folders of the namespace's own to which programs write.
+_INNER = ("/dev", "/proc", _RUN, _TEMPORARY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +49,16 @@ class Bubblewrap(Tier):
         environment = with_own_places(command.environment, command.directory, policy.temporary)
         # Its parent is pid 1 of the namespace; 1 turns off ipykernel's poll of the parent.
         environment["JPY_PARENT_PID"] = "1"
-        rules = {**_SCOPES_ONLY, "network": policy.network}
-        inner = entering(command.argv, command.directory, policy, rules, network=True)
+        rules = {
+            # A pipe can be written to although its folder is read-only.
+            "files": "pipes",
+            "write": [*_INNER, environment["TMPDIR"], os.path.realpath(command.directory), *policy.writable],
+            "read": [],
+            "listed": [],
+            "devices": [],
+            "network": policy.network,
+        }
+        inner = entering(command.argv, command.directory, policy, rules, network=True, namespaces=True)
         network = () if policy.network else ("--unshare-net",)
         argv = (
             self.path,

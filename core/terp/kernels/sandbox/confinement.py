@@ -10,8 +10,9 @@ from typing import cast
 
 from terp.errors import NoSandbox, SettingsError
 from terp.events.messages import Attachment
+from terp.kernels.sandbox.git_config import obeyed_by_git
 from terp.kernels.sandbox.policy import Allowed, Mode, Policy, ResourceLimits, SandboxOptions, policy_for
-from terp.kernels.sandbox.private_places import ConfigWatch, home_of, repositories_in
+from terp.kernels.sandbox.private_places import ConfigWatch, home_of
 from terp.kernels.sandbox.tier import NONE, Confined, Tier, Unconfined, is_confined, needed_by_launcher
 from terp.settings import Settings
 from terp.settings.places import Places, find_places
@@ -51,7 +52,7 @@ class Confinement:
         self._tried: dict[tuple[bool, bool, str], tuple[Tier | None, str]] = {}
         self._started: dict[str, Policy] = {}
         self._config_watches: dict[str, ConfigWatch] = {}
-        self._repositories: Sequence[Path] | None = None
+        self._by_git: Sequence[Path] | None = None
 
     @property
     def wanted(self) -> bool:
@@ -154,9 +155,9 @@ class Confinement:
             NoSandbox: a sandbox is required, and none works.
         """
         self.check()
-        if self.wanted and self._repositories is None:
+        if self.wanted and self._by_git is None:
             # Once: code may change repositories that it creates later.
-            self._repositories = repositories_in(Path(self._cwd))
+            self._by_git = obeyed_by_git(Path(self._cwd), home_of(self._environ), self._environ)
         if self.wanted and self.outputs:
             # The folder must exist at the start to be readable later, and the model sees paths in it.
             make_private(Path(self.outputs))
@@ -189,7 +190,7 @@ class Confinement:
         """Return a copy for another directory, for a process that shares no files with a kernel."""
         other = copy(self)
         other._cwd, other.outputs, other.temporary = os.path.realpath(cwd), "", ""
-        other._started, other._config_watches, other._repositories = {}, {}, None
+        other._started, other._config_watches, other._by_git = {}, {}, None
         return other
 
     def differs(self, other: "Confinement") -> bool:
@@ -236,7 +237,7 @@ class Confinement:
             allowed=replace(self.allowed, network=self.network),
             outputs=self.outputs,
             readable=(*self.readable, *needed_by_launcher(), *readable),
-            repositories=self._repositories or (),
+            by_git=self._by_git or (),
         )
         given = tuple(filter(os.path.exists, map(os.path.realpath, self.readable)))
         return replace(policy, limits=self.options.limits, temporary=self.temporary, given=given)

@@ -17,11 +17,14 @@ from terp.kernels.sandbox.tier import (
     with_own_places,
 )
 
-# Landlock grants whole trees, so a protected file in a writable tree stays writable.
+# Landlock grants whole trees, so a protected file in a writable tree stays writable. The same holds for
+# /dev/shm: locks of multiprocessing are files at its top, with names chosen at random, and without them
+# neither its pools nor joblib's work.
 CANNOT = (
     "keep .git/hooks, .git/config, .vscode, .terp and .venv of the project as they are",
     "keep permissions and times of your files outside as they are",
     "hide names, sizes and times of hidden files",
+    "keep code from shared memory in /dev/shm of your other programs",
     "keep code from your other terminals and, with network, from sockets of your other programs",
 )
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
@@ -46,14 +49,16 @@ class Landlock(Tier):
         read, listed = _without("/", closed)
         writable, listed_too = _all_without(policy.writable, (*closed, *_protected(policy)))
         rules = {
-            "files": True,
+            "files": "all",
             "read": [*read, *needed, *_kept_below(policy)],
             "write": [own, environment["TMPDIR"], "/dev/shm", *writable],  # noqa: S108  (shared memory of multiprocessing)
             "listed": [*listed_first, *listed, *listed_too],
             "devices": [*(f"/dev/{name}" for name in _DEVICES), *graphics()],
             "network": policy.network,
         }
-        argv = entering(command.argv, command.directory, policy, rules, network=policy.network)
+        argv = entering(
+            command.argv, command.directory, policy, rules, network=policy.network, namespaces=False
+        )
         return replace(command, argv=argv, environment=environment)
 
 

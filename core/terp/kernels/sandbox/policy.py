@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from terp.kernels.sandbox.private_places import OBEYED, obeyed_in, secrets_at
+from terp.kernels.sandbox.private_places import obeyed_in, secrets_at
 from terp.settings.places import Places
 
 
@@ -71,11 +71,11 @@ def policy_for(
     allowed: Allowed | None = None,
     outputs: str = "",
     readable: Iterable[str] = (),
-    repositories: Iterable[Path] = (),
+    by_git: Iterable[Path] = (),
 ) -> Policy:
     """Return the policy for code in `cwd`; `outputs` is the session's folder of pictures and texts.
 
-    `repositories` are git folders below the writable folders, besides those at their top.
+    `by_git` are paths that git runs or follows, besides those of repositories at the top of writable folders.
 
     `readable` includes the folders that Pythons run from, terp's too, so these are read-only for code.
     """
@@ -90,8 +90,8 @@ def policy_for(
     secrets = dict.fromkeys(_there((*secrets_at(home), *own)))
     hidden = tuple(path for path in secrets if path not in granted and path != str(root))
     in_folders = (path for folder in writable for path in obeyed_in(Path(folder), home))
-    in_repositories = (git / name for git in repositories for name in OBEYED)
-    obeyed = tuple(dict.fromkeys(map(str, (*in_folders, *in_repositories))))
+    followed = (path for path in map(os.path.normpath, by_git) if is_below(path, writable))
+    obeyed = tuple(dict.fromkeys((*map(str, in_folders), *followed)))
     needed = dict.fromkeys(_there(readable))
     protected = dict.fromkeys((*map(os.path.realpath, obeyed), *needed))
     return Policy(

@@ -23,6 +23,11 @@ _SECRETS = """
     .ngrok2 .config/ngrok .fly .config/stripe .config/heroku .config/netlify .vault_pass .electrum .bitcoin
     .ethereum .config/Bitwarden .config/keepassxc .config/Signal .config/Slack .config/discord
     .local/share/TelegramDesktop
+    .ipython/profile_default/history.sqlite .zsh_sessions .histfile .streamlit/secrets.toml .dbt/profiles.yml
+    .snowsql/config .config/pip/pip.conf .pip/pip.conf .jupyter/jupyter_server_config.json
+    .jupyter/jupyter_server_config.py .jupyter/jupyter_notebook_config.json .config/configstore
+    .config/gspread .cloudflared .vnc/passwd .purple .cursor .aider.conf.yml .config/Code/User/globalStorage
+    .config/Cursor/User/globalStorage .config/google-chrome-beta .librewolf
     .mozilla .thunderbird .config/google-chrome .config/chromium .config/BraveSoftware
     .config/microsoft-edge .config/vivaldi .config/opera snap/firefox snap/chromium
     .var/app/org.mozilla.firefox .var/app/com.google.Chrome
@@ -35,7 +40,9 @@ _OF_THE_SYSTEM = ("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-"
 
 # Files that other programs execute or trust later: in a project, and in a home directory.
 _OBEYED_IN_PROJECTS = (
-    ".git/hooks", ".git/config", ".git/commondir", ".vscode", ".idea", ".terp", ".envrc",
+    ".git/hooks", ".git/config", ".git/config.worktree", ".git/commondir", ".git/info/attributes", ".husky",
+    ".vscode", ".idea", ".terp", ".envrc", ".claude/settings.json", ".claude/settings.local.json",
+    ".mcp.json",
 )  # fmt: skip
 _OBEYED_AT_HOME = """
     .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin
@@ -73,18 +80,18 @@ def home_of(environ: Mapping[str, str]) -> Path:
     return Path(named) if named.startswith("/") else Path("~").expanduser()
 
 
-OBEYED = ("hooks", "config", "commondir")
+OBEYED = ("hooks", "config", "config.worktree", "commondir", "info/attributes")
 """Files in a git folder whose content git runs or follows: `commondir` leads to hooks elsewhere."""
 
 # A home directory contains a hundred thousand folders; projects lie near its top.
-_MOST_FOLDERS, _DEEPEST, _MOST_ENTRIES = 150, 3, 5_000
+MOST_FOLDERS, _DEEPEST, _MOST_ENTRIES = 150, 3, 5_000
 _PASSED_OVER = frozenset({"node_modules", "__pycache__", "site-packages"})
 
 
 def repositories_in(folder: Path) -> list[Path]:
     """Return the git folders of `folder`, of its submodules, and of folders not far below it."""
     found: list[Path] = []
-    for inside in islice(_folders(folder), _MOST_FOLDERS):
+    for inside in islice(folders_in(folder), MOST_FOLDERS):
         if (git := inside / ".git").is_dir() and not git.is_symlink():
             found += [git, *_submodules(git)]
     return found
@@ -92,13 +99,13 @@ def repositories_in(folder: Path) -> list[Path]:
 
 def _submodules(git: Path) -> Iterator[Path]:
     """Yield the repositories of submodules; their names may contain slashes."""
-    for inside in islice(_folders(git / "modules"), _MOST_FOLDERS):
+    for inside in islice(folders_in(git / "modules"), MOST_FOLDERS):
         if (inside / "HEAD").is_file():
             yield inside
 
 
-def _folders(top: Path) -> Iterator[Path]:
-    """Yield the folder and its subfolders, breadth first, without links and hidden ones."""
+def folders_in(top: Path) -> Iterator[Path]:
+    """Yield the folder and three levels of subfolders, breadth first, without links and hidden ones."""
     waiting = deque([(top, 0)])
     while waiting:
         folder, depth = waiting.popleft()

@@ -106,13 +106,26 @@ _START = (
 
 
 def entering(
-    argv: Sequence[str], directory: Path, policy: Policy, rules: Mapping[str, Any], *, network: bool
+    argv: Sequence[str],
+    directory: Path,
+    policy: Policy,
+    rules: Mapping[str, Any],
+    *,
+    network: bool,
+    namespaces: bool,
 ) -> tuple[str, ...]:
     """Return `argv` behind a process that first applies Landlock's `rules` and the limits of `policy`.
 
-    With `network` its system calls stay allowed: the network is open, or closed by other means.
+    With `network` its system calls stay allowed: the network is open, or closed by other means. With
+    `namespaces` of processes and of IPC the calls on these stay allowed.
     """
-    wanted = {"confine": True, "network": network, "limits": asdict(policy.limits), "landlock": dict(rules)}
+    wanted = {
+        "confine": True,
+        "network": network,
+        "namespaces": namespaces,
+        "limits": asdict(policy.limits),
+        "landlock": dict(rules),
+    }
     return _launched(argv, directory, wanted)
 
 

@@ -10,10 +10,11 @@ from typing import Any
 
 from terp.events.messages import Assistant, Image, Message, Result, System, ToolCall, User
 from terp.settings.providers import ECHOED
+from terp.text.note_mark import NoteMark
 from terp.text.plain import mended
 
 # The line of a result that stands for a picture, or describes an attached one (`terp.session.observation`).
-_NAMED = re.compile(r"^(\[image: .*(?=\]$)|\[Attachment: .* (?:PNG|JPEG|GIF) image, .*(?=\.$))", re.MULTILINE)
+_NAMED = r"^({0}image: .*(?=\]$)|{0}Attachment: .* (?:PNG|JPEG|GIF) image, .*(?=\.$))"
 _MARK = {"cache_control": {"type": "ephemeral"}}
 
 Sent = Mapping[str, Any]
@@ -33,20 +34,22 @@ def chat_messages(
     """
     sent: list[dict[str, Any]] = []
     shown: list[Image] = []
+    mark = NoteMark()
     for message in messages:
         if shown and not isinstance(message, Result):
             sent.append(_pictures(shown))
             shown = []
         match message:
-            case System(text=text):
+            case System(text=text, note_word=word):
+                mark = NoteMark(word)
                 sent.append({"role": "system", "content": mended(text) or "(empty)"})
             case User(text=text, images=images):
-                sent.append({"role": "user", "content": _content(mended(text), images, vision=vision)})
+                sent.append({"role": "user", "content": _content(mended(text), images, mark, vision=vision)})
             case Assistant():
                 sent.append(_assistant(message, echoed))
             case Result(call_id=call_id, text=text, images=images):
                 text = mended(text)
-                answer = text if vision else _with_notes(text, images)
+                answer = text if vision else _with_notes(text, images, mark)
                 sent.append({"role": "tool", "tool_call_id": call_id, "content": answer or "(no output)"})
                 shown.extend(images if vision else ())
     if shown:
@@ -54,20 +57,24 @@ def chat_messages(
     return sent
 
 
-def _content(text: str, images: Sequence[Image], *, vision: bool) -> str | list[dict[str, Any]]:
+def _content(
+    text: str, images: Sequence[Image], mark: NoteMark, *, vision: bool
+) -> str | list[dict[str, Any]]:
     if not images or not vision:
-        return _with_notes(text, images) or "(empty)"
+        return _with_notes(text, images, mark) or "(empty)"
     words = [{"type": "text", "text": text}] if text else []
     return [*words, *_parts(images)]
 
 
-def _with_notes(text: str, images: Sequence[Image]) -> str:
+def _with_notes(text: str, images: Sequence[Image], mark: NoteMark) -> str:
     """Return the text for a model that reads no pictures; a line that names one says so."""
     if not images:
         return text
-    marked, named = _NAMED.subn(r"\1, not sent: you read text only", text)
+    pattern = re.compile(_NAMED.format(re.escape(mark.begins)), re.MULTILINE)
+    marked, named = pattern.subn(r"\1, not sent: you read text only", text)
     many = "A picture is" if len(images) == 1 else f"{len(images)} pictures are"
-    return marked if named else f"{text}\n[{many} not sent: you read text only]".lstrip("\n")
+    note = mark.note(f"{many} not sent: you read text only")
+    return marked if named else f"{text}\n{note}".lstrip("\n")
 
 
 def _parts(images: Iterable[Image]) -> Iterator[dict[str, Any]]:

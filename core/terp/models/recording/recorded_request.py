@@ -4,11 +4,13 @@ import difflib
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
 from terp.events.messages import Assistant, Image, Message, Result, System, ToolCall, User
 from terp.secrets.redactor import Redactor
+from terp.text.note_mark import NoteMark
 
 _DIFF_LINES = 30
 _LINE_WIDTH = 160
@@ -23,13 +25,16 @@ def request_as_json(
 ) -> dict[str, Any]:
     """Return the request; two that differ only in paths, ids, addresses, dates and timings are equal.
 
+    So are two of which the sessions have different words to mark notes.
+
     Dates and times are compared only in messages of the user. Reasoning and provider fields are
     left out, and so are the pixels of plots, which change with the version of a library.
     """
     names = _CallNames()
+    word = next((message.note_word for message in messages if isinstance(message, System)), "")
     return {
         "model": model,
-        "messages": [_message(message, names, redactor) for message in messages],
+        "messages": [_message(_unmarked(message, word), names, redactor) for message in messages],
         "tools": redactor.redacted_value(list(tools)),
         "sampling": redactor.redacted_value(dict(sampling)),
     }
@@ -89,6 +94,10 @@ class _CallNames:
 
     def of(self, call_id: str) -> str:
         return self._latest.get(call_id, "no call")
+
+
+def _unmarked(message: Message, word: str) -> Message:
+    return replace(message, text=NoteMark(word).without(message.text)) if word else message
 
 
 def _message(message: Message, names: _CallNames, redactor: Redactor) -> dict[str, Any]:

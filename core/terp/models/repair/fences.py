@@ -17,6 +17,7 @@ from terp.models.repair.arguments import ArgumentsDecoder
 from terp.models.repair.leaked_calls import PrintedCalls, lift_leaked_calls, without_leaked_tokens
 from terp.models.tool import Call, Misunderstood, fresh_ids, understand
 from terp.text.fences import marks_around
+from terp.text.note_mark import NoteMark
 
 
 class TextFallback(ModelWrapper):
@@ -110,12 +111,14 @@ def as_fenced_text(
     """
     written: list[Message] = []
     asked: dict[str, str] = {}
+    mark = NoteMark()
     if instruct and not any(isinstance(message, System) for message in messages):
         written.append(System(instruction(languages)))
     for message in messages:
         match message:
-            case System(text=text):
-                written.append(System(f"{text}\n\n{instruction(languages)}" if instruct else text))
+            case System(text=text, note_word=note_word):
+                mark = NoteMark(note_word)
+                written.append(System(f"{text}\n\n{instruction(languages)}" if instruct else text, note_word))
             case User():
                 _add_user(written, message)
             case Assistant():
@@ -123,7 +126,7 @@ def as_fenced_text(
                 if said := _with_code(message, languages, read):
                     written.append(Assistant(said, (), message.reasoning, message.extras))
             case Result(call_id=call_id, text=text, images=images):
-                label = asked.get(call_id, "Output of the code:")
+                label = mark.sentence(asked.get(call_id, "Output of the code:"))
                 _add_user(written, User(f"{label}\n{text}", images))
     return written
 

@@ -13,11 +13,12 @@ from typing import Any
 from terp.errors import ContextFull, SessionError
 from terp.events import CompactionReason, HistoryCompacted
 from terp.events.log import EventLog
-from terp.events.messages import Assistant, Message, Result, User
+from terp.events.messages import Assistant, Message, Result, System, User
 from terp.session.context.history import History, PastTurn
 from terp.session.context.live_facts import LiveFacts
 from terp.session.context.request import ModelRequests, message_tokens, picture_tokens
 from terp.session.context.summary import REQUEST, Summary, summary_message
+from terp.text.note_mark import NoteMark
 from terp.text.plain import HeadTail
 
 CUT, SUMMARY = "outputs cut", "summed up"
@@ -126,7 +127,10 @@ class Compactor:
         request = User(f"{REQUEST} Above all keep: {focus}" if focus else REQUEST)
         # The provider has cached the whole conversation.
         notes = "" if refused else await self._notes(request, *self._requests.next)
-        return Summary(notes or await self._notes(request, older), await self._facts.listed())
+        mark = self._history.mark
+        known = [System(mark.explanation, mark.word)] if mark.word else []
+        notes = notes or await self._notes(request, [*known, *older])
+        return Summary(notes, await self._facts.listed())
 
     async def _notes(
         self, request: User, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
@@ -145,7 +149,7 @@ async def compacted(history: History, room: float, write: Write) -> tuple[list[M
         ContextFull: nothing is left to shorten.
         ModelError: the model that was to write the summary failed.
     """
-    shorter = _with_short_results(history.messages)
+    shorter = _with_short_results(history.messages, history.mark)
     if size(shorter) <= room:
         return shorter, CUT
     first, older, last = _divided(shorter, room * _STAYS)
@@ -177,18 +181,18 @@ def size(messages: Sequence[Message]) -> float:
     return sum(message_tokens(message) + picture_tokens(message) for message in messages)
 
 
-def _with_short_results(messages: Sequence[Message]) -> list[Message]:
+def _with_short_results(messages: Sequence[Message], mark: NoteMark) -> list[Message]:
     results = [at for at, message in enumerate(messages) if isinstance(message, Result)]
     old = set(results[:-_RECENT_RESULTS])
-    return [_short(message) if at in old else message for at, message in enumerate(messages)]
+    return [_short(message, mark) if at in old else message for at, message in enumerate(messages)]
 
 
-def _short(message: Message) -> Message:
+def _short(message: Message, mark: NoteMark) -> Message:
     if not isinstance(message, Result):
         return message
     text = message.text
     if len(text) > _LONG_RESULT:
-        cut = HeadTail(_KEPT_OF_RESULT)
+        cut = HeadTail(_KEPT_OF_RESULT, mark)
         cut.add(text)
         text = cut.text()
     return dataclasses.replace(message, text=text, images=())

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from terp.events.messages import Assistant, Attachment, Message, Result, User
+from terp.text.note_mark import NoteMark
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ class History:
     """The messages in order, and the `notes` that the model reads with the next turn.
 
     `snapshot` is the conversation before its last compaction, as long as it can be restored. Each of the
-    `watchers` is called with every change, after it was made.
+    `watchers` is called with every change, after it was made. Notes begin with the `mark`.
     """
 
     def __init__(self, messages: Sequence[Message] = ()) -> None:
@@ -94,6 +95,7 @@ class History:
         self._sent_notes: dict[tuple[int, str], tuple[str, ...]] = {}
         self.snapshot: Snapshot | None = None
         self.watchers: list[Callable[[Change], None]] = []
+        self.mark = NoteMark()
 
     def __iter__(self) -> Iterator[Message]:
         return iter(self.messages)
@@ -112,7 +114,8 @@ class History:
             if isinstance(message, Assistant):
                 return names if any("view_image" in call.arguments for call in message.calls) else []
             if isinstance(message, Result) and message.images:
-                names[:0] = re.findall(r"^\[image: (.*?)(?:, \d+×\d+)?\]$", message.text, re.MULTILINE)
+                named = rf"^{re.escape(self.mark.begins)}image: (.*?)(?:, \d+×\d+)?\]$"
+                names[:0] = re.findall(named, message.text, re.MULTILINE)
         return []
 
     def apply(self, change: Change) -> None:
@@ -149,7 +152,8 @@ class History:
 
     def begin(self, prompt: str, attachments: Sequence[Attachment] = (), *notes: str) -> None:
         """Begin a turn; the model reads the notes below its prompt."""
-        below = [*notes, *(attachment.note for attachment in attachments if attachment.note)]
+        attached = (self.mark.plain(attachment.note) for attachment in attachments if attachment.note)
+        below = [self.mark.noted(note) for note in (*notes, *attached)]
         images = tuple(attachment.image for attachment in attachments if attachment.image)
         number = self.turns[-1].number + 1 if self.turns else 1
         turn = PastTurn(number, prompt, tuple(attachments), len(self.messages))
@@ -157,7 +161,7 @@ class History:
 
     def note(self, text: str) -> None:
         """Add a note, which the model reads with the next turn."""
-        self.apply(NoteAdded(text))
+        self.apply(NoteAdded(self.mark.noted(text)))
 
     def append(self, message: Message, call_ids: Sequence[str] = ()) -> None:
         """Add the next message of the turn."""

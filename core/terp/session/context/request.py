@@ -28,6 +28,7 @@ from terp.models import tool
 from terp.models.facts.model_facts import Window
 from terp.session.context.history import Change, History, Replaced, Truncated
 from terp.text import pictures
+from terp.text.note_mark import NoteMark
 from terp.text.plain import HeadTail
 
 if TYPE_CHECKING:
@@ -47,8 +48,8 @@ _KEPT, _LONG = 600, 2_400
 # Each at once is not used: Claude caches up to marked messages, and would never find the conversation.
 _LEAST, _RESULTS, _SHARE = 8_000, 2, 0.5
 # The text of a long result says where all of it is (`terp.session.observation`), and how much it lacks.
-_STAYS = re.compile(r"^\[this output stays in .+\]$", re.MULTILINE)
-_LACKS = re.compile(r"^\[… (?:([\d,]+) lines? \()?([\d,]+) characters\)? left out.*\n", re.MULTILINE)
+_STAYS = r"^{}this output stays in .+\]$"
+_LACKS = r"^{}… (?:([\d,]+) lines? \()?([\d,]+) characters\)? left out.*\n"
 
 
 # Fitted to o200k_base and cl100k_base over prose, code, tables and listings: within 8 % for prose and code.
@@ -138,10 +139,18 @@ class SentMessages:
     def _take(self, message: Message) -> None:
         if isinstance(message, Assistant):
             self._shorten_answered()
-        if isinstance(message, Result) and len(message.text) > _LONG and _STAYS.search(message.text):
-            self._shorter[len(self._messages)] = replace(message, text=_short(message.text))
+        if isinstance(message, Result) and len(message.text) > _LONG and self._stays(message.text):
+            self._shorter[len(self._messages)] = replace(message, text=_short(message.text, self._mark))
         self._messages.append(message)
         self._size += _characters(message)
+
+    @property
+    def _mark(self) -> NoteMark:
+        return self._history.mark
+
+    def _stays(self, text: str) -> bool:
+        """Return True if a result says that code can read all of its output again."""
+        return _pattern(_STAYS, self._mark).search(text) is not None
 
     def _shorten_answered(self) -> None:
         less = sum(_characters(self._messages[at]) - len(one.text) for at, one in self._shorter.items())
@@ -308,7 +317,8 @@ class ModelRequests:
     def next(self) -> tuple[Sequence[Message], Sequence[Mapping[str, Any]]]:
         """The next request: the messages, the system prompt first, and the tools."""
         more = self._more_prompt if self.offers_code else []
-        system = System("\n\n".join(part for part in (self.system, *more) if part))
+        prompt = "\n\n".join(part for part in (self.system, *more) if part)
+        system = System(prompt, self._resources.note_mark.word)
         own = self._tools if self.offers_code else []
         return [system, *self._sent.messages], [*own, *self._resources.outside.values()]
 
@@ -389,11 +399,15 @@ def _characters(message: Message) -> int:
     return len(message.text) + called
 
 
-def _short(text: str) -> str:
+def _pattern(form: str, mark: NoteMark) -> re.Pattern[str]:
+    return re.compile(form.format(re.escape(mark.begins)), re.MULTILINE)
+
+
+def _short(text: str, mark: NoteMark) -> str:
     """Return the head and the tail of a result; its tail says where all of it is."""
-    short = HeadTail(_KEPT)
+    short = HeadTail(_KEPT, mark)
     short.add(text)
-    if lacks := _LACKS.search(text):
+    if lacks := _pattern(_LACKS, mark).search(text):
         lines, characters = (int((number or "0").replace(",", "")) for number in lacks.groups())
         short.lacks(lines - 1, characters - len(lacks[0]))
     return short.text()

@@ -7,7 +7,7 @@ beginning.
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from terp.events.kernel import Kernel
@@ -18,6 +18,7 @@ from terp.settings import Settings
 from terp.settings.interpreter import present_packages, version_of
 from terp.settings.places import find_places
 from terp.settings.project.files import Instructions, Project, written_instructions
+from terp.text.note_mark import NoteMark
 from terp.tools.toolbox import Toolbox
 
 _NOTABLE = ("numpy", "pandas", "polars", "scipy", "sklearn", "matplotlib", "seaborn", "plotly", "torch")
@@ -85,8 +86,11 @@ def prompt_text(
     replacement: str = "",
     functions: str = "",
     written: Sequence[Instructions] = (),
+    mark: NoteMark | None = None,
 ) -> str:
     """Return the prompt of terp, or `replacement`, followed by `functions` and instructions.
+
+    The mark comes last: providers cache the beginning for sessions of any mark.
 
     `written` are the instructions in files; `instructions` are the user's own setting, and come last.
     """
@@ -94,7 +98,8 @@ def prompt_text(
     labelled = [f"Instructions of {one.whose}:\n{one.text}" for one in (*written, *asked)]
     own = _own(facts, functions) if facts.code else _words_only(facts)
     references = _REFERENCES if facts.references and facts.code and "python" in facts.languages else ""
-    return "\n\n".join(part for part in (replacement or own, functions, references, *labelled) if part)
+    parts = (replacement or own, functions, references, *labelled, (mark or NoteMark()).explanation)
+    return "\n\n".join(part for part in parts if part)
 
 
 def _words_only(facts: PromptFacts) -> str:
@@ -188,6 +193,7 @@ class SystemPrompt:
     toolbox: Toolbox
     environ: Mapping[str, str]
     project: Project
+    mark: NoteMark = field(default_factory=NoteMark)
 
     def text(self, settings: Settings) -> str:
         """Return the whole prompt; equal settings give equal text, as long as no file is changed.
@@ -203,6 +209,7 @@ class SystemPrompt:
             replacement=settings.system_message,
             functions=functions,
             written=written_instructions(find_places(self.environ), self.project),
+            mark=self.mark,
         )
 
     def _facts(self, settings: Settings) -> PromptFacts:

@@ -39,12 +39,12 @@ class Resumption:
         _settle(stored.history, stored.left_over)
         self._history = stored.history
         self._since = len(stored.history.messages)
-        self._note = _note(self.event)
+        self._note = stored.history.mark.noted(_note(self.event))
         self._earlier = len(stored.history.notes)
 
     def note_again(self, note: str) -> None:
         """Add another note about the kernel to the next message."""
-        self._note, self._since = note, len(self._history.messages)
+        self._note, self._since = self._history.mark.noted(note), len(self._history.messages)
         self._earlier = len(self._history.notes)
 
     def note(self) -> str:
@@ -80,7 +80,7 @@ def _undecided(left_over: Sequence[LeftOver]) -> tuple[tuple[str, ToolCall], ...
 def _settle(history: History, left_over: Sequence[LeftOver]) -> None:
     for left in left_over:
         text = _FINISHED if left.finished else _STARTED if left.started else _PENDING
-        history.append(Result(left.call.id, text))
+        history.append(Result(left.call.id, history.mark.sentence(text)))
 
 
 def _note(event: SessionResumed) -> str:

@@ -103,7 +103,9 @@ async def test_a_cell_that_imports_a_missing_package_runs_once_after_consent(pla
     heard = await place.events("open('log', 'a').write('x')\nimport demo_mod\nprint(demo_mod.V)")
     assert heard.asked == ["Install demo-pkg (for demo_mod)?"]
     assert (heard.printed, (place.folder / "log").read_text()) == ("42\n", "x")
-    assert heard.results[0].startswith("[demo-pkg (for demo_mod) was missing and is installed now.]\n42\n")
+    assert heard.results[0].startswith(
+        "[note: demo-pkg (for demo_mod) was missing and is installed now.]\n42\n"
+    )
 
 
 async def test_the_question_names_the_folder_of_the_environment(place: Place) -> None:
@@ -120,7 +122,7 @@ async def test_the_question_names_the_folder_of_the_environment(place: Place) ->
 
 async def test_without_consent_nothing_is_installed_and_the_model_is_told(place: Place) -> None:
     heard = await place.events("import demo_mod", letter="n")
-    assert "[demo_mod is not installed: no user agreed to it.]" in heard.results[0]
+    assert "[note: demo_mod is not installed: no user agreed to it.]" in heard.results[0]
     assert not list(place.folder.glob("env/lib/*/site-packages/demo_mod.py"))
 
 
@@ -186,7 +188,7 @@ async def test_a_question_that_was_interrupted_is_asked_again_for_the_next_code(
 
 async def test_never_means_never(place: Place) -> None:
     heard = await place.events("import demo_mod", auto_install="never")
-    assert "[demo_mod is not installed, and terp may not install packages.]" in heard.results[0]
+    assert "[note: demo_mod is not installed, and terp may not install packages.]" in heard.results[0]
 
 
 @installed
@@ -203,7 +205,7 @@ async def test_configured_packages_are_there_before_the_first_code_and_named_to_
 ) -> None:
     heard = await place.events("import demo_mod; print(demo_mod.V)", packages=["demo_pkg"])
     assert (heard.asked, heard.printed) == ([], "42\n")
-    assert heard.results[0].startswith("[demo_pkg was installed.]")
+    assert heard.results[0].startswith("[note: demo_pkg was installed.]")
 
 
 async def test_configured_packages_that_are_there_cost_nothing(place: Place) -> None:
@@ -217,7 +219,7 @@ async def test_configured_packages_that_are_there_cost_nothing(place: Place) -> 
 async def test_the_first_package_for_terps_own_python_is_found_by_the_kernel_that_runs(place: Place) -> None:
     heard = await place.events("import demo_mod; print(demo_mod.V)", python=sys.executable)
     assert (heard.results[0], heard.printed) == (
-        "[demo-pkg (for demo_mod) was missing and is installed now.]\n42",
+        "[note: demo-pkg (for demo_mod) was missing and is installed now.]\n42",
         "42\n",
     )
 
@@ -255,7 +257,7 @@ async def test_terp_installs_what_a_line_of_pip_names_in_the_sandbox(
     settings = {**HELD, "python": sys.executable} if own else HELD
     heard = await place.events(line, "import demo_mod; print(demo_mod.V)", **settings)
     assert heard.results == [
-        "[demo_pkg was missing and is installed now.]\nThe code ran; it has no output.",
+        "[note: demo_pkg was missing and is installed now.]\n[note: The code ran; it has no output.]",
         "42",
     ]
 
@@ -282,13 +284,13 @@ async def test_a_package_that_is_there_is_upgraded_as_far_as_the_user_agrees(
     write_wheel(place.folder.parent / "wheels", "demo_pkg", "demo_mod", "V = 43\n", "2.0")
     code = ("!pip install -q -U demo_pkg", "import demo_mod; print(demo_mod.V)")
     heard = await place.events(*code, letter="n", **{**OWN, **settings})
-    assert heard.results == [f"[{told}]\nThe code ran; it has no output.", version]
+    assert heard.results == [f"[note: {told}]\n[note: The code ran; it has no output.]", version]
 
 
 async def test_an_upgrade_of_what_terp_does_not_write_is_refused_with_the_reason(place: Place) -> None:
     heard = await place.events("!pip install -q -U ipykernel", **OWN)
     assert heard.results[0].splitlines()[0] == (
-        f"[ipykernel is not upgraded: it is part of {sys.prefix}, which terp does not change.]"
+        f"[note: ipykernel is not upgraded: it is part of {sys.prefix}, which terp does not change.]"
     )
 
 

@@ -126,9 +126,10 @@ async def test_pictures_are_kept_as_files_and_named_to_a_model_that_reads_text(t
     turns = Turns(tmp_path, [Call(code="mcp.shop.drawing()")], [Call(code="mcp.shop.sound()")], "ok")
     drawing, sound = await turns.play(shop=program("workshop"))
     assert re.match(
-        r"\[image: .*1-1\.png, 1×1, not sent: you read text only\]\n\[here it is, <image/png from", drawing
+        r"\[\w+: image: .*1-1\.png, 1×1, not sent: you read text only\]\n\[here it is, <image/png from",
+        drawing,
     )
-    assert re.match(r"\[wav: .*2-1\.wav\]\n<audio/wav from mcp\.shop\.sound, 12 bytes>", sound)
+    assert re.match(r"\[\w+: wav: .*2-1\.wav\]\n<audio/wav from mcp\.shop\.sound, 12 bytes>", sound)
 
 
 async def test_a_key_of_a_server_is_not_in_the_kernel(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def enter(wanted: dict) -> None:  # type: ignore[type-arg]
     become_unprivileged()
     if (rules := wanted.get("landlock")) is not None:
         restrict(rules)
-    filter_calls(network=wanted["network"])
+    filter_calls(network=wanted["network"], namespaces=wanted["namespaces"])
 
 
 if __name__ == "__main__":

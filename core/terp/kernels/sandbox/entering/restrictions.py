@@ -17,9 +17,13 @@ if TYPE_CHECKING:
     from typing import Any, TypedDict
 
     class LandlockRules(TypedDict):
-        """Folders that can be read, written and listed; without `files` only the scopes apply."""
+        """Folders that can be read, written and listed.
 
-        files: bool
+        With `files` "all" they decide on each access to a file; with "pipes" only those to write in decide,
+        and only on opening a file for writing; with "" only the scopes apply.
+        """
+
+        files: str
         read: list[str]
         write: list[str]
         listed: list[str]
@@ -134,25 +138,33 @@ def restrict(rules: "LandlockRules") -> None:
         OSError: a system call failed.
     """
     known = version()
-    files = _file_rights(known) if rules["files"] else 0
+    files = _file_rights(known, rules["files"])
+    everything = rules["files"] == "all"
     # The scopes were added with version 6, the ports with 4.
-    net = _BIND_TCP | _CONNECT_TCP if known >= 4 and rules["files"] and not rules["network"] else 0
+    net = _BIND_TCP | _CONNECT_TCP if known >= 4 and everything and not rules["network"] else 0
     scopes = _SCOPES if known >= 6 else 0
     if not (files or scopes):
         return
     size = 8 if known < 4 else 16 if known < 6 else 24
     attributes = struct.pack("QQQ", files, net, scopes)[:size]
     ruleset = syscall(_CREATE, ctypes.c_char_p(attributes), ctypes.c_size_t(size), ctypes.c_uint32(0))
-    if rules["files"]:
+    if everything:
         _allow(ruleset, rules["read"], _READ & files)
         _allow(ruleset, rules["listed"], READ_DIR & files)
-        _allow(ruleset, rules["write"], files & ~_IOCTL_DEV)
         _allow(ruleset, rules["devices"], files & _OF_FILES | READ_DIR)
+    elif files:
+        # Without this right no file can be moved from one folder to another.
+        _allow(ruleset, ["/"], _REFER)
+    if files:
+        _allow(ruleset, rules["write"], files & ~_IOCTL_DEV)
     syscall(_RESTRICT, ctypes.c_int(ruleset), ctypes.c_uint32(0))
     os.close(ruleset)
 
 
-def _file_rights(known: int) -> int:
+def _file_rights(known: int, which: str) -> int:
+    if which != "all":
+        # Before version 2 a ruleset without REFER lets no file be moved between folders.
+        return WRITE_FILE | _REFER if which == "pipes" and known >= 2 else 0
     rights = (1 << 13) - 1
     for since, right in ((2, _REFER), (3, _TRUNCATE), (5, _IOCTL_DEV)):
         rights |= right if known >= since else 0
@@ -202,6 +214,28 @@ _REFUSED = {
 }  # fmt: skip
 _CLONE, _CLONE3, _IOCTL = (56, 220), (435, 435), (16, 29)
 _SOCKET, _CONNECT, _SOCKETPAIR = (41, 198), (42, 203), (53, 199)
+# Calls that set permissions, with the number of the argument that has these; None: not on this architecture.
+_SET_MODE = {
+    "chmod": ((90, None), 1), "fchmod": ((91, 52), 1), "fchmodat": ((268, 53), 2),
+    "fchmodat2": ((452, 452), 2), "creat": ((85, None), 1), "mknod": ((133, None), 1),
+    "mknodat": ((259, 33), 2),
+}  # fmt: skip
+# Their permissions count only with these flags, in the argument before; otherwise they are arbitrary.
+_OPEN = {"open": ((2, None), 2), "openat": ((257, 56), 3)}
+_CREATES = 0o100 | 0o20000000  # O_CREAT, and O_TMPFILE without O_DIRECTORY
+_OPENAT2 = (437, 437)
+_SET_UID, _SET_GID = 0o4000, 0o2000
+# System V and POSIX IPC: named by numbers, or not subject to Landlock, and shared by all programs of a user.
+_SHARED = {
+    "shmget": (29, 194), "shmat": (30, 196), "shmctl": (31, 195), "semget": (64, 190), "semop": (65, 193),
+    "semctl": (66, 191), "semtimedop": (220, 192), "msgget": (68, 186), "msgsnd": (69, 189),
+    "msgrcv": (70, 188), "msgctl": (71, 187), "mq_open": (240, 180), "mq_unlink": (241, 181),
+}  # fmt: skip
+# Calls on a process that their first argument names: a limit of processor time ends it.
+_ON_PROCESSES = {"prlimit64": (302, 261), "sched_setparam": (142, 118), "sched_setattr": (314, 274)}
+_SET_SCHEDULER, _SCHED_OTHER = (144, 119), 0
+# Those that the second argument names, and the first argument with which it names a user.
+_ON_GROUPS = {"setpriority": ((141, 140), 2), "ioprio_set": ((251, 30), 3)}
 # Mask that matches SOCK_DGRAM and SOCK_RAW: on AF_UNIX the kernel treats RAW as DGRAM.
 _TYPE_BITS, _DATAGRAM = 0b1110, 0b0010
 
@@ -212,8 +246,11 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_void_p))
 
 
-def filter_calls(*, network: bool) -> None:
+def filter_calls(*, network: bool, namespaces: bool) -> None:
     """Install the filter in this process; without `network` it also refuses sockets other than Unix ones.
+
+    Without `namespaces` of its own it also refuses to change limits and priorities of other processes, and
+    shared memory, semaphores and messages by number.
 
     Raises:
         OSError: installing failed, or the filter does not support this architecture.
@@ -221,13 +258,14 @@ def filter_calls(*, network: bool) -> None:
     machine = os.uname().machine
     if machine not in _AUDIT:
         raise OSError(errno.ENOSYS, f"no filter of system calls is written for {machine}")
-    packed = b"".join(struct.pack("HBBI", *one) for one in _program(machine, network=network))
+    instructions = _program(machine, network=network, namespaces=namespaces)
+    packed = b"".join(struct.pack("HBBI", *one) for one in instructions)
     code = ctypes.create_string_buffer(packed)
     program = _Program(len(packed) // 8, ctypes.cast(code, ctypes.c_void_p))
     syscall(_SECCOMP[machine], ctypes.c_uint(_MODE_FILTER), ctypes.c_uint(0), ctypes.byref(program))
 
 
-def _program(machine: str, *, network: bool) -> "Iterator[Instruction]":
+def _program(machine: str, *, network: bool, namespaces: bool) -> "Iterator[Instruction]":
     column = list(_AUDIT).index(machine)
     yield _LOAD, 0, 0, _ARCHITECTURE
     yield _EQUAL, 1, 0, _AUDIT[machine]
@@ -239,9 +277,10 @@ def _program(machine: str, *, network: bool) -> "Iterator[Instruction]":
     for numbers in _REFUSED.values():
         yield _EQUAL, 0, 1, numbers[column]
         yield _fail(errno.EPERM)
-    # Its flags are in memory, which a filter cannot read; callers fall back on `clone`.
-    yield _EQUAL, 0, 1, _CLONE3[column]
-    yield _fail(errno.ENOSYS)
+    # Their flags are in memory, which a filter cannot read; callers fall back on `clone` and `openat`.
+    for numbers in (_CLONE3, _OPENAT2):
+        yield _EQUAL, 0, 1, numbers[column]
+        yield _fail(errno.ENOSYS)
     if not network:
         # Connecting to a Unix socket is not subject to Landlock's rules for files.
         yield _EQUAL, 0, 1, _CONNECT[column]
@@ -253,7 +292,46 @@ def _program(machine: str, *, network: bool) -> "Iterator[Instruction]":
     yield from _argument(_CLONE[column], 0, (_ANY_BIT, 0, 1, _NEW_USER_NAMESPACE), _fail(errno.EPERM))
     for request in (_TIOCSTI, _TIOCLINUX):
         yield from _argument(_IOCTL[column], 1, (_EQUAL, 0, 1, request), _fail(errno.EPERM))
+    yield from _no_rights_by_files(column)
+    if not namespaces:
+        for numbers in _SHARED.values():
+            yield _EQUAL, 0, 1, numbers[column]
+            yield _fail(errno.EPERM)
+        yield from _only_this_process(column)
     yield _RETURN, 0, 0, _ALLOW
+
+
+def _no_rights_by_files(column: int) -> "Iterator[Instruction]":
+    """Refuse to make a program that others run with the rights of its owner; as root also of its group.
+
+    For other users folders keep this bit, which copies of folders with a shared group have.
+    """
+    bits = _SET_UID if os.geteuid() else _SET_UID | _SET_GID
+    refuse = ((_ANY_BIT, 0, 1, bits), _fail(errno.EPERM))
+    for numbers, which in _SET_MODE.values():
+        if (number := numbers[column]) is not None:
+            yield from _argument(number, which, *refuse)
+    for numbers, which in _OPEN.values():
+        if (number := numbers[column]) is not None:
+            mode = (_LOAD, 0, 0, _ARGUMENT + which * _ARGUMENT_BYTES)
+            yield from _argument(number, which - 1, (_ANY_BIT, 0, 3, _CREATES), mode, *refuse)
+
+
+def _only_this_process(column: int) -> "Iterator[Instruction]":
+    """Refuse calls that change other processes, except `sched_setaffinity`.
+
+    A process can name itself as 0; this one, which becomes the kernel, also by its number. OpenMP sets the
+    processors of its threads (`OMP_PROC_BIND`), whose numbers a filter cannot tell from those of processes.
+    """
+    own = ((_EQUAL, 2, 0, 0), (_EQUAL, 1, 0, os.getpid()), _fail(errno.EPERM))
+    for numbers in _ON_PROCESSES.values():
+        yield from _argument(numbers[column], 0, *own)
+    # ZeroMQ gives its threads, by their numbers, the ordinary policy, and aborts if it cannot.
+    ordinary = ((_EQUAL, 1 + len(own), 0, _SCHED_OTHER), (_LOAD, 0, 0, _ARGUMENT))
+    yield from _argument(_SET_SCHEDULER[column], 1, *ordinary, *own)
+    for numbers, user in _ON_GROUPS.values():
+        yield from _argument(numbers[column], 0, (_EQUAL, 0, 1, user), _fail(errno.EPERM))
+        yield from _argument(numbers[column], 1, *own)
 
 
 def _datagrams_between_files(number: int) -> "Iterator[Instruction]":
