@@ -24,6 +24,7 @@ BENCHES = (
     "namespace",
     "rewinding",
     "sandbox",
+    "holding",
 )
 
 

@@ -28,6 +28,7 @@ _terp() {
         --discover) compopt +o default 2>/dev/null; words=(any local) ;;
         --adapter) compopt +o default 2>/dev/null; words=(auto direct litellm) ;;
         --reasoning-effort) compopt +o default 2>/dev/null; words=(none minimal low medium high) ;;
+        --approve) compopt +o default 2>/dev/null; words=(before effect never) ;;
         --auto-install) compopt +o default 2>/dev/null; words=(never ask known always) ;;
         --search-provider) compopt +o default 2>/dev/null; words=(searxng brave tavily) ;;
         --sandbox) compopt +o default 2>/dev/null; words=(auto off workspace strict docker) ;;
@@ -78,6 +79,7 @@ _terp() {
                     --no-code
                     --auto-run -y
                     --no-auto-run
+                    --approve
                     --python
                     --shell
                     --references
@@ -185,7 +187,7 @@ _terp() {
             elif ((COMP_CWORD == 2)) && [[ $before == keys ]]; then
                 words=(list set delete)
             elif ((COMP_CWORD == 2)) && [[ $before == docs ]]; then
-                compopt +o default 2>/dev/null; words=(attach background clusters commands context costs index languages library mcp pipelines profiles prompt references replay rewind rules sandbox server sessions settings shell solve start stores tools trust until)
+                compopt +o default 2>/dev/null; words=(approval attach background clusters commands context costs index languages library mcp pipelines profiles prompt references replay rewind rules sandbox server sessions settings shell solve start stores tools trust until)
             elif ((COMP_CWORD == 2)) && [[ $before == export ]]; then
                 words=(ipynb py md html)
             elif [[ "${COMP_WORDS[1]} ${COMP_WORDS[2]}" == @(sessions' 'show|sessions' 'rm) ]] ||

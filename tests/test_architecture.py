@@ -263,9 +263,17 @@ def calls_on_import(tree: ast.Module) -> Iterator[tuple[int, str]]:
     for statement in top_level(tree.body):
         if isinstance(statement, Function | ast.ClassDef):
             continue
-        for node in ast.walk(statement):
+        for node in evaluated(statement):
             if isinstance(node, ast.Call):
                 yield node.lineno, ast.unparse(node.func)
+
+
+def evaluated(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a statement that run with it: not the body of a lambda."""
+    yield node
+    if not isinstance(node, ast.Lambda):
+        for child in ast.iter_child_nodes(node):
+            yield from evaluated(child)
 
 
 def test_the_core_has_no_module_level_instances() -> None:

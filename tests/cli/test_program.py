@@ -286,7 +286,7 @@ def test_declining_ends_the_call(terp: Terp, terminal: tuple[int, str]) -> None:
         answered(ours, b"Run this in", b"n\r")
         out, notes = process.communicate(timeout=TIMEOUT_S)
     assert (process.returncode, out) == (3, "")
-    assert without_tier(notes) == "[python]\n1\n[effects] computes only\n[not run]\nterp: Declined.\n"
+    assert without_tier(notes) == "[python]\n1\n[expected] computes only\n[not run]\nterp: Declined.\n"
 
 
 def test_run_runs_code_without_a_model(terp: Terp) -> None:

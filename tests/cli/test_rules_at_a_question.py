@@ -81,7 +81,7 @@ async def test_a_question_about_folded_code_offers_the_key_that_shows_all_of_it(
     await asyncio.wait_for(asked, 20)
     shown = seat.terminal.shown()
     assert shown[shown.index("… 30 lines not shown") + 1 :][:4] == [
-        "effects: computes only",
+        "expected: computes only",
         "",
         "v shows all of the code.",
         "Run this in /tmp? No sandbox.",

@@ -16,7 +16,7 @@ from terp import __version__
 from terp.errors import KernelStartFailed, SettingsError
 from terp.kernels.environments.choosing import wanted_python
 from terp.kernels.sandbox.confinement import confinement_of, options_of
-from terp.kernels.sandbox.tiers import failure_of, tiers_here
+from terp.kernels.sandbox.tiers import failure_of, failure_to_hold, tiers_here
 from terp.models.adapters.discovery import local_servers, running_models
 from terp.secrets.environment import find_python
 from terp.secrets.keys import stored_keys
@@ -237,6 +237,11 @@ def _project(diagnosis: Diagnosis) -> Iterator[Finding]:
     yield Finding("kernel", "ok", text)
 
 
+_NOT_HELD = (
+    "effects of code cannot be held here: approve: effect asks before code runs, as approve: before does."
+)
+
+
 def _sandbox(diagnosis: Diagnosis) -> Iterator[Finding]:
     wish = options_of(diagnosis.settings)
     found = tiers_here(wish, diagnosis.environ)
@@ -249,6 +254,11 @@ def _sandbox(diagnosis: Diagnosis) -> Iterator[Finding]:
     if confinement.warning:
         remedy = "apt install bubblewrap, or run terp in a container." if confinement.missing else ""
         yield Finding("sandbox", "wrong" if wish.required else "note", confinement.warning, remedy)
+    held = " and ".join(
+        tier.name for tier in found if tier.can_hold and not problems[tier.name] and not failure_to_hold(tier)
+    )
+    text = f"effects of code can be held in {held} (approve: effect)." if held else _NOT_HELD
+    yield Finding("sandbox", "ok" if held else "note", text)
     when = ", which sandboxes code that runs unasked" if wish.mode == "auto" else ""
     text = f"the next kernel has the tier {confinement.what}: sandbox is {wish.mode}{when}."
     yield Finding("sandbox", "ok", text)

@@ -11,6 +11,7 @@ from terp import events as on
 from terp.errors import with_remedy
 from terp.events import outputs as out
 from terp.events.changes import delta_line, described_files, file_groups, stopped_line
+from terp.events.performed import account_of
 from terp.text.fences import unfenced
 from terp_cli.fronts.event_order import JobsAside
 from terp_cli.render import sentences
@@ -147,7 +148,7 @@ class PlainFront:
         self._note(f"[{one_line(event.language)}{where}]\n{visible(event.code)}")
         effects = event.effects if self._asks or event.asks else notable(event.effects, event.cwd)
         if effects.found or self._asks:
-            self._note(f"[effects] {effects_line(effects)}")
+            self._note(f"[expected] {effects_line(effects)}")
         if event.tier != self._tier:
             # It changes only with the start of a kernel.
             self._tier = event.tier
@@ -162,6 +163,8 @@ class PlainFront:
         known = event.status == "died" and bool(self._obituary) and not note
         if event.status != "ok" and (event.status != "error" or note) and not known:
             self._note(f"[{event.status}] {one_line(note)}".rstrip())
+        if did := account_of(event.effects, event.cwd):
+            self._note(f"[effects] {one_line(did)}")
         if event.stopped_at:
             self._note(f"[stopped at] {one_line(stopped_line(event.stopped_at))}")
         if delta := delta_line(event.changes, event.more_changes):

@@ -18,6 +18,7 @@ from terp.events.changes import (
     stopped_line,
 )
 from terp.events.outputs import FileChange
+from terp.events.performed import account_of
 from terp.session.cost.budget import Tally
 from terp_cli.render import look, sentences
 from terp_cli.render.sentences import BETWEEN, effects_in_words, notable
@@ -77,7 +78,7 @@ def effects(proposed: on.CodeProposed, *, asks: bool) -> list[Text]:
     shown = proposed.effects if asks else notable(proposed.effects, proposed.cwd)
     if not (shown.found or asks):
         return []
-    line = Text("effects: ", look.DIM)
+    line = Text("expected: ", look.DIM)
     for at, (kind, said) in enumerate(effects_in_words(shown)):
         calm = not asks or kind in (None, "reads")
         line.append(BETWEEN if at else "", look.DIM)
@@ -96,7 +97,7 @@ def sentence(event: OneSentence) -> list[Text]:
         case on.TurnStarted(attachments=names):
             return _said(f"attached: {', '.join(names)}", look.DIM) if names else []
         case on.Answered(by=by, answer=answer):
-            return [] if by == "person" else _said(sentences.answered(by, answer), look.DIM)
+            return [] if by in ("person", "effect") else _said(sentences.answered(by, answer), look.DIM)
         case on.CodeDeclined(reason=reason):
             return _said(f"Not run: {reason}" if reason else "Not run.", look.DIM)
         case on.CodeRejected(reason=reason):
@@ -149,6 +150,9 @@ def finished(event: on.CodeFinished, *, number: int = 0) -> list[Text]:
     if event.stopped_at:
         stopped = "Killed" if event.status == "died" else "Stopped"
         rows += _said(f"{stopped} at {stopped_line(event.stopped_at)}", look.WARNING)
+    if did := account_of(event.effects, event.cwd):
+        refused = any(one.refused for one in event.effects)
+        rows.append(Text(f"  {one_line(did)}", look.WARNING if refused else look.DIM))
     if delta := delta_line(event.changes, event.more_changes):
         rows.append(Text(f"  {one_line(delta)}", look.DIM))
     return rows

@@ -129,7 +129,7 @@ class TerminalPerson:
             return choice.as_code
         why = f"\n{readable(choice.why)}" if choice.why else ""
         spoken = f"{self._broken(numbered(choice.options))} "
-        letters = spoken if self._spoken else f"{lettered(choice.options)} › "
+        letters = spoken if self._spoken else f"{self._broken(lettered(choice.options))} › "
         with self._front.asking():
             while True:
                 typed = await self._line(f"{self._broken(readable(choice.what) + why)}\n{letters}")
@@ -221,7 +221,7 @@ class TerminalPerson:
         """Return consent together with the offered rules; None if there are none, or the user wants none."""
         from terp.analysis.rules.offering import as_yaml, offered  # noqa: PLC0415  (few questions are answered so)
 
-        offer = offered(proposed)
+        offer = offered(proposed, held=self._holds_effects())
         if not offer.rules:
             self._front.say(offer.why)
             return None
@@ -244,6 +244,10 @@ class TerminalPerson:
 
     def _will_be_confined(self, language: str) -> bool:
         return self.context is not None and is_confined(self.context.session.kernels.get(language).tier)
+
+    def _holds_effects(self) -> bool:
+        confinement = self.context.session.resources.confinement if self.context else None
+        return confinement is not None and confinement.holds
 
     def _has_sandbox(self) -> bool:
         confinement = self.context.session.resources.confinement if self.context else None

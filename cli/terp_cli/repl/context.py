@@ -48,6 +48,14 @@ class TerminalUser(Person, Protocol):
     always: bool
 
 
+APPROVALS: Mapping[str, str] = {
+    "before": "You are asked before code runs.",
+    "effect": "Code starts at once; you are asked at its effects.",
+    "never": "Code runs without asking.",
+}
+"""When the user is asked, by the setting `approve`."""
+
+
 class ReplContext:
     """The session at a terminal, with its settings, its prompt and its user: the object of all commands.
 
@@ -88,6 +96,14 @@ class ReplContext:
     @auto_run.setter
     def auto_run(self, on: bool) -> None:
         self._person.always = on
+
+    @property
+    def approval(self) -> str:
+        """When the user is asked: "before" code runs, at each "effect" of it, or "never"."""
+        confinement = self.session.resources.confinement
+        if self.auto_run:
+            return "never"
+        return "effect" if confinement is not None and confinement.holds else "before"
 
     @property
     def places(self) -> Places:

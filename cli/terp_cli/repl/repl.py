@@ -33,7 +33,7 @@ from terp_cli.fronts.titles import Titles
 from terp_cli.prompt.interface import CtrlCDebounce, PromptHost, Word, typed_code, unclear
 from terp_cli.repl.commands.every import all_commands
 from terp_cli.repl.commands.table import UnknownCommand
-from terp_cli.repl.context import ReplContext
+from terp_cli.repl.context import APPROVALS, ReplContext
 from terp_cli.repl.keeping import SessionOpener, prefetch_adapters
 from terp_cli.repl.missed_mentions import attached
 from terp_cli.repl.resuming import way_back
@@ -76,7 +76,7 @@ def _banner(context: ReplContext) -> Sequence[str]:
     if not settings.code:
         return first, "No code is run (code: false)."
     held = session.resources.confinement
-    asks = "Code runs without asking." if settings.auto_run else "You are asked before code runs."
+    asks = APPROVALS[context.approval]
     confined = held.description if held is not None and is_confined(held.what) else "No sandbox."
     warning = [held.warning] if held is not None and held.warning else []
     return (first, f"{asks} {confined}", *warning)
@@ -198,7 +198,7 @@ class Repl(PromptHost):
     def toolbar(self) -> str:
         """Return the last line of the screen."""
         context = self._context
-        return self._toolbar.text(context.session, context.profile, unasked=context.auto_run)
+        return self._toolbar.text(context.session, context.profile, approval=context.approval)
 
     def interrupt(self) -> None:
         """Interrupt the running turn, and return the queued lines to the input line."""
@@ -428,6 +428,9 @@ def _is_last(event: on.Event, typed: str) -> bool:
 _STATES = {"starting": "starting", "busy": "busy", "died": "died"}
 
 
+_APPROVAL_MARKS = {"effect": "asks at effects", "never": "runs unasked"}
+
+
 class Toolbar:
     """A toolbar; it stores facts from events and formats them as one line."""
 
@@ -448,8 +451,8 @@ class Toolbar:
                 return False
         return True
 
-    def text(self, session: Session, profile: str = "default", *, unasked: bool = False) -> str:
-        """Return the line; `unasked` is True if code runs without approval."""
+    def text(self, session: Session, profile: str = "default", *, approval: str = "before") -> str:
+        """Return the line; `approval` is the value of `ReplContext.approval`."""
         kernel = session.kernels.get(session.kernels.languages[0])
         parts = [one_line(part) for part in (session.model.name, profile) if part and part != "default"]
         used = session.budget.used
@@ -463,8 +466,8 @@ class Toolbar:
         if jobs := len(session.jobs.running):
             parts.append("1 job" if jobs == 1 else f"{jobs} jobs")
         parts.append("no sandbox" if kernel.tier == "none" else one_line(kernel.tier))
-        if unasked:
-            parts.append("runs unasked")
+        if mark := _APPROVAL_MARKS.get(approval):
+            parts.append(mark)
         return " · ".join([*parts, "/help"])
 
 

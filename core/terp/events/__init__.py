@@ -10,7 +10,7 @@ from typing import Literal
 
 from terp.errors import StopReason
 from terp.events.effects import NOT_ANALYSED, Effects
-from terp.events.outputs import FileChange, Output, RunStatus, StoppedAt, VariableChange
+from terp.events.outputs import FileChange, Output, PerformedEffect, RunStatus, StoppedAt, VariableChange
 
 KernelState = Literal[
     "starting", "ready", "busy", "interrupting", "interrupted", "died", "restarted", "stopped", "left"
@@ -195,7 +195,8 @@ class CodeFinished:
 
     `output_path` is the file with the run's full text output ("" without one). `changes` are those of the
     kernel's variables, and `more_changes` is the number of changes left out. `stopped_at` is the position of
-    an interrupted run, if known. `cwd` is the working directory of the kernel at the end.
+    an interrupted run, if known. `cwd` is the working directory of the kernel at the end. `effects` are those
+    that the system reported, if the effects of the code were held.
     """
 
     call_id: str
@@ -208,6 +209,7 @@ class CodeFinished:
     more_changes: int = 0
     stopped_at: StoppedAt | None = None
     cwd: str = ""
+    effects: tuple[PerformedEffect, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ StreamName = Literal["stdout", "stderr"]
 RunStatus = Literal["ok", "error", "interrupted", "timeout", "died"]
 FileAction = Literal["created", "modified", "deleted", "moved"]
 VariableAction = Literal["new", "changed", "removed"]
+EffectVerb = Literal["create", "modify", "delete", "connect", "listen", "run"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,20 @@ class FileChange:
     def here(self) -> str:
         """The path at which it can be opened on this machine; "" if it cannot."""
         return self.copy if self.host else self.path
+
+
+@dataclass(frozen=True, slots=True)
+class PerformedEffect:
+    """An effect of a run that the system reported, and how often it happened or was `refused`.
+
+    `what` is a path, an address or the name of a program; `to` the new path of a file that was moved.
+    """
+
+    verb: EffectVerb
+    what: str
+    to: str = ""
+    times: int = 1
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)

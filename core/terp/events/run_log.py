@@ -38,6 +38,7 @@ from terp.events.outputs import (
     FileChange,
     InputRequest,
     Output,
+    PerformedEffect,
     RunStatus,
     StoppedAt,
     VariableChange,
@@ -81,6 +82,7 @@ class LoggedRun:
     output_path: str = ""
     changes: Sequence[VariableChange] = ()
     files: Sequence[FileChange] = ()
+    effects: Sequence[PerformedEffect] = ()
     stopped_at: StoppedAt | None = None
     after_restart: bool = False
     asked: bool = False
@@ -330,7 +332,7 @@ class RunLog:
         run = self._running(event.call_id)
         run.fate, run.reason, run.seconds, run.finished_at = event.status, event.note, event.seconds, number
         run.output_path, run.stopped_at = event.output_path, event.stopped_at
-        run.changes, run.files = event.changes, event.files
+        run.changes, run.files, run.effects = event.changes, event.files, event.effects
         self._names.change(run.language or "python", event.changes)
         for change in event.files:
             self._change_file(change)

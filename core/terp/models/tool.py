@@ -62,11 +62,12 @@ _DEEPEST = 8
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Code that the model asks to run."""
+    """Code that the model asks to run. If `held`, the user is asked about its effects while it runs."""
 
     id: str
     language: str
     code: str
+    held: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,8 @@ _KERNELS = frozenset({"env_pass", "python"})
 _RULES = frozenset({"allow", "ask", "deny"})
 _SANDBOX = frozenset(
     {
+        "approve",
+        "auto_run",
         "docker_image",
         "max_file_mb",
         "max_processes",

@@ -16,12 +16,14 @@ class Run:
     """Consent to run exactly this code. Code other than what was shown is proposed again first.
 
     `by` is "person", or the name of the policy that consented. `rules` are added by the user for the rest of
-    this session, in the syntax of the setting `allow` (`shell: git status`).
+    this session, in the syntax of the setting `allow` (`shell: git status`). With `held` the consent is not
+    to the effects of the code: they are asked about when they happen.
     """
 
     code: str
     by: str = "person"
     rules: tuple[str, ...] = ()
+    held: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,8 @@ class Choice:
     """A question with more answers than yes and no.
 
     `as_code` is the answer that is taken without asking with `auto_run`, as code could do the same by itself;
-    "" if the person is always asked. `otherwise` is the answer of an empty line, or "".
+    "" if the person is always asked. `otherwise` is the answer of an empty line, or "". With `needed` a
+    session without a user cannot continue as if it had been answered.
     """
 
     what: str
@@ -72,6 +75,7 @@ class Choice:
     why: str = ""
     as_code: str = ""
     otherwise: str = ""
+    needed: bool = False
 
 
 class Person(Protocol):
@@ -122,6 +126,9 @@ class AutoRun:
         return await self._behind.type_in(prompt, secret=secret)
 
 
+_ON_A_TERMINAL = "Run terp on a terminal, or allow it by a rule."
+
+
 class Nobody:
     """A session without a user: declines code that no rule allows, which ends the turn."""
 
@@ -146,7 +153,13 @@ class Nobody:
         return False
 
     async def choose(self, choice: Choice) -> str:
-        """Return "", no answer."""
+        """Return "", no answer.
+
+        Raises:
+            NobodyThere: an answer is needed.
+        """
+        if choice.needed:
+            raise NobodyThere(f"You must be asked, and nobody is there: {choice.what}", _ON_A_TERMINAL)
         return ""
 
     async def type_in(self, prompt: str, *, secret: bool) -> str:

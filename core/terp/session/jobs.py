@@ -211,6 +211,12 @@ class Jobs:
             if job.number == 0:
                 await job.cancel()
 
+    def unanswered(self) -> int:
+        """Return how many effects were refused because nobody was there, since the last call."""
+        questions = self._runner.questions
+        refused, questions.unanswered = questions.unanswered, 0
+        return refused
+
     def detach(self) -> bool:
         """Move the foreground run to the background; return False if there is none that can."""
         return self._front is not None and self._front.detach()

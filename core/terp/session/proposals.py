@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from terp.analysis.effects.known import SessionNames
 
 
+BY_EFFECT = "effect"
+"""The policy that runs code at once and asks about its effects."""
+_NOT_HELD = "the effects of code in this kernel cannot be held"
 _NO_SANDBOX = "this kernel was started without the sandbox"
 
 
@@ -35,15 +38,15 @@ class Proposals:
         self._names: dict[str, SessionNames] = {}
         self._shown_tier = ""
 
-    async def decide(self, call: Call, kernel: Kernel) -> Run | Decline:
-        """Return the decision about `call`.
+    async def decide(self, call: Call, kernel: Kernel, *, ask: bool = False) -> Run | Decline:
+        """Return the decision about `call`; with `ask` its effects cannot be held, and the user is asked.
 
         A `Run` always holds the code that was shown last: an edit is proposed again before it can be
         approved, and so is code whose kernel was restarted while the user was deciding.
         """
         code, edited = call.code, False
         while True:
-            proposed, ruling = self._proposed(call, code, kernel)
+            proposed, ruling = self._proposed(call, code, kernel, _NOT_HELD if ask else "")
             self._log.append(proposed)
             asking = self._asking(proposed, ruling, edited=edited)
             decision = await self._dialog.ask("approval", call.id, asking)
@@ -69,12 +72,19 @@ class Proposals:
                 return Decline(f"a rule of the user denies {ruling.what}.", by=f"{RULE}{ruling.by}")
             # A user who has just edited the code waits to see it again.
             if ruling.verdict == "allow" and not edited and not proposed.asks:
-                return Run(proposed.code, by=f"{RULE}{ruling.by}")
+                return Run(proposed.code, by=f"{RULE}{ruling.by}", held=ruling.on_effects)
+            if self._starts_at_once(proposed):
+                return Run(proposed.code, by=BY_EFFECT, held=True)
             return await self._person.approve(proposed)
 
         return ask
 
-    def _proposed(self, call: Call, code: str, kernel: Kernel) -> tuple[CodeProposed, Ruling]:
+    def _starts_at_once(self, proposed: CodeProposed) -> bool:
+        """Return True if the user is asked about effects only. That they are held is checked at the run."""
+        confinement = self._resources.confinement
+        return confinement is not None and confinement.at_once and not (proposed.place or proposed.asks)
+
+    def _proposed(self, call: Call, code: str, kernel: Kernel, asks: str) -> tuple[CodeProposed, Ruling]:
         # Its tables are not needed before there is code.
         from terp.analysis.effects import cells, known  # noqa: PLC0415
 
@@ -90,7 +100,10 @@ class Proposals:
         # A variable of the same name hides a tool.
         names = {**offered, **self._names[call.language].known()}
         effects = cells.effects_of(call.language, code, names, kernel.cwd)
-        ruling = resources.rules.ruling(call.language, code, effects)
+        held = (
+            not (asks or kernel.place) and resources.confinement is not None and resources.confinement.holds
+        )
+        ruling = resources.rules.ruling(call.language, code, effects, held=held)
         proposed = CodeProposed(
             call.id,
             call.language,
@@ -101,7 +114,7 @@ class Proposals:
             kernel.tier,
             effects,
             kernel.place,
-            f"rule {ruling.by}" if ruling.verdict == "ask" else self._weaker(kernel),
+            f"rule {ruling.by}" if ruling.verdict == "ask" else asks or self._weaker(kernel),
         )
         self._shown_tier = proposed.tier
         return proposed, ruling

@@ -20,6 +20,7 @@ from terp.events.outputs import (
     InputRequest,
     Omitted,
     Output,
+    PerformedEffect,
     RunEnded,
     RunItem,
     RunStarted,
@@ -29,11 +30,13 @@ from terp.events.outputs import (
     ToolWorking,
     VariableChange,
 )
+from terp.events.performed import account_of
 from terp.events.run_log import RunLog
 from terp.events.settled import Displays, Settled
 from terp.kernels.sandbox.temporary import Leftovers
 from terp.models.tool import Call
 from terp.session.artifacts import Artifacts, Shown, Spool
+from terp.session.held_effects import EffectQuestions
 from terp.session.observation import Observation, described
 from terp.text.plain import without_escapes
 
@@ -240,7 +243,8 @@ class Observed:
 class Runner:
     """Runs calls in kernels: logs every output, keeps the full text, saves pictures.
 
-    `services` answers running code. `runs` is the number of runs before the session was resumed.
+    `services` answers running code, `questions` asks about its effects. `runs` is the number of runs before
+    the session was resumed.
     """
 
     def __init__(
@@ -250,6 +254,7 @@ class Runner:
         artifacts: Artifacts,
         services: CodeServices,
         resources: "SessionResources",
+        questions: EffectQuestions,
         runs: int = 0,
     ) -> None:
         self.log = log
@@ -258,6 +263,7 @@ class Runner:
         self.services = services
         self.resources = resources
         self.runs = runs
+        self.questions = questions
         self._leftovers = Leftovers()
 
     async def run(
@@ -270,20 +276,23 @@ class Runner:
         """
         run = _SessionRun(self, call, kernel, attended, max_chars)
         began, at = time.monotonic(), self.log.turn_at
+        held = await self.questions.begin(call, kernel, attended)
         running = kernel.execute(call.code, run_id=call.id, number=run.number, timeout_s=timeout_s, moment=at)
+        performed: Sequence[PerformedEffect] = ()
         try:
             ended = self._without_own(await drain(running, run))
         finally:
+            performed = await self.questions.end(held)
             run.spool.close()
         run.finish()
-        self._remark(run, ended)
+        self._remark(run, ended, performed)
         shown = replace(ended, changes=without_passing(ended.changes, call.language, call.code))
         mark = self.resources.note_mark
         text = run.observation.text(shown, run.spool.path, kernel.cwd)
         finished = CodeFinished(
             call.id,
             ended.status,
-            time.monotonic() - began,
+            time.monotonic() - began - self.questions.waited_s(held),
             ended.files,
             ended.note,
             run.spool.path,
@@ -291,13 +300,16 @@ class Runner:
             ended.more_changes,
             ended.stopped_at,
             kernel.cwd,
+            tuple(performed),
         )
         self.log.append(finished if run.is_started else CodeRejected(call.id, mark.without(text)))
         failed = run.error is not None or ended.status != "ok"
         return Observed(ended.status, text, run.observation.images, failed, run.error)
 
-    def _remark(self, run: "_SessionRun", ended: RunEnded) -> None:
+    def _remark(self, run: "_SessionRun", ended: RunEnded, performed: Sequence[PerformedEffect]) -> None:
         """Add terp's own remarks on the run, for the model and in part for the user."""
+        if effects := account_of(performed, run.kernel.cwd):
+            run.observation.remark(f"effects: {effects}")
         if run.error is not None:
             run.observation.remark(lost_name(self._past_runs.names, run.error))
         for message in self._sandbox_messages(run):

@@ -25,6 +25,7 @@ from terp.session.context.request import ModelRequests, RequestTokens
 from terp.session.conversation import Conversation
 from terp.session.cost.budget import Budget
 from terp.session.foreground import Foreground, Task
+from terp.session.held_effects import EffectQuestions
 from terp.session.jobs import Jobs
 from terp.session.keeping import Keeping, Stored
 from terp.session.observation import BetweenRuns
@@ -96,7 +97,8 @@ class Session:
         # The code: runs and jobs.
         artifacts = Artifacts(folder / OUTPUTS, folder, resources.redactor)
         self.offer(RUN_OUTPUT, run_outputs(runs, artifacts.spooled))
-        runner = Runner(log, runs, artifacts, self._services, resources, stored.last_run if stored else 0)
+        effects, last_run = EffectQuestions(self.dialog, resources), stored.last_run if stored else 0
+        runner = Runner(log, runs, artifacts, self._services, resources, effects, last_run)
         self.jobs = Jobs(runner, log, history, foreground)
         self._parts = SessionParts(
             log, conversation, kernels, proposals, self.readiness, self.jobs, between, resources

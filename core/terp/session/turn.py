@@ -22,6 +22,7 @@ from terp.events.log import EventLog
 from terp.events.messages import Image, Result, ToolCall
 from terp.events.outputs import Error
 from terp.kernels.environments.readiness import Readiness
+from terp.kernels.sandbox.effects import effects_of
 from terp.models import tool
 from terp.person import Decline
 from terp.session.conversation import Conversation
@@ -140,7 +141,7 @@ class Turn(SessionTask):
         finished = TurnFinished("error", "", "The turn broke off.")
         try:
             with self.parts.conversation.requests.budget.turn(), self.parts.jobs.turn():
-                finished = TurnFinished("done", await self._rounds(failures))
+                finished = self._finished(await self._rounds(failures))
         except Interrupted:
             why = "the person interrupted the turn."
             self.parts.jobs.report_running()
@@ -158,6 +159,18 @@ class Turn(SessionTask):
         finally:
             self.parts.conversation.settle(why)
             self.parts.log.append(finished)
+
+    def _finished(self, answer: str) -> TurnFinished:
+        refused = self.parts.jobs.unanswered()
+        if not refused:
+            return TurnFinished("done", answer)
+        effects = "An effect of the code was" if refused == 1 else f"{refused} effects of the code were"
+        return TurnFinished(
+            "approval_needed",
+            answer,
+            f"{effects} refused, because nobody was there to be asked.",
+            "Run terp on a terminal, or allow it by a rule: --allow 'writes: ./out/**'.",
+        )
 
     async def _rounds(self, failures: Failures) -> str:
         await self._serve_all(self.left_over, failures)
@@ -211,16 +224,18 @@ class Turn(SessionTask):
         if (job := self.parts.jobs.blocking(kernel)) and (why := await self._waited_for(job)):
             self._skip(call_id, asked, f"{job.name}, for which it waited, {why}")
             return True
-        ready = ""
+        ready, ask = "", False
         while True:
-            decision = await self.interrupts.guard(self.parts.proposals.decide(call, kernel))
+            decision = await self.interrupts.guard(self.parts.proposals.decide(call, kernel, ask=ask))
             if isinstance(decision, Decline):
                 self._decline(asked, call_id, decision)
                 return False
-            call = tool.Call(call_id, call.language, decision.code)
+            call = tool.Call(call_id, call.language, decision.code, held=decision.held)
             ready += await self.interrupts.guard(self.parts.readiness.before(call, kernel))
+            # The kernel that runs now may be one from before effects were held.
+            ask = decision.held and effects_of(kernel) is None
             # Preparing takes time: the sandbox of new kernels may have been changed meanwhile.
-            if self.parts.proposals.has_shown_tier(kernel):
+            if self.parts.proposals.has_shown_tier(kernel) and not ask:
                 return await self._run(asked, call, kernel, ready, failures)
 
     def _skip(self, call_id: str, asked: ToolCall, why: str) -> None:

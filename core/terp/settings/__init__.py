@@ -46,6 +46,11 @@ class Settings(ModelSettings):
 
     code: bool = code_setting(True, "the model may write code; otherwise it only answers")
     auto_run: bool = code_setting(False, "run code without asking", flags=("-y",))
+    approve: str = code_setting(
+        "before",
+        "when you are asked: before code runs, or at each effect of it",
+        choices=("before", "effect", "never"),
+    )
     python: str = code_setting(
         "",
         "the Python that runs the code",

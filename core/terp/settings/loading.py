@@ -63,7 +63,8 @@ def load_settings(
     if files.problems:
         raise SettingsError(list(dict.fromkeys(files.problems)))
     notices = tuple(line for file in files_of_call for line in file.refused)
-    settings = combine(_with_its_prices([flags, variables, *(file.given for file in files_of_call)]))
+    sources = [flags, variables, *(file.given for file in files_of_call)]
+    settings = combine(_with_one_approval(_with_its_prices(sources)))
     settings = replace(settings, profile=_named(asked))
     if settings.allow or settings.ask or settings.deny:
         _check_rules(settings)
@@ -76,6 +77,20 @@ def _with_its_prices(sources: Sequence[GivenValues]) -> Sequence[GivenValues]:
     weaker = sources[named + 1 :]
     without = ({name: one for name, one in source.items() if name not in _PRICES} for source in weaker)
     return [*sources[: named + 1], *without]
+
+
+def _with_one_approval(sources: Sequence[GivenValues]) -> Sequence[GivenValues]:
+    """Return the sources with an `auto_run` that agrees with `approve`: the strongest that names one decides.
+
+    In one source the stricter of the two counts.
+    """
+    for source in sources:
+        if "approve" in source:
+            given = source["approve"]
+            return [{"auto_run": replace(given, value=given.value == "never")}, *sources]
+        if "auto_run" in source and source["auto_run"].value:
+            return sources
+    return sources
 
 
 def _check_rules(settings: Settings) -> None:

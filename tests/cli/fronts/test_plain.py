@@ -61,7 +61,7 @@ def test_text_beside_code_is_a_remark() -> None:
     ]
     assert shown(events) == (
         "One.\n",
-        "I look.\n[python]\nprint(1)\n[effects] computes only\n[sandbox] none\n[output]\n1\n",
+        "I look.\n[python]\nprint(1)\n[expected] computes only\n[sandbox] none\n[output]\n1\n",
     )
 
 
@@ -72,8 +72,8 @@ def test_a_remark_after_a_run_does_not_read_as_its_output() -> None:
         *run_of(),
     ]
     assert shown(events)[1] == (
-        "[python]\nprint(1)\n[effects] computes only\n[sandbox] none\n[output]\n1\n\n"
-        "One more.\n[python]\nprint(1)\n[effects] computes only\n"
+        "[python]\nprint(1)\n[expected] computes only\n[sandbox] none\n[output]\n1\n\n"
+        "One more.\n[python]\nprint(1)\n[expected] computes only\n"
     )
 
 
@@ -111,7 +111,7 @@ def test_output_is_settled_as_a_terminal_would_leave_it() -> None:
     events = run_of(out.Text("stdout", "10%\r20%"), out.Text("stdout", "\r100%\n\x1b[31mred\x1b[0m"))
     assert (
         shown(events)[1]
-        == "[python]\nprint(1)\n[effects] computes only\n[sandbox] none\n[output]\n100%\nred\n"
+        == "[python]\nprint(1)\n[expected] computes only\n[sandbox] none\n[output]\n100%\nred\n"
     )
 
 
@@ -140,7 +140,7 @@ def test_pictures_errors_and_files_are_named() -> None:
         on.CodeFinished("c1", "timeout", 1.0, (out.FileChange("/w/a.csv", "created", 3),), "after 1 s"),
     ]
     assert shown(events)[1] == (
-        "[python]\nprint(1)\n[effects] computes only\n[sandbox] none\n"
+        "[python]\nprint(1)\n[expected] computes only\n[sandbox] none\n"
         "[output]\n[picture] /s/c1-1.png\nE: x\n[created] /w/a.csv\n[timeout] after 1 s\n"
     )
 
@@ -152,7 +152,7 @@ def test_control_characters_of_code_and_output_are_spelled_out() -> None:
     ]
     assert (
         shown(events)[1]
-        == "[python]\nx = '<U+202E>'\n[effects] computes only\n[sandbox] none\n[output]\na<U+202E>b\n"
+        == "[python]\nx = '<U+202E>'\n[expected] computes only\n[sandbox] none\n[output]\na<U+202E>b\n"
     )
 
 
@@ -224,7 +224,7 @@ def test_a_death_is_told_once(before: str, told: str) -> None:
         on.KernelChanged("python", "died", why),
         on.CodeFinished("c1", "died", 0.5, note=f"{before}{why}"),
     ]
-    died = f"[python]\nprint(1)\n[effects] computes only\n[sandbox] none\n[python kernel died] {why}\n"
+    died = f"[python]\nprint(1)\n[expected] computes only\n[sandbox] none\n[python kernel died] {why}\n"
     assert shown(events)[1] == died + told
 
 

@@ -73,7 +73,7 @@ def test_a_turn_sounds_like_this() -> None:
         "Code, Python, 2 lines:",
         'df = read("iris.csv")',
         "len(df)",
-        "Effects: computes only.",
+        "Expected: computes only.",
         "Output, 2 lines:",
         "100%",
         "150",

@@ -77,7 +77,7 @@ def test_a_turn_reads_like_this() -> None:
         "── python",
         '  1 │ df = read("iris.csv")',
         "  2 │ len(df)",
-        "effects: computes only",
+        "expected: computes only",
         "",
         "┆ 100%",
         "150",
@@ -171,7 +171,7 @@ def test_code_that_was_streamed_is_not_shown_again() -> None:
         "── python",
         "  1 │ a = 1",
         "  2 │ b",
-        "effects: computes only",
+        "expected: computes only",
     ]
 
 
@@ -183,19 +183,19 @@ def test_code_is_shown_whole_when_it_differs_from_what_was_streamed() -> None:
         "",
         "── python",
         "  1 │ a = 2",
-        "effects: computes only",
+        "expected: computes only",
     ]
 
 
 def test_edited_code_is_shown_whole() -> None:
     shown = drawn([CodeDelta("c1", "python", "a = 1"), proposed("a = 1"), proposed("a = 1\nb = 2")])
     assert shown[2:] == [
-        "effects: computes only",
+        "expected: computes only",
         "",
         "── python",
         "  1 │ a = 1",
         "  2 │ b = 2",
-        "effects: computes only",
+        "expected: computes only",
     ]
 
 
@@ -210,7 +210,7 @@ def test_each_block_of_a_reply_with_several_calls_is_shown_once() -> None:
     assert drawn([*deltas, proposed("a = 1"), *printed(Text("stdout", "one\n")), second]) == [
         "── python",
         "  1 │ a = 1",
-        "effects: computes only",
+        "expected: computes only",
         "",
         "Both are simple.",
         "",
@@ -219,7 +219,7 @@ def test_each_block_of_a_reply_with_several_calls_is_shown_once() -> None:
         "",
         "── python",
         "  1 │ b = 2",
-        "effects: computes only",
+        "expected: computes only",
     ]
 
 
@@ -253,7 +253,7 @@ def test_a_notice_waits_for_the_end_of_what_grows(grows: list[Event]) -> None:
 
 def test_code_in_another_language_than_was_streamed_is_shown_again() -> None:
     shown = drawn([CodeDelta("c1", "", "ls"), proposed("ls", "shell")])
-    assert shown == ["── code", "  1 │ ls", "", "── shell", "  1 │ ls", "effects: computes only"]
+    assert shown == ["── code", "  1 │ ls", "", "── shell", "  1 │ ls", "expected: computes only"]
 
 
 HOSTILE = (

@@ -111,7 +111,7 @@ def shown(drawn: DrawnTranscript, events: Sequence[Event]) -> list[str]:
 @pytest.mark.parametrize(
     ("asks", "end"),
     [
-        (True, ["… 16 lines not shown", "effects: computes only"]),
+        (True, ["… 16 lines not shown", "expected: computes only"]),
         (False, ["… 16 lines not shown"]),
     ],
 )

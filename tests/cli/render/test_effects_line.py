@@ -52,7 +52,7 @@ def test_nothing_of_the_code_can_deceive(effects: Effects) -> None:
 def test_the_line_wraps_between_words_on_a_narrow_screen() -> None:
     effects = Effects((Effect("reads", ("data/a.csv", "data/b.csv")), Effect("deletes", ("build/",))))
     assert drawn([replace(proposed("x"), effects=effects)], columns=40)[2:] == [
-        "effects: reads data/a.csv, data/b.csv ·",
+        "expected: reads data/a.csv, data/b.csv ·",
         "deletes build/",
     ]
 

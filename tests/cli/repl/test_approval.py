@@ -214,7 +214,7 @@ async def test_code_that_nobody_else_draws_is_drawn_before_it_is_asked_about(
         "",
         "── python",
         "  1 │ print(1)",
-        "effects: computes only",
+        "expected: computes only",
         "",
         "Run this in /tmp? No sandbox.",
     ]

@@ -186,7 +186,7 @@ def test_a_session_is_shown_as_it_was(terp: Terp) -> None:
     result = terp("sessions", "show", session["id"])
     head, _, rest = result.out.partition("\n\n")
     assert head.splitlines()[1] == "count to one"
-    code = "[python]\nprint(1)\n[effects] computes only\n"
+    code = "[python]\nprint(1)\n[expected] computes only\n"
     assert without_tier(rest) == f"> count to one\n\nI count.\n{code}[output]\n1\nIt is one.\n"
     facts = json.loads(terp("sessions", "show", session["id"], "--json").out)
     assert [message["role"] for message in facts["messages"]] == ["user", "assistant", "result", "assistant"]

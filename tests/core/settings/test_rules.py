@@ -96,8 +96,8 @@ def test_every_mistake_in_a_rule_is_told_with_its_line(tmp_path: Path) -> None:
     assert [line.replace(f"{tmp_path}/", "") for line in caught.value.problems] == [
         "config.yaml:3: 'allow' has \"shell: python *\": `python` runs whatever it is given, so no rule "
         "allows it; name what it would run.",
-        "config.yaml:4: 'allow' has \"git log\": this is no rule; write `shell: COMMAND` or "
-        "`effects: KINDS`.",
+        "config.yaml:4: 'allow' has \"git log\": this is no rule; write `shell: COMMAND`, "
+        "`effects: KINDS`, `writes: PATH`, `deletes: PATH` or `network: HOST`.",
         "config.yaml:5: 'ask' is a list, must be a list of rules.",
     ]
 

@@ -137,7 +137,7 @@ class SpokenTurn:
                 self._what, self._cwd = "", cwd
                 asks = self._asks() or bool(event.asks)
                 shown = event.effects if asks else notable(event.effects, cwd)
-                effects = [f"Effects: {effects_line(shown)}."] if shown.found or asks else []
+                effects = [f"Expected: {effects_line(shown)}."] if shown.found or asks else []
                 return [*self.rest(), *code_lines(language, code), *effects]
             case _:
                 assert_never(event)

@@ -16,6 +16,7 @@ from terp.events import JobChanged
 from terp.events.changes import shape_text, size_text
 from terp.events.kernel import Variable
 from terp.events.outputs import Display, Text
+from terp.events.performed import effect_line
 from terp.events.run_log import LoggedRun, RunLog
 from terp.session.context.namespaces import Namespaces
 from terp.store.export.story import Answer, Story, story_of
@@ -118,6 +119,18 @@ async def code(context: ReplContext, number: str) -> None:
         return
     run = runs[-1]
     await context.page(run.code.split("\n"), f"code of run {run.number}" if run.number else "code")
+
+
+async def effects(context: ReplContext, number: str) -> None:
+    """Show what a run did, as the system reported it; without a number, the last run."""
+    runs = runs_of(context)
+    run = numbered(runs, number, "effects") if number else next(reversed(runs), None)
+    if run is None:
+        context.say("Nothing ran yet.")
+    elif not run.effects:
+        context.say(f"No effects of run {run.number} were reported. They are with /approve effect.")
+    else:
+        await context.page([effect_line(effect) for effect in run.effects], f"effects of run {run.number}")
 
 
 def run_numbers(context: ReplContext, begun: str) -> Iterable[str]:

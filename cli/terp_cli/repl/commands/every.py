@@ -76,6 +76,13 @@ TABLE = (
         completes=("on", "off"),
     ),
     SlashCommand(
+        "approve", "[before|effect|never]", "ask before code runs, at its effects, or never", "Code",
+        "switches.approve",
+        "With effect, code starts at once; when it is about to change, delete or send something, it pauses "
+        "and you are asked about that. New files in the working directory are free. Linux, in a sandbox.",
+        completes=("before", "effect", "never"),
+    ),
+    SlashCommand(
         "until", "[CHECK|off]", "repeat turns until a check passes", "Code", "switches.set_check",
         "CHECK is a shell command (pytest -q), or py: and a Python expression (py: shop.total([1]) == 1). "
         "It runs after each answer, in a copy of the project with the tests as they are now. If it fails, "
@@ -147,6 +154,11 @@ TABLE = (
     SlashCommand(
         "code", "[N]", "show all code of a run", "Code", "code.code",
         "In your pager ($PAGER). Without N it shows the last code, also while you are asked about it.",
+        completes="code.run_numbers", shows=True,
+    ),
+    SlashCommand(
+        "effects", "[N]", "show what a run changed, sent and started", "Code", "code.effects",
+        "As the system reported it, one line each, where effects are held (/approve effect).",
         completes="code.run_numbers", shows=True,
     ),
     SlashCommand(

@@ -17,7 +17,7 @@ from terp_cli.fronts import doctor as checks
 from terp_cli.line import streams
 from terp_cli.repl.commands.rows import columns, shown
 from terp_cli.repl.commands.table import misused
-from terp_cli.repl.context import ReplContext
+from terp_cli.repl.context import APPROVALS, ReplContext
 
 
 async def settings(context: ReplContext, wanted: str) -> None:
@@ -65,7 +65,7 @@ async def info(context: ReplContext, _: str) -> None:
         ("session", session.folder.name),
         ("files", str(session.folder)),
         ("turns", str(len(session.turns))),
-        ("code runs", "without asking" if context.auto_run else "after you have approved it"),
+        ("approval", APPROVALS[context.approval]),
     ]
     resting: list[str] = []
     for language in session.kernels.languages:

@@ -1,13 +1,16 @@
 """Commands that switch the model, the display, approvals, the sandbox, checks, and the profile."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from terp.analysis.rules.deciding import Rules
 from terp.checks.until.goal import Goal, current_goal, goal_of
+from terp.errors import TerpError
 from terp.events import ModelCalled
 from terp.kernels.runtimes.pages import PageKernel
 from terp.kernels.runtimes.python import SqlKernel
+from terp.kernels.sandbox.effects import effects_of
 from terp.kernels.sandbox.tier import NONE, is_confined
 from terp.models.adapters.discovery import keyed_models
 from terp.secrets.keys import with_keys
@@ -17,7 +20,7 @@ from terp.settings.setting import table
 from terp.store.catalogue import Catalogue
 from terp_cli.repl.commands.rows import columns, shortened, shown
 from terp_cli.repl.commands.table import misused
-from terp_cli.repl.context import ReplContext
+from terp_cli.repl.context import APPROVALS, ReplContext
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -61,6 +64,45 @@ async def auto_run(context: ReplContext, word: str) -> None:
     context.say(asking(context))
     if context.auto_run:
         await confine(context)
+
+
+async def approve(context: ReplContext, word: str) -> None:
+    """Choose when the user is asked: before code runs, at its effects, or never."""
+    if not word:
+        context.say(_state(context))
+        return
+    if word not in APPROVALS:
+        raise misused("approve", f"'{word}' is none of {', '.join(APPROVALS)}.")
+    if word == "never":
+        await auto_run(context, "on")
+        return
+    confinement = context.session.resources.confinement
+    if word == "effect" and (why := _why_not_held(context)):
+        raise TerpError(
+            f"Effects of code cannot be held here: {why}.", "/approve before asks before code runs."
+        )
+    context.auto_run = False
+    if confinement is not None:
+        confinement.options = replace(confinement.options, hold=word == "effect")
+    context.say(_state(context))
+    if word == "effect":
+        await _hold(context)
+
+
+def _why_not_held(context: ReplContext) -> str:
+    confinement = context.session.resources.confinement
+    if confinement is None:
+        return "it runs elsewhere"
+    return confinement.with_options(replace(confinement.options, hold=True)).not_held
+
+
+async def _hold(context: ReplContext) -> None:
+    """Offer to restart kernels whose effects are not held."""
+    kernels = context.session.kernels
+    free = [language for language in _running(context) if effects_of(kernels.get(language)) is None]
+    if free:
+        context.say("Effects are held from the start of a kernel. In these, you are asked before code runs.")
+        await _offer_restart(context, free)
 
 
 async def allow(context: ReplContext, what: str) -> None:
@@ -156,7 +198,7 @@ def _on(command: str, word: str) -> bool:
 
 
 def _state(context: ReplContext) -> str:
-    return "Code runs without asking." if context.auto_run else "You are asked before code runs."
+    return APPROVALS[context.approval]
 
 
 def _means(context: ReplContext) -> str:

@@ -9,6 +9,7 @@ from terp.events.effects import Effects
 if TYPE_CHECKING:
     from terp.analysis.rules.rule import Rule, Verdict
 
+_NOT_HELD = "effects are not held in this kernel, so you are asked"
 FOR_THE_SESSION = "this session"
 
 
@@ -26,13 +27,15 @@ class Ruled:
 class Ruling:
     """The verdict on all of the code; "" if no rule matches.
 
-    `by` names the rules that decide, and `what` the part that they decide about.
+    `by` names the rules that decide, and `what` the part that they decide about. `on_effects` is True if the
+    code may start because its effects are held.
     """
 
     verdict: "Verdict | Literal['']" = ""
     parts: tuple[Ruled, ...] = ()
     by: str = ""
     what: str = ""
+    on_effects: bool = False
 
 
 class Rules:
@@ -57,26 +60,32 @@ class Rules:
 
         self.added += tuple(read_rule("allow", text, FOR_THE_SESSION) for text in texts)
 
-    def ruling(self, language: str, code: str, effects: Effects) -> Ruling:
-        """Return the verdict on code with these effects."""
+    def ruling(self, language: str, code: str, effects: Effects, *, held: bool = True) -> Ruling:
+        """Return the verdict on code with these expected effects.
+
+        A rule on effects allows it only where the real ones are `held`.
+        """
         if not self.all:
             return Ruling()
         from terp.analysis.rules.rule import verdicts  # noqa: PLC0415  (see `add`)
 
         found = [Ruled(*verdict) for verdict in verdicts(language, code, self.all)]
-        whole = self._on_effects(effects)
+        whole = self._on_effects(effects, held=held)
         return _strictest((*found, *([whole] if whole else [])), whole)
 
-    def _on_effects(self, effects: Effects) -> Ruled | None:
+    def _on_effects(self, effects: Effects, *, held: bool) -> Ruled | None:
         on_effects = [rule for rule in self.all if not rule.words]
         for verdict in ("deny", "ask"):
             for rule in on_effects:
-                if rule.verdict == verdict and (kinds := rule.kinds & effects.kinds):
+                # A rule with a target is about what happens.
+                if rule.verdict == verdict and not rule.target and (kinds := rule.kinds & effects.kinds):
                     return Ruled(f"effects: {_listed(kinds)}", rule.verdict, rule)
-        for rule in on_effects:
-            if rule.verdict == "allow" and effects.kinds <= rule.kinds:
-                return Ruled(f"effects: {_listed(effects.kinds) or 'none'}", "allow", rule)
-        return None
+        allowing = [rule for rule in on_effects if rule.verdict == "allow"]
+        if not allowing or not effects.kinds <= frozenset().union(*(rule.kinds for rule in allowing)):
+            return None
+        rule = next((one for one in allowing if effects.kinds <= one.kinds), allowing[0])
+        text = f"effects: {_listed(effects.kinds) or 'none'}"
+        return Ruled(text, "allow", rule) if held else Ruled(text, "", rule, _NOT_HELD)
 
 
 def _strictest(parts: tuple[Ruled, ...], whole: Ruled | None) -> Ruling:
@@ -87,7 +96,7 @@ def _strictest(parts: tuple[Ruled, ...], whole: Ruled | None) -> Ruling:
     deciding = [whole] if whole is not None else parts
     rules = list(dict.fromkeys(part.rule for part in deciding if part.rule is not None))
     if rules and all(part.verdict == "allow" for part in deciding):
-        return Ruling("allow", parts, "; ".join(rule.named for rule in rules))
+        return Ruling("allow", parts, "; ".join(rule.named for rule in rules), on_effects=whole is not None)
     return Ruling(parts=parts)
 
 

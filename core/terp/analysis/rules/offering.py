@@ -19,6 +19,7 @@ _MEANINGS: dict[frozenset[EffectKind], str] = {
     frozenset({"reads", "writes"}): "any code that only reads and writes files",
 }
 """The effects that rules are offered for; rules on other effects must be written by hand."""
+_NOT_HELD = "Rules on effects need a kernel that holds them: /approve effect asks when effects happen."
 _SIMPLE = re.compile(r"[a-z]+: [\w./][\w./ -]*")
 
 
@@ -35,13 +36,15 @@ class Offer:
         return tuple(text for text, _ in self.rules)
 
 
-def offered(proposed: CodeProposed) -> Offer:
-    """Return rules that would have allowed this code: on its commands, else on its known effects."""
+def offered(proposed: CodeProposed, *, held: bool) -> Offer:
+    """Return rules that would have allowed this code: on its commands, or on its effects if `held`."""
     if proposed.asks:
         return Offer(why=f"You are asked about this each time: {proposed.asks}.")
     on_commands = _on_commands(proposed)
     if on_commands.rules:
         return on_commands
+    if not held:
+        return Offer(why=on_commands.why or _NOT_HELD)
     kinds = proposed.effects.kinds
     if kinds in _MEANINGS:
         text = f"effects: {' '.join(sorted(kinds)) or NOTHING}"

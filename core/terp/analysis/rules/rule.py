@@ -1,9 +1,11 @@
 """Rules on code: their text, and their verdict on a command.
 
     shell: git log *            one simple command, word by word
-    effects: reads writes       a whole piece of code, by the account of its effects
+    effects: reads writes       a whole piece of code, by the kinds of its effects
+    writes: ./out/**            an effect when it happens; also deletes: PATH and network: HOST[:PORT]
 
 `*` is any one word and, last, `**` any further ones; in what is allowed neither stands for an option.
+In a path `*` is a part of one name, and `**` any number of names.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,12 +25,18 @@ from terp.analysis.rules.commands import (
     why_never,
 )
 from terp.events.effects import KINDS, EffectKind
+from terp.events.outputs import EffectVerb
 
 Verdict = Literal["allow", "ask", "deny"]
 STRICTEST: tuple[Verdict, ...] = ("deny", "ask", "allow")
 """All verdicts; where several rules match, the first of these counts."""
 
-_FORMS = "write `shell: COMMAND` or `effects: KINDS`"
+_FORMS = "write `shell: COMMAND`, `effects: KINDS`, `writes: PATH`, `deletes: PATH` or `network: HOST`"
+_VERBS: dict[EffectKind, tuple[EffectVerb, ...]] = {
+    "writes": ("create", "modify"),
+    "deletes": ("delete",),
+    "network": ("connect", "listen"),
+}
 NOTHING = "none"
 """The word of an effects rule for code that only computes."""
 # Code that runs programs, or whose effects are unknown, could do anything.
@@ -41,13 +49,22 @@ class NoRule(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule and where it was written: on a command (`words`), or on the effects of code (`kinds`)."""
+    """A rule and where it was written: on a command (`words`), or on the effects of code (`kinds`).
+
+    `target` is the path or host of a rule on one kind of effect; "" is any.
+    """
 
     verdict: Verdict
     text: str
     origin: str
     words: tuple[Pattern, ...] = ()
     kinds: frozenset[EffectKind] = frozenset()
+    target: str = ""
+
+    @property
+    def verbs(self) -> tuple[EffectVerb, ...]:
+        """The effects that it decides about when they happen."""
+        return tuple(verb for kind in sorted(self.kinds) for verb in _VERBS.get(kind, ()))
 
     @property
     def named(self) -> str:
@@ -69,7 +86,18 @@ def read_rule(verdict: Verdict, text: str, origin: str) -> Rule:
             return Rule(verdict, text, origin, words=_words(verdict, rest))
         case "effects":
             return Rule(verdict, text, origin, kinds=_kinds(verdict, rest.split()))
+        case "writes" | "deletes" | "network" as kind:
+            return Rule(verdict, text, origin, kinds=frozenset({kind}), target=_target(kind, rest.strip()))
     raise NoRule(f"there are no rules on '{form.strip()}'; {_FORMS}")
+
+
+def _target(kind: EffectKind, text: str) -> str:
+    if kind == "network":
+        if "/" in text or " " in text:
+            raise NoRule(f"'{text}' is no host; write `network: api.example.org` or `network: 10.0.0.1:5432`")
+    elif not text.startswith(("/", "./", "~/")):
+        raise NoRule(f"'{text}' must begin with ./ (the working directory), ~/ or /")
+    return text
 
 
 def _words(verdict: Verdict, text: str) -> tuple[Pattern, ...]:

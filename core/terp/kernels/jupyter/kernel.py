@@ -22,6 +22,7 @@ from terp.kernels.jupyter.reports import shape_in
 from terp.kernels.jupyter.run import Backlog, KernelRun
 from terp.kernels.jupyter.running import RunningKernel
 from terp.kernels.jupyter.translation import RUN_MOMENT, RUN_NUMBER, Translator, report_of, wants_exit
+from terp.kernels.sandbox.effects import HeldEffects
 from terp.text.plain import without_escapes
 
 
@@ -164,13 +165,16 @@ _REMEMBERED_RUNS = 500
 _TRIES = 5
 
 
+_NOT_HELD = "Not run: the effects of code in this kernel are not held."
+
+
 class JupyterKernel(Asides):
     """Implements `Kernel` with a kernel that implements Jupyter's protocol, here or on another machine.
 
     `connector` returns the means to reach it, given the token that marks service calls of terp's package in
     the kernel. `files` finds the files that runs change. `place` is the kernel's place if it is not this
-    machine. Output of a run past `max_output_chars` is counted and dropped. `next_tier` must be set: it
-    returns the sandbox of the next start.
+    machine. Output of a run past `max_output_chars` is counted and dropped. `effects` decides about effects
+    of its code, if they are held. `next_tier` must be set: it returns the sandbox of the next start.
     """
 
     def __init__(
@@ -185,6 +189,7 @@ class JupyterKernel(Asides):
         max_output_chars: int = 64_000_000,
     ) -> None:
         self.language = language
+        self.effects = HeldEffects()
         self._listener = listener
         self._max_output_chars = max_output_chars
         self._token = secrets.token_hex(16)
@@ -272,6 +277,9 @@ class JupyterKernel(Asides):
                 if running is None:
                     yield RunEnded(run.stopped or "interrupted", note="Stopped before the code ran.")
                     return
+                if not await self.effects.hold():
+                    yield RunEnded("error", note=_NOT_HELD)
+                    return
                 self._send(running, run, timeout_s)
                 async with aclosing(run.backlog.items()) as items:
                     async for item in items:
@@ -306,7 +314,8 @@ class JupyterKernel(Asides):
 
     async def take_back(self, moment: int, paths: Sequence[str]) -> Mapping[str, Any] | None:
         """Restore names and files."""
-        restored = await super().take_back(moment, paths)
+        async with self.effects.freed():
+            restored = await super().take_back(moment, paths)
         running = self._lives.running
         if restored and running is not None:
             running.cwd = str(restored.get("cwd") or running.cwd)
@@ -416,12 +425,13 @@ class JupyterKernel(Asides):
 
     async def _limit(self, run: KernelRun, timeout_s: float) -> None:
         """Stop a run that takes longer; the time in which it waits for an answer does not count."""
-        started = time.monotonic()
+        started, waited = time.monotonic(), self.effects.waited_s()
         left = timeout_s
         while left > 0:
             if await is_set_within(left, run.over):
                 return
-            left = timeout_s - (time.monotonic() - started - run.waited_s())
+            waits = run.waited_s() + self.effects.waited_s() - waited
+            left = timeout_s - (time.monotonic() - started - waits)
         run.overtime = f"Stopped after {timeout_s:g} s, the longest that one run may take."
         await self._stopping.stop(run, "timeout", may_kill=True)
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import terp
 from terp.errors import SettingsError
 from terp.kernels.jupyter.channels import Connection
+from terp.kernels.sandbox.effects import HeldEffects
 from terp.kernels.sandbox.tier import Confined, unconfined
 from terp.settings.interpreter import Interpreter
 from terp.text.importing import import_slow
@@ -65,7 +66,8 @@ class Launch:
     127.0.0.1) for kernels that support nothing else. `interrupt_by` is "signal" (SIGINT to the process group)
     or "message". With `results_lag` a result may arrive after the kernel's `idle` status. A kernel that
     `keeps_unread` drops no unread messages. `needs` are folders that it must read, wherever they lie.
-    `confined` is its sandbox. A `provisioner` runs the command in place of terp, without a sandbox.
+    `confined` is its sandbox, `effects` where its effects are decided if they are held. A `provisioner` runs
+    the command in place of terp, without a sandbox.
     """
 
     argv: Sequence[str]
@@ -81,6 +83,7 @@ class Launch:
     keeps_unread: bool = False
     needs: tuple[str, ...] = ()
     confined: Confined = field(default_factory=unconfined)
+    effects: HeldEffects = field(default_factory=HeldEffects)
     provisioner: Provisioner | None = None
 
     @property

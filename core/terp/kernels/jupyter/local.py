@@ -188,7 +188,7 @@ class LocalKernels:
             if self.confinement.wanted:
                 self.confinement.temporary = self._temporary.made()
             needed = (*made.needs, *needed_around(self.cwd, self.environ, self.python))
-            return replace(made, confined=self.confinement.now(needed, language))
+            return replace(made, confined=self.confinement.now(needed, language), effects=kernel.effects)
 
         kernel = self._jupyter(language, self.cwd, confined, self._files(self.cwd))
         kernel.next_tier = lambda: self.confinement.what
@@ -210,7 +210,11 @@ class LocalKernels:
         return kernel
 
     def _jupyter(
-        self, language: str, cwd: str, connector: Callable[[str], Connector], files: RunFiles
+        self,
+        language: str,
+        cwd: str,
+        connector: Callable[[str], Connector],
+        files: RunFiles,
     ) -> JupyterKernel:
         most = self.options.max_output_chars
         return JupyterKernel(language, cwd, connector, self._listeners, files, max_output_chars=most)

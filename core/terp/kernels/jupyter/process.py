@@ -7,7 +7,7 @@ import socket
 import subprocess
 import time
 import uuid
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
 from terp.errors import KernelKilled, KernelStartFailed
+from terp.kernels.hosts.processes import children
 from terp.kernels.jupyter.channels import Route
 from terp.kernels.jupyter.launch import Launch
 from terp.kernels.jupyter.orphans import MARK, end_marked, supervised
@@ -47,14 +48,23 @@ class GroupProvisioner(LocalProvisioner):
         # ipykernel ends itself when the one who started it is no longer its parent.
         env = {**kwargs["env"], "JPY_PARENT_PID": str(os.getpid())}
         directory = self.log_path.parent
+        # The holder keeps its end; this one is closed below.
+        holder = self.launch.effects.connect() if self.launch.confined.held else None
         command = self._wrapped(
-            ProcessCommand(tuple(cmd), env, kwargs["cwd"], directory, self.launch.transport)
+            ProcessCommand(
+                tuple(cmd),
+                env,
+                kwargs["cwd"],
+                directory,
+                self.launch.transport,
+                line=holder.fileno() if holder else -1,
+            )
         )
         self.afterwards = command.afterwards
         self.cwd = kwargs["cwd"]
         self.line, theirs = socket.socketpair()
         self.line.setblocking(False)
-        with theirs, self.log_path.open("ab") as log:
+        with theirs, holder or nullcontext(), self.log_path.open("ab") as log:
             self.process = subprocess.Popen(  # noqa: ASYNC220 - returns once the program was found
                 supervised(command.argv, str(directory), command.afterwards),
                 env=command.environment,
@@ -63,6 +73,7 @@ class GroupProvisioner(LocalProvisioner):
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
+                pass_fds=(holder.fileno(),) if holder else (),
             )
         self.pid = self.pgid = await self._pid_from(self.line, command.argv[0])
         return self.connection_info
@@ -115,7 +126,10 @@ class GroupProvisioner(LocalProvisioner):
 
     def _kernel(self) -> int:
         """Return the pid of the kernel itself; 0 if it does not run."""
-        return self.launch.confined.tier.process_of(self.pid) if self.pid is not None else 0
+        confined = self.launch.confined
+        process = confined.tier.process_of(self.pid) if self.pid is not None else 0
+        # A holder of effects is the kernel's parent, and orphans come to it later.
+        return min(children(process), default=0) if confined.held and process else process
 
     @staticmethod
     async def _pid_from(line: socket.socket, program: str) -> int:
@@ -192,6 +206,8 @@ class KernelProcess(StartedKernel):
     async def _end(self) -> None:
         # Also after an orderly end: what the kernel left running ends with it.
         await self.kill()
+        if self._launch.confined.held:
+            self._launch.effects.close()
         if self._provisioner is not None:
             self._provisioner.let_go()
             await asyncio.to_thread(self._provisioner.end_rest)

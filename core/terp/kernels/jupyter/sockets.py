@@ -155,6 +155,8 @@ class StartedKernel(Connection):
             self.send("control", new_request("interrupt_request"))
         else:
             await self._signal_interrupt()
+        # A call that waits for the user returns, so that the code notices the signal.
+        self._launch.effects.interrupt()
 
     async def _disconnect(self) -> None:
         """Request the kernel's end, kill it if it does not end, and remove its directory."""

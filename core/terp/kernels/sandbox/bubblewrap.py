@@ -43,12 +43,14 @@ class Bubblewrap(Tier):
     stands_between: bool = True
     # Refuse TCP without network: ports of another network namespace cannot be reached.
     closes_ports: bool = True
+    can_hold: bool = True
 
     def wrap(self, command: ProcessCommand, policy: Policy) -> ProcessCommand:
         """Return the command in new namespaces."""
         environment = with_own_places(command.environment, command.directory, policy.temporary)
         # Its parent is pid 1 of the namespace; 1 turns off ipykernel's poll of the parent.
         environment["JPY_PARENT_PID"] = "1"
+        own = (os.path.realpath(command.directory), environment["TMPDIR"], _TEMPORARY, "/dev/shm")  # noqa: S108
         rules = {
             # A pipe can be written to although its folder is read-only.
             "files": "pipes",
@@ -58,7 +60,7 @@ class Bubblewrap(Tier):
             "devices": [],
             "network": policy.network,
         }
-        inner = entering(command.argv, command.directory, policy, rules, network=True, namespaces=True)
+        inner = entering(command, policy, rules, network=True, namespaces=True, own=own)
         network = () if policy.network else ("--unshare-net",)
         argv = (
             self.path,
@@ -181,4 +183,12 @@ def sockets_here() -> list[str]:
     # Number, references, protocol, flags, type, state, inode, and the path if there is one.
     columns = (line.split(maxsplit=7) for line in lines)
     paths = {parts[7] for parts in columns if len(parts) == 8 and parts[7].startswith("/")}
-    return sorted(path for path in paths if Path(path).is_socket())
+    return sorted(filter(_is_socket, paths))
+
+
+def _is_socket(path: str) -> bool:
+    try:
+        return Path(path).is_socket()
+    except OSError:
+        # Another user's folder, which code cannot reach either.
+        return False

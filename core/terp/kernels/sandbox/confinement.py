@@ -1,6 +1,7 @@
 """The sandbox of a session: the tier and the policy, decided at each start of a kernel."""
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
@@ -17,6 +18,11 @@ from terp.kernels.sandbox.tier import NONE, Confined, Tier, Unconfined, is_confi
 from terp.settings import Settings
 from terp.settings.places import Places, find_places
 from terp.text.files import make_private
+
+_AT_EFFECTS = (
+    " The user is asked when code is about to change, delete or send something; if they refuse, it gets "
+    "PermissionError."
+)
 
 
 class Confinement:
@@ -59,8 +65,32 @@ class Confinement:
         """True if kernels that start now need a sandbox."""
         mode = self.options.mode
         return mode in ("workspace", "strict", "docker") or (
-            mode == "auto" and (self.unasked() or self.options.required or not self.options.network)
+            mode == "auto"
+            and (self.unasked() or self.options.hold or self.options.required or not self.options.network)
         )
+
+    @property
+    def holds(self) -> bool:
+        """True if the effects of code are held in a kernel that starts now."""
+        return self.options.hold and not self.not_held
+
+    @property
+    def at_once(self) -> bool:
+        """True if code starts without a question, because its effects are held."""
+        return self.options.at_once and not self.unasked() and self.holds
+
+    @property
+    def not_held(self) -> str:
+        """The reason why effects cannot be held here; "" if they can."""
+        tier, why = self._tier() if self.wanted else (None, "the sandbox is off")
+        if tier is None:
+            return why
+        if not tier.can_hold:
+            return f"{tier.name} cannot hold them"
+        # Tried once, and few sessions want it.
+        from terp.kernels.sandbox import tiers  # noqa: PLC0415
+
+        return tiers.failure_to_hold(tier)
 
     @property
     def network(self) -> bool:
@@ -90,7 +120,8 @@ class Confinement:
         if confined.what == NONE:
             return "No sandbox: it can do whatever you can do on this machine and over the network."
         cannot = "; nor ".join(confined.tier.cannot)
-        return f"Sandbox: {confined.what}{', which cannot ' if cannot else ''}{cannot}."
+        asks = _AT_EFFECTS if self.at_once else ""
+        return f"Sandbox: {confined.what}{', which cannot ' if cannot else ''}{cannot}.{asks}"
 
     @property
     def policy(self) -> Policy:
@@ -105,6 +136,8 @@ class Confinement:
     def _warnings(self) -> Iterator[str]:
         if self.missing:
             yield f"No sandbox works here ({self.missing}): code can do whatever you can do on this machine."
+        if self.options.hold and self.not_held:
+            yield f"Effects cannot be held here ({self.not_held}): you are asked before code runs."
         if self.options.mode == "off" and not self.options.network:
             yield "network is off, but so is the sandbox: code can use the network."
         if self.options.limits.processes and self.options.mode != "docker" and os.geteuid() == 0:
@@ -225,7 +258,7 @@ class Confinement:
 
     def _confined(self, readable: Sequence[str]) -> Confined:
         tier = self._tier()[0] if self.wanted else None
-        return Confined(tier or Unconfined(), self._policy(readable, known=tier is not None))
+        return Confined(tier or Unconfined(), self._policy(readable, known=tier is not None), held=self.holds)
 
     def _policy(self, readable: Sequence[str], *, known: bool) -> Policy:
         if not known:
@@ -262,14 +295,25 @@ class Confinement:
         return None, "; ".join(why) or tiers.nothing_found(self.options)
 
 
+# Rules that are decided when effects happen, and those that let code start because they are held.
+_EFFECT_RULE = re.compile(r"\s*(writes|deletes|network|effects)\s*:")
+
+
+def _is_on_effects(rule: str) -> bool:
+    return _EFFECT_RULE.match(rule) is not None
+
+
 def options_of(settings: Settings) -> SandboxOptions:
     """Return the sandbox options of the settings."""
+    written = (*settings.allow, *settings.ask, *settings.deny)
     return SandboxOptions(
         cast("Mode", settings.sandbox),
         network=settings.network,
         required=settings.sandbox_required,
         limits=ResourceLimits(settings.memory_limit_mb, settings.max_processes, settings.max_file_mb),
         image=settings.docker_image,
+        hold=settings.approve == "effect" or any(map(_is_on_effects, written)),
+        at_once=settings.approve == "effect",
     )
 
 

@@ -27,6 +27,8 @@ CANNOT = (
     "keep code from shared memory in /dev/shm of your other programs",
     "keep code from your other terminals and, with network, from sockets of your other programs",
 )
+# Shared memory of multiprocessing.
+_SHARED = "/dev/shm"  # noqa: S108
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
 
 
@@ -38,6 +40,7 @@ class Landlock(Tier):
     cannot: tuple[str, ...] = CANNOT
     # A kernel could not bind its ports.
     closes_ports: bool = True
+    can_hold: bool = True
 
     def wrap(self, command: ProcessCommand, policy: Policy) -> ProcessCommand:
         """Return the command behind a launcher that drops rights."""
@@ -51,13 +54,18 @@ class Landlock(Tier):
         rules = {
             "files": "all",
             "read": [*read, *needed, *_kept_below(policy)],
-            "write": [own, environment["TMPDIR"], "/dev/shm", *writable],  # noqa: S108  (shared memory of multiprocessing)
+            "write": [own, environment["TMPDIR"], _SHARED, *writable],
             "listed": [*listed_first, *listed, *listed_too],
             "devices": [*(f"/dev/{name}" for name in _DEVICES), *graphics()],
             "network": policy.network,
         }
         argv = entering(
-            command.argv, command.directory, policy, rules, network=policy.network, namespaces=False
+            command,
+            policy,
+            rules,
+            network=policy.network,
+            namespaces=False,
+            own=(own, environment["TMPDIR"], _SHARED),
         )
         return replace(command, argv=argv, environment=environment)
 

@@ -24,13 +24,19 @@ Mode = Literal["auto", "off", "workspace", "strict", "docker"]
 
 @dataclass(frozen=True, slots=True)
 class SandboxOptions:
-    """Sandbox settings. With `required`, or mode "strict" or "docker", no code runs without a sandbox."""
+    """Sandbox settings. With `required`, or mode "strict" or "docker", no code runs without a sandbox.
+
+    With `hold` the effects of code are held until the user or a rule has decided about them. With `at_once`
+    all code starts without a question then (`approve: effect`).
+    """
 
     mode: Mode = "off"
     network: bool = True
     required: bool = False
     limits: ResourceLimits = field(default_factory=ResourceLimits)
     image: str = ""
+    hold: bool = False
+    at_once: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,8 @@ NONE = "none"
 class ProcessCommand:
     """A process to start. `directory` is its private folder, with the sockets of a kernel.
 
-    `afterwards` is a command that ends processes which outlive this one.
+    `afterwards` is a command that ends processes which outlive this one. `line` is the number of the socket
+    to terp of a holder of its effects; -1 if they are not held.
     """
 
     argv: tuple[str, ...]
@@ -30,6 +31,7 @@ class ProcessCommand:
     directory: Path
     transport: str = "ipc"
     afterwards: tuple[str, ...] = ()
+    line: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,8 @@ class Tier(ABC):
     """One kind of sandbox, made by the program at `path` if there is one.
 
     `name` is shown to the user. `cannot` are its limits, each to follow "It cannot". `stands_between` is True
-    if a wrapper process stays between terp and the command, `closes_ports` if no network means no TCP port.
+    if a wrapper process stays between terp and the command, `closes_ports` if no network means no TCP port,
+    `can_hold` if a holder can decide about the effects of code in it.
     """
 
     path: str = ""
@@ -45,6 +48,7 @@ class Tier(ABC):
     cannot: tuple[str, ...] = ()
     stands_between: bool = False
     closes_ports: bool = False
+    can_hold: bool = False
 
     def refuses(self, command: ProcessCommand, policy: Policy) -> str:
         """Return why this command cannot run in the tier, as a sentence; "" if it can."""
@@ -68,10 +72,11 @@ def is_confined(what: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Confined:
-    """A tier with its policy: fixed when a kernel starts."""
+    """A tier with its policy: fixed when a kernel starts. With `held` a holder decides about effects."""
 
     tier: Tier
     policy: Policy
+    held: bool = False
 
     @property
     def what(self) -> str:
@@ -106,18 +111,19 @@ _START = (
 
 
 def entering(
-    argv: Sequence[str],
-    directory: Path,
+    command: ProcessCommand,
     policy: Policy,
     rules: Mapping[str, Any],
     *,
     network: bool,
     namespaces: bool,
+    own: Sequence[str],
 ) -> tuple[str, ...]:
-    """Return `argv` behind a process that first applies Landlock's `rules` and the limits of `policy`.
+    """Return the command behind a process that first applies Landlock's `rules` and the limits of `policy`.
 
     With `network` its system calls stay allowed: the network is open, or closed by other means. With
-    `namespaces` of processes and of IPC the calls on these stay allowed.
+    `namespaces` of processes and of IPC the calls on these stay allowed. `own` are the folders of the kernel,
+    about which a holder of effects does not ask.
     """
     wanted = {
         "confine": True,
@@ -126,7 +132,12 @@ def entering(
         "limits": asdict(policy.limits),
         "landlock": dict(rules),
     }
-    return _launched(argv, directory, wanted)
+    if command.line >= 0:
+        protected = [path for path in policy.read_only if os.path.lexists(path)]
+        wanted["hold"] = {
+            "line": command.line, "own": list(own), "writable": list(policy.writable), "protected": protected
+        }  # fmt: skip
+    return _launched(command.argv, command.directory, wanted)
 
 
 def limited(argv: Sequence[str], directory: Path, policy: Policy) -> tuple[str, ...]:

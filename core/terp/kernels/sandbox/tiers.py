@@ -114,6 +114,63 @@ def _tried(tier: Tier, folder: Path, listener: socket.socket, *, network: bool) 
     return "it lets code reach the network" if _was_reached(listener) else ""
 
 
+_HELD_TRY = "import os, sys; os.mkdir(sys.argv[1])"
+
+
+@cache
+def failure_to_hold(tier: Tier) -> str:
+    """Return the reason why effects of code in a tier cannot be held, in a few words; "" if they can.
+
+    A process makes a directory, which must be reported before it is there. Cached as `failure_of` is.
+    """
+    try:
+        with tempfile.TemporaryDirectory(prefix="terp-canary-") as folder:
+            return _held(tier, Path(os.path.realpath(folder)))
+    except OSError as error:
+        return str(error)
+
+
+def _held(tier: Tier, folder: Path) -> str:
+    work, own = folder / "work", folder / "kernels" / "own"
+    for place in (work, own):
+        place.mkdir(parents=True)
+    argv = (sys.executable, "-I", "-S", "-c", _HELD_TRY, str(work / "made"))
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        command = ProcessCommand(argv, {"PATH": os.defpath}, str(work), own, line=theirs.fileno())
+        wrapped = tier.wrap(command, Policy(str(work), (str(work),)))
+        tried = subprocess.Popen(
+            wrapped.argv,
+            env=dict(wrapped.environment),
+            cwd=wrapped.cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            pass_fds=(theirs.fileno(),),
+        )
+        theirs.close()
+        try:
+            ours.settimeout(_WAIT_S)
+            ours.sendall(b'{"free": false, "grants": []}\n')
+            asked = b'"ask"' in _lines_until(ours, b'"ask"')
+            if asked:
+                ours.sendall(b'{"answer": 1, "allow": false}\n')
+            _, errors = tried.communicate(timeout=_WAIT_S)
+        finally:
+            tried.kill()
+            tried.wait()
+    if not asked:
+        return (errors.decode(errors="replace").strip().splitlines() or ["no effect was reported"])[-1]
+    return "a refused effect happened" if (work / "made").exists() else ""
+
+
+def _lines_until(line: socket.socket, word: bytes) -> bytes:
+    received = b""
+    while word not in received and (more := line.recv(1 << 16)):
+        received += more
+    return received
+
+
 def _was_reached(listener: socket.socket) -> bool:
     listener.settimeout(0)
     try:

@@ -103,7 +103,7 @@ def test_offering_models_imports_nothing_that_is_slow(tmp_path: Path) -> None:
 async def test_info_names_model_session_and_kernels(tmp_path: Path) -> None:
     lines = await (await Here(tmp_path).asked("a")).does("%info")
     assert [line.split()[0] for line in lines] == [
-        "terp", "system", "model", "profile", "session", "files", "turns", "code", "not"
+        "terp", "system", "model", "profile", "session", "files", "turns", "approval", "not"
     ]  # fmt: skip
     assert lines[-1].split() == ["not", "started", "python"]
 

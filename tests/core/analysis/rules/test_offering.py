@@ -29,7 +29,7 @@ def proposed(code: str, language: str = "shell", asks: str = "") -> CodeProposed
 def test_offered_are_the_commands_themselves_or_else_the_effects(
     code: str, language: str, texts: list[str]
 ) -> None:
-    assert list(offered(proposed(code, language)).texts) == texts
+    assert list(offered(proposed(code, language), held=True).texts) == texts
 
 
 @pytest.mark.parametrize(
@@ -51,12 +51,12 @@ def test_offered_are_the_commands_themselves_or_else_the_effects(
     ],
 )
 def test_where_nothing_is_offered_the_reason_is_told(code: str, language: str, why: str) -> None:
-    offer = offered(proposed(code, language))
+    offer = offered(proposed(code, language), held=True)
     assert (offer.texts, offer.why) == ((), why)
 
 
 def test_nothing_is_offered_against_a_rule_that_asks() -> None:
-    offer = offered(proposed("git push", asks="rule shell: git push ** (a.yaml:2)"))
+    offer = offered(proposed("git push", asks="rule shell: git push ** (a.yaml:2)"), held=True)
     assert (offer.texts, offer.why) == (
         (),
         "You are asked about this each time: rule shell: git push ** (a.yaml:2).",
@@ -69,7 +69,7 @@ def test_nothing_is_offered_against_a_rule_that_asks() -> None:
 )
 def test_what_is_offered_allows_the_code_it_is_offered_for(code: str) -> None:
     one = proposed(code)
-    offer = offered(one)
+    offer = offered(one, held=True)
     if offer.texts:
         rules = Rules()
         rules.add(offer.texts)

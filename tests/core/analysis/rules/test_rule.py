@@ -30,9 +30,21 @@ def test_a_rule_on_effects_is_a_set_of_kinds() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("git status", "this is no rule; write `shell: COMMAND` or `effects: KINDS`"),
-        ("shell:", "this is no rule; write `shell: COMMAND` or `effects: KINDS`"),
-        ("sql: SELECT", "there are no rules on 'sql'; write `shell: COMMAND` or `effects: KINDS`"),
+        (
+            "git status",
+            "this is no rule; write `shell: COMMAND`, `effects: KINDS`, "
+            "`writes: PATH`, `deletes: PATH` or `network: HOST`",
+        ),
+        (
+            "shell:",
+            "this is no rule; write `shell: COMMAND`, `effects: KINDS`, "
+            "`writes: PATH`, `deletes: PATH` or `network: HOST`",
+        ),
+        (
+            "sql: SELECT",
+            "there are no rules on 'sql'; write `shell: COMMAND`, `effects: KINDS`, "
+            "`writes: PATH`, `deletes: PATH` or `network: HOST`",
+        ),
         ("shell: a ** b", "** stands for all further words, so nothing can follow it"),
         ("shell: echo $HOME", "`$HOME` cannot stand in a rule: only * and **, without quotes, are open"),
         ("shell: ls ?", "`?` cannot stand in a rule: only * and **, without quotes, are open"),

@@ -121,11 +121,12 @@ export class Card {
   }
 
   /** `does.save` has a file downloaded that the session `has`, `saveOutput` all that a run put out. */
-  finish({ status, seconds: time, files_told: files, note, output_path: whole }, does) {
+  finish({ status, seconds: time, files_told: files, effects_told: effects, note, output_path: whole }, does) {
     const { has, save, saveOutput } = does;
     this.become(status, `${ENDED[status]}, ${seconds(time)}`);
     this.drawFiles(files, does);
     if (note) this.after.append(make("p", { class: "muted" }, readable(note)));
+    if (effects) this.after.append(make("p", { class: "muted" }, readable(effects)));
     if (whole && this.isCut) this.after.append(button("⤓ All of the output", () => saveOutput(this.number), { class: "file" }));
     for (const file of files) {
       const sized = file.path && file.action !== "deleted";

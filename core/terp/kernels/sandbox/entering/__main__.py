@@ -19,6 +19,10 @@ def main() -> None:
         with open(sys.argv[1], encoding="utf-8") as file:  # noqa: PTH123  (pathlib takes 5 ms to import)
             wanted = json.load(file)
         enter(wanted)
+        if hold := wanted.get("hold"):
+            from terp.kernels.sandbox.entering.holder import become_held  # noqa: PLC0415  (only where effects are held)
+
+            become_held(sys.argv[2:], hold)
         os.execvpe(sys.argv[2], sys.argv[2:], os.environ)  # noqa: S606  (this is what it is for)
     except OSError as error:
         os.write(2, f"terp: the code cannot be confined, so it does not run: {error}\n".encode())
@@ -38,7 +42,7 @@ def enter(wanted: dict) -> None:  # type: ignore[type-arg]
     become_unprivileged()
     if (rules := wanted.get("landlock")) is not None:
         restrict(rules)
-    filter_calls(network=wanted["network"], namespaces=wanted["namespaces"])
+    filter_calls(network=wanted["network"], namespaces=wanted["namespaces"], holder="hold" in wanted)
 
 
 if __name__ == "__main__":

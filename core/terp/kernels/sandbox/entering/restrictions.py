@@ -7,6 +7,7 @@ linux/filter.h. A refused call fails with an error, it does not kill the process
 
 import ctypes
 import errno
+import functools
 import os
 import resource
 import struct
@@ -40,8 +41,9 @@ _SECUREBITS = 0b1111
 _LAST_CAPABILITY = 63
 
 
+@functools.cache
 def libc() -> "Any":
-    """Return the C library, with `errno` preserved."""
+    """Return the C library, with `errno` preserved. Cached: loading takes more than most calls."""
     return ctypes.CDLL(None, use_errno=True)
 
 
@@ -190,8 +192,8 @@ _LOAD, _MASK, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x4
 _ALLOW, _FAIL, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 # Offsets of number, architecture and the lower half of an argument in seccomp_data.
 _NUMBER, _ARCHITECTURE, _ARGUMENT, _ARGUMENT_BYTES = 0, 4, 16, 8
-_AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-_X32 = 0x40000000
+AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+X32 = 0x40000000
 _AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK = 1, 2, 10, 16
 # Unix sockets, and netlink, which lists the interfaces: without it ZeroMQ aborts.
 _INSIDE = (_AF_UNIX, _AF_NETLINK)
@@ -199,7 +201,7 @@ _INSIDE = (_AF_UNIX, _AF_NETLINK)
 _NAMESPACED = (*_INSIDE, _AF_INET, _AF_INET6)
 _NEW_USER_NAMESPACE = 0x10000000
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
-_SECCOMP = {"x86_64": 317, "aarch64": 277}
+SECCOMP = {"x86_64": 317, "aarch64": 277}
 _MODE_FILTER = 1
 
 # By name for both architectures: (x86_64, aarch64).
@@ -246,39 +248,44 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_void_p))
 
 
-def filter_calls(*, network: bool, namespaces: bool) -> None:
+def filter_calls(*, network: bool, namespaces: bool, holder: bool = False) -> None:
     """Install the filter in this process; without `network` it also refuses sockets other than Unix ones.
 
     Without `namespaces` of its own it also refuses to change limits and priorities of other processes, and
-    shared memory, semaphores and messages by number.
+    shared memory, semaphores and messages by number. A `holder` of effects keeps `openat2` for itself, and
+    decides itself about other processes.
 
     Raises:
         OSError: installing failed, or the filter does not support this architecture.
     """
     machine = os.uname().machine
-    if machine not in _AUDIT:
+    if machine not in AUDIT:
         raise OSError(errno.ENOSYS, f"no filter of system calls is written for {machine}")
-    instructions = _program(machine, network=network, namespaces=namespaces)
-    packed = b"".join(struct.pack("HBBI", *one) for one in instructions)
+    packed = pack(_program(machine, network=network, namespaces=namespaces, holder=holder))
     code = ctypes.create_string_buffer(packed)
     program = _Program(len(packed) // 8, ctypes.cast(code, ctypes.c_void_p))
-    syscall(_SECCOMP[machine], ctypes.c_uint(_MODE_FILTER), ctypes.c_uint(0), ctypes.byref(program))
+    syscall(SECCOMP[machine], ctypes.c_uint(_MODE_FILTER), ctypes.c_uint(0), ctypes.byref(program))
 
 
-def _program(machine: str, *, network: bool, namespaces: bool) -> "Iterator[Instruction]":
-    column = list(_AUDIT).index(machine)
+def pack(instructions: "Iterable[Instruction]") -> bytes:
+    """Return the instructions as `struct sock_filter`, 8 bytes each."""
+    return b"".join(struct.pack("HBBI", *one) for one in instructions)
+
+
+def _program(machine: str, *, network: bool, namespaces: bool, holder: bool) -> "Iterator[Instruction]":
+    column = list(AUDIT).index(machine)
     yield _LOAD, 0, 0, _ARCHITECTURE
-    yield _EQUAL, 1, 0, _AUDIT[machine]
+    yield _EQUAL, 1, 0, AUDIT[machine]
     yield _RETURN, 0, 0, _KILL
     yield _LOAD, 0, 0, _NUMBER
     if machine == "x86_64":
-        yield _AT_LEAST, 0, 1, _X32
+        yield _AT_LEAST, 0, 1, X32
         yield _fail(errno.EPERM)
     for numbers in _REFUSED.values():
         yield _EQUAL, 0, 1, numbers[column]
         yield _fail(errno.EPERM)
     # Their flags are in memory, which a filter cannot read; callers fall back on `clone` and `openat`.
-    for numbers in (_CLONE3, _OPENAT2):
+    for numbers in (_CLONE3,) if holder else (_CLONE3, _OPENAT2):
         yield _EQUAL, 0, 1, numbers[column]
         yield _fail(errno.ENOSYS)
     if not network:
@@ -297,7 +304,8 @@ def _program(machine: str, *, network: bool, namespaces: bool) -> "Iterator[Inst
         for numbers in _SHARED.values():
             yield _EQUAL, 0, 1, numbers[column]
             yield _fail(errno.EPERM)
-        yield from _only_this_process(column)
+        if not holder:
+            yield from _only_this_process(column)
     yield _RETURN, 0, 0, _ALLOW
 
 

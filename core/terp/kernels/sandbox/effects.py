@@ -1,0 +1,235 @@
+"""Effects of running code, held until they are allowed: terp's end of the line to a kernel's holder.
+
+The holder (`entering/holder.py`) stops each system call that changes, sends or starts something. It decides
+by the grants that terp sends, and asks terp where these say nothing.
+"""
+
+import asyncio
+import json
+import re
+import socket
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from terp.events.outputs import EffectVerb, PerformedEffect
+
+_ANSWER_S = 5.0
+_REFUSED = "refused "
+
+
+@dataclass(frozen=True, slots=True)
+class AskedEffect:
+    """An effect that waits for a decision.
+
+    `what` is a real path, or an address as "10.0.0.1:443" or "unix:/path". `to` is the new path of a file
+    that is moved. `program` is the name of the process's program.
+    """
+
+    verb: EffectVerb
+    what: str
+    to: str = ""
+    program: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A decision in advance about effects with one of `verbs`, on what matches the whole regular expression.
+
+    `allowed` None has the user asked.
+    """
+
+    verbs: tuple[EffectVerb, ...]
+    pattern: str
+    allowed: bool | None = True
+
+    def decides(self, effect: AskedEffect) -> bool:
+        """Return True if it is about this effect."""
+        return effect.verb in self.verbs and re.fullmatch(self.pattern, effect.what) is not None
+
+
+Ask = Callable[[AskedEffect], Awaitable[bool]]
+
+
+async def refuse(_: AskedEffect) -> bool:
+    """Refuse any effect: nobody was found who decides."""
+    return False
+
+
+class HeldEffects:
+    """The effects of one kernel's code, over all of its lives. `ask` decides about one; it can be set.
+
+    `active` is True while a kernel runs whose effects are held; while they are `required` no code runs in any
+    other.
+    """
+
+    def __init__(self) -> None:
+        self.ask: Ask = refuse
+        self.active = self.required = False
+        self._grants: Sequence[Grant] = ()
+        self._free = False
+        self._taken = asyncio.Event()
+        self._line: socket.socket | None = None
+        self._received = b""
+        self._asking: dict[int, asyncio.Task[None]] = {}
+        self._accounts: dict[int, asyncio.Future[Sequence[PerformedEffect]]] = {}
+        self._count = 0
+        self._waiting_since: float | None = None
+        self._waited_s = 0.0
+
+    def connect(self) -> socket.socket:
+        """Return the holder's end of a new line, for the process that starts now."""
+        self.close()
+        self._line, theirs = socket.socketpair()
+        self._line.setblocking(False)
+        asyncio.get_running_loop().add_reader(self._line, self._receive)
+        self.active = True
+        # The kernel itself starts, and no code of a model runs before `hold`.
+        self._send({"free": True, "grants": []})
+        return theirs
+
+    def close(self) -> None:
+        """Close the line: the process has ended. Harmless when repeated."""
+        self.active = False
+        if self._line is not None:
+            asyncio.get_running_loop().remove_reader(self._line)
+            self._line.close()
+            self._line = None
+        for task in self._asking.values():
+            task.cancel()
+        for account in self._accounts.values():
+            account.cancel()
+        self._asking, self._accounts, self._received = {}, {}, b""
+        self._note_waiting()
+
+    def grant(self, grants: Sequence[Grant], *, free: bool = False) -> None:
+        """Decide in advance, in place of earlier grants; the first that is about an effect counts.
+
+        With `free` all other effects are allowed. Counts for the next process too.
+        """
+        self._grants, self._free = tuple(grants), free
+        self._send_grants()
+
+    async def hold(self) -> bool:
+        """Return True once the grants count in the kernel that runs; False if they must, and cannot."""
+        if not self.active:
+            return not self.required
+        self._taken.clear()
+        self._send_grants()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._taken.wait(), _ANSWER_S)
+            return True
+        return False
+
+    @asynccontextmanager
+    async def freed(self) -> AsyncGenerator[None, None]:
+        """Allow all effects inside the block: terp itself acts in the kernel."""
+        free, self._free = self._free, True
+        await self.hold()
+        try:
+            yield
+        finally:
+            self._free = free
+            self._send_grants()
+
+    def _send_grants(self) -> None:
+        rows = [[one.verbs, one.pattern, one.allowed] for one in self._grants]
+        self._send({"free": self._free, "grants": rows})
+
+    def interrupt(self) -> None:
+        """Let all effects that wait fail with EINTR."""
+        self._send({"interrupt": True})
+
+    async def account(self) -> Sequence[PerformedEffect] | None:
+        """Return the effects since the last account; None if they cannot be known."""
+        if not self.active:
+            return None
+        self._count += 1
+        answer = self._accounts[self._count] = asyncio.get_running_loop().create_future()
+        self._send({"account": self._count})
+        with suppress(TimeoutError, asyncio.CancelledError):
+            return await asyncio.wait_for(answer, _ANSWER_S)
+        return None
+
+    def waited_s(self) -> float:
+        """Return the seconds in which code has waited for decisions, until now."""
+        pending = 0.0 if self._waiting_since is None else time.monotonic() - self._waiting_since
+        return self._waited_s + pending
+
+    def _send(self, message: dict[str, Any]) -> None:
+        if self._line is None:
+            return
+        try:
+            # Some hundred bytes, into an empty socket; if it is full, the holder is gone or stopped.
+            self._line.sendall(json.dumps(message).encode() + b"\n")
+        except OSError:
+            self.close()
+
+    def _receive(self) -> None:
+        assert self._line is not None
+        try:
+            received = self._line.recv(1 << 20)
+        except BlockingIOError:
+            return
+        except OSError:
+            received = b""
+        if not received:
+            self.close()
+            return
+        *lines, self._received = (self._received + received).split(b"\n")
+        for line in lines:
+            self._take(json.loads(line))
+
+    def _take(self, message: dict[str, Any]) -> None:
+        if "ask" in message:
+            number = int(message["ask"])
+            effect = AskedEffect(message["verb"], message["what"], message["to"], message["program"])
+            self._asking[number] = asyncio.create_task(self._decide(number, effect))
+        elif "settled" in message and (task := self._asking.pop(message["settled"], None)):
+            task.cancel()
+        elif "granted" in message:
+            self._taken.set()
+        elif "account" in message and (answer := self._accounts.pop(message["account"], None)):
+            answer.set_result(_performed(message))
+        self._note_waiting()
+
+    async def _decide(self, number: int, effect: AskedEffect) -> None:
+        allowed = False
+        try:
+            allowed = await self.ask(effect)
+        finally:
+            # Also after an error: what nobody decided does not happen.
+            if self._asking.pop(number, None) is not None:
+                self._send({"answer": number, "allow": allowed})
+            self._note_waiting()
+
+    def _note_waiting(self) -> None:
+        now = time.monotonic()
+        if self._asking and self._waiting_since is None:
+            self._waiting_since = now
+        elif not self._asking and self._waiting_since is not None:
+            self._waited_s += now - self._waiting_since
+            self._waiting_since = None
+
+
+@runtime_checkable
+class HoldsEffects(Protocol):
+    """A kernel whose code can be stopped at its effects."""
+
+    @property
+    def effects(self) -> HeldEffects:
+        """The effects of its code."""
+
+
+def effects_of(kernel: object) -> HeldEffects | None:
+    """Return the effects of a kernel that runs and holds them; None for any other."""
+    return kernel.effects if isinstance(kernel, HoldsEffects) and kernel.effects.active else None
+
+
+def _performed(message: dict[str, Any]) -> Sequence[PerformedEffect]:
+    return tuple(
+        PerformedEffect(verb.removeprefix(_REFUSED), what, to, times, refused=verb.startswith(_REFUSED))
+        for verb, what, to, times in message["effects"]
+    )

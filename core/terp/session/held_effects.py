@@ -1,0 +1,249 @@
+"""Questions about effects at the moment when code wants to have them."""
+
+import asyncio
+import os
+import re
+import socket
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from terp.errors import NobodyThere
+from terp.events.kernel import Kernel
+from terp.events.outputs import EffectVerb, PerformedEffect
+from terp.events.performed import FILE_EFFECTS, TO_DO, near
+from terp.kernels.sandbox.effects import AskedEffect, Grant, HeldEffects, HoldsEffects
+from terp.models.tool import Call
+from terp.person import Choice, Option
+from terp.person.dialog import UserDialog
+from terp.session.foreground import Interrupted
+from terp.session.resources import SessionResources
+
+if TYPE_CHECKING:
+    from terp.analysis.rules.rule import Rule
+
+T = TypeVar("T")
+# Effects of several threads that come within this time are one question.
+_GATHER_S = 0.05
+_WRITES: tuple[EffectVerb, ...] = ("create", "modify")
+
+
+class _Attended(Protocol):
+    async def asked(self, ask: Callable[[str], Awaitable[T]]) -> T: ...
+
+
+@dataclass(slots=True)
+class _HeldRun:
+    """A run whose effects are held. `allowed` are the answers for all of it, `ruled` what rules say."""
+
+    kernel: Kernel
+    attended: _Attended
+    waiting: list[AskedEffect] = field(default_factory=list)
+    allowed: list[Grant] = field(default_factory=list)
+    ruled: Sequence[Grant] = ()
+    asking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    over: bool = False
+    waited_before_s: float = 0.0
+
+
+class EffectQuestions:
+    """Asks the user about effects of running code.
+
+    New files below the working directory are created without a question: the account names them. `unanswered`
+    counts effects that were refused because nobody was there.
+    """
+
+    def __init__(self, dialog: UserDialog, resources: SessionResources) -> None:
+        self._dialog = dialog
+        self._resources = resources
+        self.unanswered = 0
+
+    async def begin(self, call: Call, kernel: Kernel, attended: _Attended) -> _HeldRun | None:
+        """Decide about the effects of a call from now on; return None if its kernel cannot hold any."""
+        if not isinstance(kernel, HoldsEffects):
+            return None
+        held, run = kernel.effects, _HeldRun(kernel, attended, waited_before_s=kernel.effects.waited_s())
+        held.required = call.held
+        # Effects between runs, as those of the kernel's start, are of no run.
+        await held.account()
+        held.ask = partial(self._decide, held, run)
+        run.ruled = await grants_of(self._resources.rules.all, kernel.cwd)
+        # What the user approved before it runs is bound by what they forbid, and by nothing else.
+        grants = [*run.ruled, *_shipped(kernel.cwd)] if call.held else _strict(run.ruled)
+        held.grant(grants, free=not call.held)
+        return run
+
+    async def end(self, run: _HeldRun | None) -> Sequence[PerformedEffect]:
+        """Return the effects of the run. Answers for all of it cover none of its threads any more."""
+        if run is None or not isinstance(run.kernel, HoldsEffects):
+            return ()
+        held, run.over = run.kernel.effects, True
+        performed = await held.account()
+        if held.required:
+            held.grant([*run.ruled, *_shipped(run.kernel.cwd)])
+        return performed or ()
+
+    @staticmethod
+    def waited_s(run: _HeldRun | None) -> float:
+        """Return the seconds in which the code of a run has waited for answers about its effects."""
+        if run is None or not isinstance(run.kernel, HoldsEffects):
+            return 0.0
+        return run.kernel.effects.waited_s() - run.waited_before_s
+
+    async def _decide(self, held: HeldEffects, run: _HeldRun, effect: AskedEffect) -> bool:
+        run.waiting.append(effect)
+        try:
+            async with run.asking:
+                await asyncio.sleep(_GATHER_S)
+                if any(grant.decides(effect) for grant in run.allowed) and not run.over:
+                    return True
+                return await self._answer(held, run, effect)
+        finally:
+            run.waiting.remove(effect)
+
+    async def _answer(self, held: HeldEffects, run: _HeldRun, effect: AskedEffect) -> bool:
+        all_of_it, scope = _grant_for(effect, run.kernel.cwd)
+        rule = _rule_for(effect, run.kernel.cwd)
+        options = [
+            Option("y", "yes, once"),
+            Option("a", f"all of this run ({scope})"),
+            Option("r", f"rule for the session ({rule})"),
+        ]
+        others = sum(all_of_it.decides(other) for other in run.waiting) - 1
+        what = _question(effect, run.kernel.cwd, others)
+        choice = Choice(what, (*options, Option("n", "no")), needed=True)
+        try:
+            letter = await self._choose(run, choice)
+        except NobodyThere:
+            self.unanswered += 1
+            return False
+        except Interrupted:
+            return False
+        if letter == "r":
+            self._resources.rules.add([rule])
+            self._dialog.notify(
+                f"Allowed in this session: {rule}", "To keep it, write it below allow: in config.yaml."
+            )
+            run.ruled = await grants_of(self._resources.rules.all, run.kernel.cwd)
+        if letter == "a" and not run.over:
+            run.allowed.append(all_of_it)
+        if letter in ("a", "r"):
+            held.grant([*_strict(run.ruled), *run.allowed, *run.ruled, *_shipped(run.kernel.cwd)])
+        return letter in ("y", "a", "r")
+
+    async def _choose(self, run: _HeldRun, choice: Choice) -> str:
+        if run.over:
+            return await self._dialog.choose(choice)
+
+        async def ask(whose: str) -> str:
+            return await self._dialog.choose(Choice(whose + choice.what, choice.options, needed=True))
+
+        return await run.attended.asked(ask)
+
+
+def _shipped(cwd: str) -> list[Grant]:
+    return [Grant(("create",), f"{re.escape(cwd.rstrip('/'))}/.*")]
+
+
+def _strict(grants: Sequence[Grant]) -> list[Grant]:
+    """Return the grants that forbid an effect, or have it asked about."""
+    return [grant for grant in grants if grant.allowed is not True]
+
+
+async def grants_of(rules: Sequence["Rule"], cwd: str) -> list[Grant]:
+    """Return what rules say about effects, the strictest first. The names of hosts are looked up now."""
+    grants: list[Grant] = []
+    for verdict, allowed in (("deny", False), ("ask", None), ("allow", True)):
+        for rule in rules:
+            if rule.verdict == verdict and rule.verbs:
+                grants += [Grant(rule.verbs, pattern, allowed) for pattern in await _patterns(rule, cwd)]
+    return grants
+
+
+async def _patterns(rule: "Rule", cwd: str) -> list[str]:
+    """Return regular expressions for the paths or addresses that a rule is about."""
+    if not rule.target:
+        return [".*"]
+    if "connect" in rule.verbs:
+        return await _addresses(rule.target, names=rule.verdict == "allow")
+    return [_as_regex(_whole_path(rule.target, cwd))]
+
+
+def _whole_path(path: str, cwd: str) -> str:
+    return os.path.normpath(os.path.join(cwd, os.path.expanduser(path)))  # noqa: PTH111, PTH118
+
+
+def _as_regex(pattern: str) -> str:
+    """Return a path with `*` (a part of one name) and `**` (any number of names) as a regular expression."""
+    parts = re.split(r"(\*\*|\*)", pattern)
+    return "".join({"**": ".*", "*": "[^/]*"}.get(part) or re.escape(part) for part in parts)
+
+
+async def _addresses(target: str, *, names: bool) -> list[str]:
+    """Return patterns of the addresses of a host; with `names` also of the servers that look its name up."""
+    host, _, port = target.rpartition(":") if re.search(r":\d+$", target) else (target, "", "")
+    end = f":{port}" if port else r":\d+"
+    if host == "*":
+        return [f".*{end}"]
+    loop = asyncio.get_running_loop()
+    try:
+        found = await loop.getaddrinfo(host.strip("[]"), None, type=socket.SOCK_STREAM)
+    except OSError:
+        # It cannot be reached either.
+        return []
+    ips = {str(address[4][0]) for address in found}
+    patterns = [f"{re.escape(f'[{ip}]' if ':' in ip else ip)}{end}" for ip in sorted(ips)]
+    is_name = names and host.strip("[]") not in ips
+    return [*patterns, *(_name_servers() if is_name else [])]
+
+
+def _name_servers() -> list[str]:
+    try:
+        lines = Path("/etc/resolv.conf").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+    servers = [words[1] for words in map(str.split, lines) if len(words) > 1 and words[0] == "nameserver"]
+    return [f"{re.escape(f'[{one}]' if ':' in one else one)}:53" for one in servers]
+
+
+def _rule_for(effect: AskedEffect, cwd: str) -> str:
+    """Return the rule that would have allowed an effect and those like it."""
+    if effect.verb not in FILE_EFFECTS:
+        return f"network: {effect.what}"
+    folder = near(_folder(effect.what, cwd), cwd)
+    where = "./*" if folder == "." else f"{folder}/**" if folder.startswith("/") else f"./{folder}/**"
+    return f"{'deletes' if effect.verb == 'delete' else 'writes'}: {where}"
+
+
+def _grant_for(effect: AskedEffect, cwd: str) -> tuple[Grant, str]:
+    """Return the grant for all such effects of a run, and its scope in words."""
+    if effect.verb not in FILE_EFFECTS:
+        return Grant((effect.verb,), ".*"), f"{TO_DO[effect.verb]} any address"
+    verbs = _WRITES if effect.verb == "modify" else (effect.verb,)
+    folder = _folder(effect.what, cwd)
+    if folder == cwd:
+        return Grant(
+            verbs, f"{re.escape(cwd.rstrip('/'))}/[^/]*"
+        ), f"{TO_DO[effect.verb]} files in {near(cwd, cwd)}"
+    return Grant(verbs, f"{re.escape(folder)}/.*"), f"{TO_DO[effect.verb]} files below {near(folder, cwd)}/"
+
+
+def _folder(path: str, cwd: str) -> str:
+    """Return the uppermost folder of a path below the working directory, or else its own folder."""
+    within = os.path.relpath(path, cwd)
+    if within.startswith("../") or within == "..":
+        return os.path.dirname(path)  # noqa: PTH120
+    first, slash, _ = within.partition("/")
+    return f"{cwd.rstrip('/')}/{first}" if slash else cwd
+
+
+def _question(effect: AskedEffect, cwd: str, others: int) -> str:
+    program = effect.program or "The code"
+    if effect.to:
+        what = f"{program} wants to move {near(effect.what, cwd)} to {near(effect.to, cwd)}"
+    else:
+        named = near(effect.what, cwd) if effect.verb in FILE_EFFECTS else effect.what
+        what = f"{program} wants to {TO_DO[effect.verb]} {named}"
+    return f"{what}, and {others} more like it." if others else f"{what}."

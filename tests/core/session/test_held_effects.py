@@ -1,0 +1,243 @@
+"""Code starts at once, and the user is asked about its effects, in real kernels."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from terp.analysis.rules.deciding import Rules
+from terp.analysis.rules.rule import Verdict, read_rule
+from terp.events import Asked, CodeFinished, CodeProposed, Event, TurnFinished
+from terp.events.outputs import PerformedEffect
+from terp.kernels.jupyter.local import LocalKernels
+from terp.kernels.sandbox.bubblewrap import find_bubblewrap
+from terp.kernels.sandbox.confinement import Confinement
+from terp.kernels.sandbox.landlock import find_landlock
+from terp.kernels.sandbox.policy import SandboxOptions
+from terp.kernels.sandbox.tier import Tier
+from terp.kernels.sandbox.tiers import failure_to_hold
+from terp.person import AutoRun, Nobody, Person
+from terp.session.session import Session
+from terp.testing import ScriptedModel, ScriptedPerson, call, collect
+from tests.core.sessions import of, open_session, results
+
+TIERS = {"bubblewrap": find_bubblewrap(os.environ), "Landlock": find_landlock()}
+DELETES = "import os\nfor name in sorted(os.listdir('photos')):\n    os.remove(f'photos/{name}')"
+
+
+def works(tier: Tier | None) -> bool:
+    return sys.platform == "linux" and tier is not None and not failure_to_hold(tier)
+
+
+@pytest.fixture(params=list(TIERS))
+def tier(request: pytest.FixtureRequest) -> Tier:
+    found = TIERS[request.param]
+    if found is None or not works(found):
+        pytest.skip(f"{request.param} cannot hold effects here")
+    return found
+
+
+@asynccontextmanager
+async def held(
+    tmp_path: Path,
+    tier: Tier,
+    person: Person,
+    *codes: str,
+    at_once: bool = True,
+    unasked: Callable[[], bool] = lambda: False,
+    rules: Sequence[tuple[Verdict, str]] = (),
+) -> AsyncGenerator[Session, None]:
+    """Yield a session whose model calls each of `codes`, in a folder with a file and three pictures."""
+    work = tmp_path / "work"
+    (work / "photos").mkdir(parents=True)
+    (work / "data.csv").write_text("a,b\n")
+    for number in range(3):
+        (work / "photos" / f"{number}.jpg").touch()
+    options = SandboxOptions("workspace", hold=True, at_once=at_once)
+    confinement = Confinement(options, str(work), os.environ, unasked, tiers=lambda *_: [tier])
+    kernels = LocalKernels(str(work), confinement=confinement)
+    model = ScriptedModel(*([call(code)] for code in codes), "done")
+    session = open_session(tmp_path, model, kernels, person)
+    session.resources.confinement = confinement
+    session.resources.rules = Rules([read_rule(verdict, text, "test") for verdict, text in rules])
+    try:
+        yield session
+    finally:
+        await session.aclose()
+
+
+def pictures(tmp_path: Path) -> list[str]:
+    return sorted(path.name for path in (tmp_path / "work" / "photos").iterdir())
+
+
+async def test_code_that_computes_runs_without_a_question(tmp_path: Path, tier: Tier) -> None:
+    async with held(tmp_path, tier, ScriptedPerson(), "print(sum(range(10)))") as session:
+        events = await collect(session, "go")
+    assert results(session) == ["45"]
+    assert of(Asked, events)[0].kind == "approval"
+    assert [one.kind for one in of(Asked, events)[1:]] == []
+
+
+async def test_a_change_waits_for_consent(tmp_path: Path, tier: Tier) -> None:
+    code = "print(open('data.csv', 'w').write('new'))"
+    async with held(tmp_path, tier, ScriptedPerson("y"), code) as session:
+        events = await collect(session, "go")
+    [asked] = [one for one in of(Asked, events) if one.kind == "choice"]
+    assert asked.what.endswith("wants to change data.csv.")
+    assert (tmp_path / "work" / "data.csv").read_text() == "new"
+    assert of(TurnFinished, events)[0].reason == "done"
+
+
+async def test_a_refused_change_fails_in_the_code_and_does_not_happen(tmp_path: Path, tier: Tier) -> None:
+    code = "try:\n    open('data.csv', 'w')\nexcept PermissionError as error:\n    print(error.errno)"
+    async with held(tmp_path, tier, ScriptedPerson("n"), code) as session:
+        await collect(session, "go")
+    assert results(session) == ["1\n[effects: refused to let it change data.csv]"]
+    assert (tmp_path / "work" / "data.csv").read_text() == "a,b\n"
+
+
+async def test_one_answer_covers_a_loop(tmp_path: Path, tier: Tier) -> None:
+    async with held(tmp_path, tier, ScriptedPerson("a"), DELETES) as session:
+        events = await collect(session, "go")
+    assert pictures(tmp_path) == []
+    assert [one.what for one in of(Asked, events) if one.kind == "choice"] == [
+        "python wants to delete photos/0.jpg."
+    ]
+
+
+async def test_that_answer_ends_with_the_run(tmp_path: Path, tier: Tier) -> None:
+    one, two = (f"import os; os.remove('photos/{number}.jpg')" for number in (0, 1))
+    async with held(tmp_path, tier, ScriptedPerson("a", "n"), one, two) as session:
+        await collect(session, "go")
+    assert pictures(tmp_path) == ["1.jpg", "2.jpg"]
+
+
+async def test_new_files_of_the_working_directory_are_free(tmp_path: Path, tier: Tier) -> None:
+    code = "import os\nos.mkdir('out')\nfor _ in 'ab':\n    open('out/a', 'w').close()\nos.remove('out/a')"
+    async with held(tmp_path, tier, ScriptedPerson(), code) as session:
+        events = await collect(session, "go")
+    assert [one for one in of(Asked, events) if one.kind == "choice"] == []
+    assert of(CodeFinished, events)[0].status == "ok"
+
+
+async def test_children_and_shell_code_are_held_too(tmp_path: Path, tier: Tier) -> None:
+    async with held(tmp_path, tier, ScriptedPerson("n"), "!rm photos/0.jpg") as session:
+        await collect(session, "go")
+    assert pictures(tmp_path) == ["0.jpg", "1.jpg", "2.jpg"]
+
+
+async def test_without_a_user_effects_are_refused_and_the_rest_is_kept(tmp_path: Path, tier: Tier) -> None:
+    codes = ("x = 41 + 1", f"{DELETES}", "print(x)")
+    async with held(tmp_path, tier, Nobody(), *codes) as session:
+        events = await collect(session, "go")
+    assert pictures(tmp_path) == ["0.jpg", "1.jpg", "2.jpg"]
+    assert results(session)[2] == "42"
+    finished = of(TurnFinished, events)[0]
+    assert (finished.reason, finished.answer) == ("approval_needed", "done")
+
+
+async def test_the_account_has_what_happened(tmp_path: Path, tier: Tier) -> None:
+    code = "open('data.csv', 'a').close()\n!/bin/true"
+    async with held(tmp_path, tier, ScriptedPerson("y"), code) as session:
+        events = await collect(session, "go")
+    effects = of(CodeFinished, events)[0].effects
+    changed = PerformedEffect("modify", str(tmp_path / "work" / "data.csv"))
+    assert changed in effects
+    assert "true" in [effect.what for effect in effects if effect.verb == "run"]
+
+
+async def test_code_that_was_approved_before_is_not_asked_about_its_effects(
+    tmp_path: Path, tier: Tier
+) -> None:
+    async with held(tmp_path, tier, ScriptedPerson("run"), DELETES, at_once=False) as session:
+        events = await collect(session, "go")
+    assert pictures(tmp_path) == []
+    assert [one.kind for one in of(Asked, events)] == ["approval"]
+
+
+async def test_code_that_runs_unasked_is_bound_by_what_rules_deny(tmp_path: Path, tier: Tier) -> None:
+    rules: list[tuple[Verdict, str]] = [("deny", "deletes: ./photos/**")]
+    code = "import os\nos.remove('data.csv')\nos.remove('photos/0.jpg')"
+    options = {"at_once": False, "unasked": lambda: True, "rules": rules}
+    async with held(tmp_path, tier, AutoRun(), code, **options) as session:  # type: ignore[arg-type]
+        await collect(session, "go")
+    assert pictures(tmp_path) == ["0.jpg", "1.jpg", "2.jpg"]
+    assert not (tmp_path / "work" / "data.csv").exists()
+
+
+async def test_a_rule_on_paths_allows_what_it_names(tmp_path: Path, tier: Tier) -> None:
+    rules: list[tuple[Verdict, str]] = [("allow", "deletes: ./photos/1.*")]
+    code = "import os\nfor name in ('1.jpg', '2.jpg'):\n    os.remove(f'photos/{name}')"
+    async with held(tmp_path, tier, ScriptedPerson("n"), code, rules=rules) as session:
+        await collect(session, "go")
+    assert pictures(tmp_path) == ["0.jpg", "2.jpg"]
+
+
+async def test_a_rule_on_effects_starts_code_but_allows_no_other_effect(tmp_path: Path, tier: Tier) -> None:
+    rules: list[tuple[Verdict, str]] = [("allow", "effects: none")]
+    # The account of the second cell cannot know what the first has done to its name.
+    codes = ("import math, os\nmath.sqrt = os.remove", "import math\nmath.sqrt('photos/0.jpg')")
+    person = ScriptedPerson("run", "n")
+    async with held(tmp_path, tier, person, *codes, at_once=False, rules=rules) as session:
+        events = await collect(session, "go")
+    assert [one.kind for one in of(Asked, events)] == ["approval", "approval", "choice"]
+    assert len(person.shown) == 1
+    assert pictures(tmp_path) == ["0.jpg", "1.jpg", "2.jpg"]
+
+
+async def test_a_rule_that_is_added_at_a_question_counts_for_the_session(tmp_path: Path, tier: Tier) -> None:
+    one, two = (f"import os; os.remove('photos/{number}.jpg')" for number in (0, 1))
+    async with held(tmp_path, tier, ScriptedPerson("r"), one, two) as session:
+        await collect(session, "go")
+    assert [rule.text for rule in session.resources.rules.added] == ["deletes: ./photos/**"]
+    assert pictures(tmp_path) == ["2.jpg"]
+
+
+class Waiting(ScriptedPerson):
+    """A user who does not answer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = asyncio.Event()
+
+    async def choose(self, choice: object) -> str:
+        self.asked.set()
+        await asyncio.Event().wait()
+        return ""
+
+
+async def test_an_interrupt_ends_a_question_and_keeps_the_variables(tmp_path: Path, tier: Tier) -> None:
+    person = Waiting()
+    async with held(tmp_path, tier, person, "x = 7\nopen('data.csv', 'w')", "print(x)") as session:
+        async with aclosing(session.turn("go")) as events:
+            turn = asyncio.ensure_future(_all(events))
+            await person.asked.wait()
+            await session.interrupt()
+            finished = of(TurnFinished, await turn)
+        await collect(session, "again")
+    assert finished[0].reason == "interrupted"
+    assert results(session)[-1] == "7"
+    assert (tmp_path / "work" / "data.csv").read_text() == "a,b\n"
+
+
+async def _all(events: AsyncGenerator[Event, None]) -> list[Event]:
+    return [event async for event in events]
+
+
+async def test_a_kernel_that_was_started_without_a_holder_runs_nothing_unasked(
+    tmp_path: Path, tier: Tier
+) -> None:
+    person = ScriptedPerson("run", "run")
+    async with held(tmp_path, tier, person, "1", "2") as session:
+        confinement = session.resources.confinement
+        assert confinement is not None
+        confinement.options = SandboxOptions("workspace")
+        await session.kernels.get("python").start()
+        confinement.options = SandboxOptions("workspace", hold=True, at_once=True)
+        events = await collect(session, "go")
+    assert [one.asks for one in person.shown] == ["the effects of code in this kernel cannot be held"] * 2
+    assert len(of(CodeProposed, events)) == 4

@@ -1,0 +1,206 @@
+"""Decisions without a question: what is the code's own, and what only looks like it."""
+
+import os
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from terp.kernels.sandbox.entering.acting import SystemEffect
+from terp.kernels.sandbox.entering.permissions import Permissions
+from terp.kernels.sandbox.entering.sending import receivers_at
+
+
+@pytest.fixture
+def permissions() -> Permissions:
+    return Permissions(["/own", "/dev/shm"], ["/work"], ["/work/.git/hooks"])
+
+
+def happened(permissions: Permissions, *effects: SystemEffect) -> None:
+    for effect in effects:
+        permissions.happened(effect)
+
+
+def verdicts(permissions: Permissions, *effects: SystemEffect) -> list[bool | None]:
+    return [permissions.verdict(effect) for effect in effects]
+
+
+def test_new_and_old_files_are_asked_about(permissions: Permissions) -> None:
+    effects = [SystemEffect(verb, b"/work/a") for verb in ("create", "modify", "delete")]
+    assert verdicts(permissions, *effects) == [None, None, None]
+
+
+def test_what_the_sandbox_refuses_is_not_asked_about(permissions: Permissions) -> None:
+    assert verdicts(permissions, SystemEffect("delete", b"/etc/passwd")) == [True]
+
+
+def test_what_a_sandbox_may_let_through_outside_is_refused(permissions: Permissions) -> None:
+    assert verdicts(permissions, SystemEffect("modify", b"/etc/passwd", unguarded=True)) == [False]
+
+
+def test_protected_paths_stay_as_they_are_whatever_is_allowed(permissions: Permissions) -> None:
+    permissions.change({"free": True, "grants": [(("create",), ".*", True)]})
+    hook = b"/work/.git/hooks/pre-commit"
+    assert verdicts(
+        permissions, SystemEffect("create", hook), SystemEffect("modify", hook, unguarded=True)
+    ) == [
+        False,
+        False,
+    ]
+
+
+def test_a_file_that_code_made_is_its_own(permissions: Permissions) -> None:
+    happened(permissions, SystemEffect("create", b"/work/d"))
+    made = [
+        SystemEffect("modify", b"/work/d/x"),
+        SystemEffect("delete", b"/work/d"),
+        SystemEffect("delete", b"/work/dd"),
+    ]
+    assert verdicts(permissions, *made) == [True, True, None]
+
+
+def test_a_file_that_was_moved_is_still_whose_it_was(permissions: Permissions) -> None:
+    happened(
+        permissions,
+        SystemEffect("create", b"/work/mine"),
+        SystemEffect("create", b"/work/d"),
+        SystemEffect("delete", b"/work/mine", b"/work/moved"),
+        SystemEffect("delete", b"/work/photos", b"/work/d/photos", folder=True),
+    )
+    effects = [
+        SystemEffect("modify", b"/work/moved"),
+        SystemEffect("modify", b"/work/mine"),
+        SystemEffect("delete", b"/work/d/photos/1"),
+        SystemEffect("delete", b"/work/d/other"),
+    ]
+    assert verdicts(permissions, *effects) == [True, None, None, True]
+    happened(permissions, SystemEffect("delete", b"/work/d", b"/work/e", folder=True))
+    assert verdicts(
+        permissions, SystemEffect("delete", b"/work/e/photos/1"), SystemEffect("delete", b"/work/e/x")
+    ) == [
+        None,
+        True,
+    ]
+
+
+def test_a_folder_that_takes_the_place_of_one_that_code_filled_is_not_the_codes(
+    permissions: Permissions,
+) -> None:
+    happened(
+        permissions,
+        SystemEffect("create", b"/work/d/a"),
+        SystemEffect("delete", b"/work/d", b"/work/old", folder=True),
+        SystemEffect("delete", b"/work/photos", b"/work/d", folder=True),
+    )
+    assert verdicts(permissions, SystemEffect("delete", b"/work/d/a")) == [None]
+
+
+def test_files_that_were_exchanged_belong_to_nobody_new(permissions: Permissions) -> None:
+    happened(
+        permissions,
+        SystemEffect("create", b"/work/mine"),
+        SystemEffect("modify", b"/work/photo", b"/work/mine", folder=True),
+        SystemEffect("modify", b"/work/mine", b"/work/photo", folder=True),
+    )
+    assert verdicts(
+        permissions, SystemEffect("delete", b"/work/mine"), SystemEffect("delete", b"/work/photo")
+    ) == [
+        None,
+        None,
+    ]
+
+
+def test_shared_memory_of_other_programs_is_asked_about(permissions: Permissions) -> None:
+    happened(permissions, SystemEffect("create", b"/dev/shm/mine"))
+    effects = [
+        SystemEffect("create", b"/dev/shm/x"),
+        SystemEffect("delete", b"/dev/shm/mine"),
+        SystemEffect("delete", b"/dev/shm/other"),
+    ]
+    assert verdicts(permissions, *effects) == [True, True, None]
+
+
+def test_terminals_of_other_programs_are_refused(permissions: Permissions) -> None:
+    happened(permissions, SystemEffect("create", b"/dev/pts/7"))
+    assert verdicts(
+        permissions, SystemEffect("modify", b"/dev/pts/7"), SystemEffect("modify", b"/dev/pts/1")
+    ) == [
+        True,
+        False,
+    ]
+
+
+def test_own_places_and_devices_are_free_and_not_counted(permissions: Permissions) -> None:
+    effects = [
+        SystemEffect("modify", b"/dev/null"),
+        SystemEffect("create", b"/own/x"),
+        SystemEffect("connect", b"unix:/own/s"),
+    ]
+    assert verdicts(permissions, *effects) == [True, True, True]
+    happened(permissions, *effects)
+    assert permissions.account() == {"effects": [], "more": 0}
+
+
+@pytest.fixture
+def servers() -> Iterator[list[socket.socket]]:
+    found = [socket.create_server(("127.0.0.1", 0))]
+    six = socket.socket(socket.AF_INET6)
+    six.bind(("::1", found[0].getsockname()[1]))
+    six.listen()
+    found.append(six)
+    yield found
+    for one in found:
+        one.close()
+
+
+def test_a_server_is_the_codes_only_if_all_at_its_port_are(
+    permissions: Permissions, servers: list[socket.socket]
+) -> None:
+    theirs, ours = servers
+    port = theirs.getsockname()[1]
+    inodes = [os.fstat(one.fileno()).st_ino for one in (theirs, ours)]
+    assert receivers_at(port, datagrams=False) == set(inodes)
+    to_both = [SystemEffect("connect", b"127.0.0.1:%d" % port), SystemEffect("connect", b"[::1]:%d" % port)]
+    happened(permissions, SystemEffect("listen", b"[::1]:%d" % port, socket=inodes[1]))
+    assert verdicts(permissions, *to_both) == [None, None]
+    happened(permissions, SystemEffect("listen", b"127.0.0.1:%d" % port, socket=inodes[0]))
+    assert verdicts(permissions, *to_both, SystemEffect("connect", b"10.0.0.1:%d" % port)) == [
+        True,
+        True,
+        None,
+    ]
+    assert verdicts(permissions, SystemEffect("connect", b"127.0.0.1:%d" % port, datagrams=True)) == [None]
+
+
+def test_listening_on_loopback_is_free_and_elsewhere_asked_about(permissions: Permissions) -> None:
+    effects = [
+        SystemEffect("listen", b"127.0.0.1:0"),
+        SystemEffect("listen", b"0.0.0.0:0"),
+        SystemEffect("listen", b"unix:@x"),
+    ]
+    assert verdicts(permissions, *effects) == [True, None, None]
+
+
+def test_the_first_grant_that_is_about_an_effect_counts(permissions: Permissions) -> None:
+    grants = [(("delete",), "/work/a.*", False), (("delete", "modify"), "/work/.*", True)]
+    permissions.change({"free": False, "grants": grants})
+    effects = [
+        SystemEffect("delete", b"/work/ab"),
+        SystemEffect("delete", b"/work/b"),
+        SystemEffect("modify", b"/work/ab"),
+        SystemEffect("create", b"/work/c"),
+    ]
+    assert verdicts(permissions, *effects) == [False, True, True, None]
+    assert verdicts(permissions, SystemEffect("delete", b"/work/a\nb")) == [None]
+
+
+def test_the_account_is_of_effects_since_the_last_one(permissions: Permissions) -> None:
+    happened(
+        permissions,
+        SystemEffect("create", b"/work/a"),
+        SystemEffect("connect", b"10.0.0.1:443"),
+        SystemEffect("connect", b"10.0.0.1:443"),
+    )
+    rows = [["create", "/work/a", "", 1], ["connect", "10.0.0.1:443", "", 2]]
+    assert permissions.account() == {"effects": rows, "more": 0}
+    assert permissions.account() == {"effects": [], "more": 0}
