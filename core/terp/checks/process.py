@@ -20,6 +20,7 @@ from terp.events.kernel import Kernels
 from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.jupyter.orphans import MARK, end_marked, lifeline, supervised
 from terp.kernels.jupyter.rundir import RunDir
+from terp.kernels.sandbox.bubblewrap import VANISHED
 from terp.kernels.sandbox.confinement import Confinement
 from terp.kernels.sandbox.tier import ProcessCommand
 from terp.secrets.environment import kernel_environment, python_environment
@@ -145,7 +146,10 @@ class LimitedProcess:
         kernels, confinement = self._kernels, self._confinement
         confined = confinement.elsewhere(str(folder)).now((*readable, *needed_by(kernels.python)))
         try:
-            return await self._ran(confined.tier.wrap(command, confined.policy))
+            result = await self._ran(confined.tier.wrap(command, confined.policy))
+            if result.status == 1 and result.output.startswith(VANISHED):
+                return await self._ran(confined.tier.wrap(command, confined.policy))
+            return result
         except OSError as error:
             return ProcessResult(127, f"It cannot be started: {error}", 0.0)
 

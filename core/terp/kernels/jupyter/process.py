@@ -22,6 +22,7 @@ from terp.kernels.jupyter.channels import Route
 from terp.kernels.jupyter.launch import Launch
 from terp.kernels.jupyter.orphans import MARK, end_marked, supervised
 from terp.kernels.jupyter.sockets import Pace, StartedKernel
+from terp.kernels.sandbox.bubblewrap import VANISHED
 from terp.kernels.sandbox.tier import ProcessCommand
 
 
@@ -193,7 +194,8 @@ class KernelProcess(StartedKernel):
                 f"{python} has no ipykernel, which runs the code.",
                 f"Install it with `{python} -m pip install ipykernel`, or choose another with --python.",
             )
-        failed = KernelKilled if self._killed else KernelStartFailed
+        again = self._killed or VANISHED in self._dir.log_tail()
+        failed = KernelKilled if again else KernelStartFailed
         return failed(
             f"The kernel did not start. {self.gone.result()}{self._quoted_log()}",
             "Run `terp doctor` to check its environment.",

@@ -19,6 +19,11 @@ from terp.kernels.sandbox.tier import (
 )
 
 Kind = Literal["empty", "own", "hidden", "passage", "shown", "open", "fixed"]
+VANISHED = "bwrap: Can't "
+"""Output of bubblewrap when it cannot make a mount: a socket that it was to hide was removed meanwhile.
+
+Nothing has run then, and another try finds the sockets that are there.
+"""
 _NAMESPACES = (
     "--unshare-user",
     # Otherwise a namespace in the namespace gives the right to mount back.

@@ -12,8 +12,8 @@ from terp.errors import KernelKilled
 from terp.kernels.jupyter.launch import KernelOptions
 from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.sandbox.confinement import Confinement
-from terp.kernels.sandbox.policy import SandboxOptions
-from terp.kernels.sandbox.tier import Unconfined
+from terp.kernels.sandbox.policy import Policy, SandboxOptions
+from terp.kernels.sandbox.tier import ProcessCommand, Unconfined
 from tests.core.kernels.running import Listener, ran
 
 HELD = replace(Unconfined(), name="docker")
@@ -114,3 +114,23 @@ async def test_a_kernel_that_is_killed_in_two_starts_is_given_up(tmp_path: Path)
         await kernels.get("python").start()
     await kernels.aclose()
     assert (tmp_path / "starts").read_text() == "II"
+
+
+class Losing(Unconfined):
+    """A sandbox in which the first start meets a socket that is not there any more."""
+
+    def wrap(self, command: ProcessCommand, policy: Policy) -> ProcessCommand:
+        tried = Path(command.cwd) / "tried"
+        if tried.exists():
+            return super().wrap(command, policy)
+        tried.touch()
+        failing = 'echo "bwrap: Can\'t create file at /run/gone: Read-only file system" >&2; exit 1'
+        return replace(command, argv=("/bin/sh", "-c", failing))
+
+
+async def test_a_kernel_is_started_once_more_if_a_mount_of_its_sandbox_failed(tmp_path: Path) -> None:
+    tier = Losing(name="docker")
+    held = Confinement(SandboxOptions("workspace"), str(tmp_path), os.environ, tiers=lambda *_: [tier])
+    kernels = LocalKernels(str(tmp_path), confinement=held)
+    assert (await ran(kernels.get("python"), "print(1)")).stdout == "1\n"
+    await kernels.aclose()
