@@ -110,7 +110,7 @@ def rows(rounds: int = 7) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         cwd = Path(folder)
         env = environment(TERP_HOME=folder, IPYTHONDIR=folder, OPENAI_API_KEY="unused")
-        terp = Start([*TERP, "-m", "openai/gpt-4o"], PROMPT, b"confine")
+        terp = Start([*TERP, "-m", "openai/gpt-4o"], PROMPT, b"No sandbox")
         ipython = Start([sys.executable, "-m", "IPython", "--no-banner"], b"In [1]: ")
         cases: dict[str, Callable[[], float]] = {
             "terp": lambda: terp.ready(cwd, env),
