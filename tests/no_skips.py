@@ -2,7 +2,8 @@
 
 PYTEST_PLUGINS=tests.no_skips python -m pytest
 
-Languages whose programs take hundreds of megabytes, and pyarrow, may be missing all the same.
+Languages whose programs take hundreds of megabytes, pyarrow, and headers of the other processor may be missing
+all the same.
 """
 
 import re
@@ -12,7 +13,7 @@ from _pytest.terminal import TerminalReporter
 
 _MAY_BE_MISSING = re.compile(
     r"no program for (java|r)|no compiler for (go|rust|java)|there is no (R|IRkernel|deno|PowerShell)"
-    r"|could not import 'pyarrow'"
+    r"|could not import 'pyarrow'|no headers of (x86_64|aarch64)"
 )
 
 
