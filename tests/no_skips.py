@@ -2,8 +2,8 @@
 
 PYTEST_PLUGINS=tests.no_skips python -m pytest
 
-Languages whose programs take hundreds of megabytes, pyarrow, and headers of the other processor may be missing
-all the same.
+Languages whose programs take hundreds of megabytes, pyarrow, and the headers of another processor may be
+missing all the same.
 """
 
 import re
