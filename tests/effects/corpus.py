@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from terp.kernels.sandbox.entering import calls
-from terp.kernels.sandbox.entering.restrictions import AUDIT
+from terp.kernels.sandbox.entering.bpf import AUDIT
 from terp.kernels.sandbox.tier import Tier
 from tests.effects.cells import Cell
 from tests.effects.driver import Ask, Bench, Ran, nobody

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from terp.kernels.sandbox.entering import arguments, calls
+from terp.kernels.sandbox.entering.bpf import AUDIT, X32
 from terp.kernels.sandbox.entering.notified import REPORTED, names_of, program_of
-from terp.kernels.sandbox.entering.restrictions import AUDIT, X32
 
 MACHINES = list(AUDIT)
 ALLOW, NOTIFY, KILL = 0x7FFF0000, 0x7FC00000, 0x80000000

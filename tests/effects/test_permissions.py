@@ -13,7 +13,7 @@ from terp.kernels.sandbox.entering.sending import receivers_at
 
 @pytest.fixture
 def permissions() -> Permissions:
-    return Permissions(["/own", "/dev/shm"], ["/work"], ["/work/.git/hooks"])
+    return Permissions(["/own", "/dev/shm"], ["/proj"], ["/proj/.git/hooks"])
 
 
 def happened(permissions: Permissions, *effects: SystemEffect) -> None:
@@ -26,7 +26,7 @@ def verdicts(permissions: Permissions, *effects: SystemEffect) -> list[bool | No
 
 
 def test_new_and_old_files_are_asked_about(permissions: Permissions) -> None:
-    effects = [SystemEffect(verb, b"/work/a") for verb in ("create", "modify", "delete")]
+    effects = [SystemEffect(verb, b"/proj/a") for verb in ("create", "modify", "delete")]
     assert verdicts(permissions, *effects) == [None, None, None]
 
 
@@ -40,7 +40,7 @@ def test_what_a_sandbox_may_let_through_outside_is_refused(permissions: Permissi
 
 def test_protected_paths_stay_as_they_are_whatever_is_allowed(permissions: Permissions) -> None:
     permissions.change({"free": True, "grants": [(("create",), ".*", True)]})
-    hook = b"/work/.git/hooks/pre-commit"
+    hook = b"/proj/.git/hooks/pre-commit"
     assert verdicts(
         permissions, SystemEffect("create", hook), SystemEffect("modify", hook, unguarded=True)
     ) == [
@@ -50,11 +50,11 @@ def test_protected_paths_stay_as_they_are_whatever_is_allowed(permissions: Permi
 
 
 def test_a_file_that_code_made_is_its_own(permissions: Permissions) -> None:
-    happened(permissions, SystemEffect("create", b"/work/d"))
+    happened(permissions, SystemEffect("create", b"/proj/d"))
     made = [
-        SystemEffect("modify", b"/work/d/x"),
-        SystemEffect("delete", b"/work/d"),
-        SystemEffect("delete", b"/work/dd"),
+        SystemEffect("modify", b"/proj/d/x"),
+        SystemEffect("delete", b"/proj/d"),
+        SystemEffect("delete", b"/proj/dd"),
     ]
     assert verdicts(permissions, *made) == [True, True, None]
 
@@ -62,21 +62,21 @@ def test_a_file_that_code_made_is_its_own(permissions: Permissions) -> None:
 def test_a_file_that_was_moved_is_still_whose_it_was(permissions: Permissions) -> None:
     happened(
         permissions,
-        SystemEffect("create", b"/work/mine"),
-        SystemEffect("create", b"/work/d"),
-        SystemEffect("delete", b"/work/mine", b"/work/moved"),
-        SystemEffect("delete", b"/work/photos", b"/work/d/photos", folder=True),
+        SystemEffect("create", b"/proj/mine"),
+        SystemEffect("create", b"/proj/d"),
+        SystemEffect("delete", b"/proj/mine", b"/proj/moved"),
+        SystemEffect("delete", b"/proj/photos", b"/proj/d/photos", folder=True),
     )
     effects = [
-        SystemEffect("modify", b"/work/moved"),
-        SystemEffect("modify", b"/work/mine"),
-        SystemEffect("delete", b"/work/d/photos/1"),
-        SystemEffect("delete", b"/work/d/other"),
+        SystemEffect("modify", b"/proj/moved"),
+        SystemEffect("modify", b"/proj/mine"),
+        SystemEffect("delete", b"/proj/d/photos/1"),
+        SystemEffect("delete", b"/proj/d/other"),
     ]
     assert verdicts(permissions, *effects) == [True, None, None, True]
-    happened(permissions, SystemEffect("delete", b"/work/d", b"/work/e", folder=True))
+    happened(permissions, SystemEffect("delete", b"/proj/d", b"/proj/e", folder=True))
     assert verdicts(
-        permissions, SystemEffect("delete", b"/work/e/photos/1"), SystemEffect("delete", b"/work/e/x")
+        permissions, SystemEffect("delete", b"/proj/e/photos/1"), SystemEffect("delete", b"/proj/e/x")
     ) == [
         None,
         True,
@@ -88,22 +88,22 @@ def test_a_folder_that_takes_the_place_of_one_that_code_filled_is_not_the_codes(
 ) -> None:
     happened(
         permissions,
-        SystemEffect("create", b"/work/d/a"),
-        SystemEffect("delete", b"/work/d", b"/work/old", folder=True),
-        SystemEffect("delete", b"/work/photos", b"/work/d", folder=True),
+        SystemEffect("create", b"/proj/d/a"),
+        SystemEffect("delete", b"/proj/d", b"/proj/old", folder=True),
+        SystemEffect("delete", b"/proj/photos", b"/proj/d", folder=True),
     )
-    assert verdicts(permissions, SystemEffect("delete", b"/work/d/a")) == [None]
+    assert verdicts(permissions, SystemEffect("delete", b"/proj/d/a")) == [None]
 
 
 def test_files_that_were_exchanged_belong_to_nobody_new(permissions: Permissions) -> None:
     happened(
         permissions,
-        SystemEffect("create", b"/work/mine"),
-        SystemEffect("modify", b"/work/photo", b"/work/mine", folder=True),
-        SystemEffect("modify", b"/work/mine", b"/work/photo", folder=True),
+        SystemEffect("create", b"/proj/mine"),
+        SystemEffect("modify", b"/proj/photo", b"/proj/mine", folder=True),
+        SystemEffect("modify", b"/proj/mine", b"/proj/photo", folder=True),
     )
     assert verdicts(
-        permissions, SystemEffect("delete", b"/work/mine"), SystemEffect("delete", b"/work/photo")
+        permissions, SystemEffect("delete", b"/proj/mine"), SystemEffect("delete", b"/proj/photo")
     ) == [
         None,
         None,
@@ -182,25 +182,25 @@ def test_listening_on_loopback_is_free_and_elsewhere_asked_about(permissions: Pe
 
 
 def test_the_first_grant_that_is_about_an_effect_counts(permissions: Permissions) -> None:
-    grants = [(("delete",), "/work/a.*", False), (("delete", "modify"), "/work/.*", True)]
+    grants = [(("delete",), "/proj/a.*", False), (("delete", "modify"), "/proj/.*", True)]
     permissions.change({"free": False, "grants": grants})
     effects = [
-        SystemEffect("delete", b"/work/ab"),
-        SystemEffect("delete", b"/work/b"),
-        SystemEffect("modify", b"/work/ab"),
-        SystemEffect("create", b"/work/c"),
+        SystemEffect("delete", b"/proj/ab"),
+        SystemEffect("delete", b"/proj/b"),
+        SystemEffect("modify", b"/proj/ab"),
+        SystemEffect("create", b"/proj/c"),
     ]
     assert verdicts(permissions, *effects) == [False, True, True, None]
-    assert verdicts(permissions, SystemEffect("delete", b"/work/a\nb")) == [None]
+    assert verdicts(permissions, SystemEffect("delete", b"/proj/a\nb")) == [None]
 
 
 def test_the_account_is_of_effects_since_the_last_one(permissions: Permissions) -> None:
     happened(
         permissions,
-        SystemEffect("create", b"/work/a"),
+        SystemEffect("create", b"/proj/a"),
         SystemEffect("connect", b"10.0.0.1:443"),
         SystemEffect("connect", b"10.0.0.1:443"),
     )
-    rows = [["create", "/work/a", "", 1], ["connect", "10.0.0.1:443", "", 2]]
+    rows = [["create", "/proj/a", "", 1], ["connect", "10.0.0.1:443", "", 2]]
     assert permissions.account() == {"effects": rows, "more": 0}
     assert permissions.account() == {"effects": [], "more": 0}

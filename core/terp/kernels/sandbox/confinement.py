@@ -7,6 +7,7 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import cast
 
 from terp.errors import NoSandbox, SettingsError
@@ -87,10 +88,7 @@ class Confinement:
             return why
         if not tier.can_hold:
             return f"{tier.name} cannot hold them"
-        # Tried once, and few sessions want it.
-        from terp.kernels.sandbox import tiers  # noqa: PLC0415
-
-        return tiers.failure_to_hold(tier)
+        return str(_tiers().failure_to_hold(tier))
 
     @property
     def network(self) -> bool:
@@ -283,16 +281,20 @@ class Confinement:
         return self._tried[which]
 
     def _try_all(self) -> tuple[Tier | None, str]:
-        # 6 ms of the start, and many sessions need no sandbox.
-        from terp.kernels.sandbox import tiers  # noqa: PLC0415
-
-        why = []
+        tiers, why = _tiers(), []
         for tier in (self._find or tiers.tiers_here)(self.options, self._environ):
             failure = "" if tier.name == "docker" else tiers.failure_of(tier, network=self.network)
             if not failure:
                 return tier, ""
             why.append(f"{tier.name}: {failure}")
         return None, "; ".join(why) or tiers.nothing_found(self.options)
+
+
+def _tiers() -> ModuleType:
+    # 6 ms of the start, and many sessions need no sandbox.
+    from terp.kernels.sandbox import tiers  # noqa: PLC0415
+
+    return tiers
 
 
 # Rules that are decided when effects happen, and those that let code start because they are held.

@@ -16,7 +16,7 @@ import struct
 
 from terp.kernels.sandbox.entering.notifications import SystemCall
 from terp.kernels.sandbox.entering.reached import Reached, descriptor_of, entry_of, file_of, names_descriptor
-from terp.kernels.sandbox.entering.restrictions import syscall
+from terp.kernels.sandbox.entering.system import syscall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

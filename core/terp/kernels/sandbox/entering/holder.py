@@ -27,7 +27,8 @@ from terp.kernels.sandbox.entering.arguments import act_of
 from terp.kernels.sandbox.entering.notifications import Listener, SystemCall
 from terp.kernels.sandbox.entering.notified import names_of, report_calls
 from terp.kernels.sandbox.entering.permissions import Permissions, shown
-from terp.kernels.sandbox.entering.restrictions import prctl, syscall
+from terp.kernels.sandbox.entering.restrictions import prctl
+from terp.kernels.sandbox.entering.system import syscall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

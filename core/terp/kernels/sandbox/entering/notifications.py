@@ -10,7 +10,7 @@ import os
 import struct
 from contextlib import suppress
 
-from terp.kernels.sandbox.entering.restrictions import libc, syscall
+from terp.kernels.sandbox.entering.system import libc, syscall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,28 +5,42 @@ other calls stay as fast as before: reading never leaves the filter. Each call b
 tables in `calls`.
 """
 
-import ctypes
 import errno
 import os
 from itertools import pairwise
 
 from terp.kernels.sandbox.entering import calls
-from terp.kernels.sandbox.entering.restrictions import AUDIT, SECCOMP, X32, pack, syscall
+from terp.kernels.sandbox.entering.bpf import (
+    ALLOW,
+    ANY_BIT,
+    ARGUMENT,
+    ARGUMENT_BYTES,
+    AT_LEAST,
+    AUDIT,
+    EQUAL,
+    LOAD,
+    MASK,
+    NOTIFY,
+    NUMBER,
+    OVER,
+    RETURN,
+    Instruction,
+    beginning,
+    fail,
+    install,
+    machine_here,
+    on_argument,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from terp.kernels.sandbox.entering.restrictions import Instruction
 
 _ALWAYS_REPORTED = (
     calls.FILES, calls.ATTRIBUTES, calls.SOCKETS, calls.SIGNALS, calls.PROGRAMS, calls.PRIORITIES
 )  # fmt: skip
 REPORTED = {name: numbers for table in (*_ALWAYS_REPORTED, calls.SOME) for name, numbers in table.items()}
 
-_LOAD, _MASK, _EQUAL, _AT_LEAST, _OVER, _ANY_BIT, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x25, 0x45, 0x06
-_ALLOW, _NOTIFY, _FAIL, _KILL = 0x7FFF0000, 0x7FC00000, 0x00050000, 0x80000000
-_NUMBER, _ARCHITECTURE, _ARGUMENT, _ARGUMENT_BYTES = 0, 4, 16, 8
 # O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, and O_TMPFILE without O_DIRECTORY, which reading has too.
 _WRITING = 0o1 | 0o2 | 0o100 | 0o1000 | 0o20000000
 _O_PATH = 0o10000000
@@ -48,11 +62,6 @@ _READING_REQUESTS = (
 )  # fmt: skip
 
 _NEW_LISTENER, _WAIT_KILLABLE = 8, 32
-_MODE_FILTER = 1
-
-
-class _Program(ctypes.Structure):
-    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_void_p))
 
 
 def names_of(machine: str) -> dict[int, str]:
@@ -69,14 +78,8 @@ def report_calls() -> int:
     Raises:
         OSError: the system has no such filter; EBUSY: another process reads this one's calls already.
     """
-    machine = os.uname().machine
-    if machine not in AUDIT:
-        raise OSError(errno.ENOSYS, f"no filter of system calls is written for {machine}")
-    packed = pack(program_of(machine, private_memory=_has_private_memory()))
-    code = ctypes.create_string_buffer(packed)
-    program = _Program(len(packed) // 8, ctypes.cast(code, ctypes.c_void_p))
-    flags = ctypes.c_uint(_NEW_LISTENER | _WAIT_KILLABLE)
-    return syscall(SECCOMP[machine], ctypes.c_uint(_MODE_FILTER), flags, ctypes.byref(program))
+    program = program_of(machine_here(), private_memory=_has_private_memory())
+    return install(program, _NEW_LISTENER | _WAIT_KILLABLE)
 
 
 def _has_private_memory() -> bool:
@@ -93,30 +96,24 @@ def program_of(machine: str, *, private_memory: bool) -> "Iterator[Instruction]"
     """Yield the filter's instructions; without `private_memory` calls of `calls.SHARED` fail."""
     column = list(AUDIT).index(machine)
     some = {name: numbers[column] for name, numbers in calls.SOME.items()}
-    yield _LOAD, 0, 0, _ARCHITECTURE
-    yield _EQUAL, 1, 0, AUDIT[machine]
-    yield _RETURN, 0, 0, _KILL
-    yield _LOAD, 0, 0, _NUMBER
-    if machine == "x86_64":
-        yield _AT_LEAST, 0, 1, X32
-        yield _fail(errno.ENOSYS)
+    yield from beginning(machine, fail(errno.ENOSYS))
     yield from _unknown(column)
     yield from _opening(some["open"], 1)
     yield from _opening(some["openat"], 2)
     always = (numbers for table in _ALWAYS_REPORTED for numbers in table.values())
-    yield from _each(always, column, (_RETURN, 0, 0, _NOTIFY))
-    yield from _each(calls.ABSENT.values(), column, _fail(errno.ENOSYS))
-    yield from _each(calls.REFUSED.values(), column, _fail(errno.EPERM))
+    yield from _each(always, column, (RETURN, 0, 0, NOTIFY))
+    yield from _each(calls.ABSENT.values(), column, fail(errno.ENOSYS))
+    yield from _each(calls.REFUSED.values(), column, fail(errno.EPERM))
     if not private_memory:
-        yield from _each(calls.SHARED.values(), column, _fail(errno.ENOSYS))
+        yield from _each(calls.SHARED.values(), column, fail(errno.ENOSYS))
     yield from _sending(some["sendto"])
     for name in calls.OF_PROCESS:
-        yield from _test(some[name], 0, (_EQUAL, 1, 0, 0), (_RETURN, 0, 0, _NOTIFY))
+        yield from on_argument(some[name], 0, (EQUAL, 1, 0, 0), (RETURN, 0, 0, NOTIFY))
     yield from _owning(some["fcntl"])
     yield from _requesting(some["ioctl"])
-    yield from _test(some["clone"], 0, (_ANY_BIT, 0, 1, _NAMESPACES), _fail(errno.EPERM))
+    yield from on_argument(some["clone"], 0, (ANY_BIT, 0, 1, _NAMESPACES), fail(errno.EPERM))
     yield from _pretending_to_hide(some["prctl"])
-    yield _RETURN, 0, 0, _ALLOW
+    yield RETURN, 0, 0, ALLOW
 
 
 def _unknown(column: int) -> "Iterator[Instruction]":
@@ -125,83 +122,71 @@ def _unknown(column: int) -> "Iterator[Instruction]":
     for before, after in pairwise(known):
         if after > before + 1:
             # Of `before + 1` up to `after`, the upper end excluded.
-            yield _AT_LEAST, 0, 2, before + 1
-            yield _AT_LEAST, 1, 0, after
-            yield _fail(errno.ENOSYS)
-    yield _OVER, 0, 1, known[-1]
-    yield _fail(errno.ENOSYS)
+            yield AT_LEAST, 0, 2, before + 1
+            yield AT_LEAST, 1, 0, after
+            yield fail(errno.ENOSYS)
+    yield OVER, 0, 1, known[-1]
+    yield fail(errno.ENOSYS)
 
 
 def _each(table: "Iterable[tuple[int, int]]", column: int, then: "Instruction") -> "Iterator[Instruction]":
     for numbers in table:
         if numbers[column]:
-            yield _EQUAL, 0, 1, numbers[column]
+            yield EQUAL, 0, 1, numbers[column]
             yield then
 
 
 def _opening(number: int, flags: int) -> "Iterator[Instruction]":
     """Report opening for writing; a descriptor that only names a file (O_PATH) writes nothing."""
     if number:
-        path, writing = (_ANY_BIT, 2, 0, _O_PATH), (_ANY_BIT, 0, 1, _WRITING)
-        yield from _test(number, flags, path, writing, (_RETURN, 0, 0, _NOTIFY), (_RETURN, 0, 0, _ALLOW))
+        path, writing = (ANY_BIT, 2, 0, _O_PATH), (ANY_BIT, 0, 1, _WRITING)
+        yield from on_argument(number, flags, path, writing, (RETURN, 0, 0, NOTIFY), (RETURN, 0, 0, ALLOW))
 
 
 def _sending(number: int) -> "Iterator[Instruction]":
     """Report `sendto` with an address, which is a pointer of two halves, or with MSG_FASTOPEN."""
-    address = _ARGUMENT + 4 * _ARGUMENT_BYTES
-    yield _EQUAL, 0, 8, number
-    yield _LOAD, 0, 0, _ARGUMENT + 3 * _ARGUMENT_BYTES
-    yield _ANY_BIT, 4, 0, _FASTOPEN
-    yield _LOAD, 0, 0, address
-    yield _EQUAL, 0, 2, 0
-    yield _LOAD, 0, 0, address + 4
-    yield _EQUAL, 1, 0, 0
-    yield _RETURN, 0, 0, _NOTIFY
-    yield _RETURN, 0, 0, _ALLOW
+    address = ARGUMENT + 4 * ARGUMENT_BYTES
+    yield EQUAL, 0, 8, number
+    yield LOAD, 0, 0, ARGUMENT + 3 * ARGUMENT_BYTES
+    yield ANY_BIT, 4, 0, _FASTOPEN
+    yield LOAD, 0, 0, address
+    yield EQUAL, 0, 2, 0
+    yield LOAD, 0, 0, address + 4
+    yield EQUAL, 1, 0, 0
+    yield RETURN, 0, 0, NOTIFY
+    yield RETURN, 0, 0, ALLOW
 
 
 def _owning(number: int) -> "Iterator[Instruction]":
     """Report a new owner of a file by its number; refuse one by a structure, and leases."""
     tests = (
-        (_EQUAL, 0, 1, _F_SETOWN), (_RETURN, 0, 0, _NOTIFY),
-        (_EQUAL, 0, 1, _F_SETOWN_EX), _fail(errno.EPERM),
-        (_EQUAL, 0, 1, _F_SETLEASE), _fail(errno.EINVAL),
+        (EQUAL, 0, 1, _F_SETOWN), (RETURN, 0, 0, NOTIFY),
+        (EQUAL, 0, 1, _F_SETOWN_EX), fail(errno.EPERM),
+        (EQUAL, 0, 1, _F_SETLEASE), fail(errno.EINVAL),
     )  # fmt: skip
-    yield from _test(number, 1, *tests)
+    yield from on_argument(number, 1, *tests)
 
 
 def _requesting(number: int) -> "Iterator[Instruction]":
     """Refuse requests that change a file without a descriptor for writing, or set an owner by a pointer."""
     tests: list[Instruction] = []
     for request in (_FIOSETOWN, _SIOCSPGRP):
-        tests += (_EQUAL, 0, 1, request), _fail(errno.EPERM)
+        tests += (EQUAL, 0, 1, request), fail(errno.EPERM)
     for request in _READING_REQUESTS:
-        tests += (_EQUAL, 0, 1, request), (_RETURN, 0, 0, _ALLOW)
-    tests.append((_MASK, 0, 0, 0xFF00))
+        tests += (EQUAL, 0, 1, request), (RETURN, 0, 0, ALLOW)
+    tests.append((MASK, 0, 0, 0xFF00))
     for kind in _REQUEST_TYPES:
         # As a file system that does not know the request.
-        tests += (_EQUAL, 0, 1, kind), _fail(errno.ENOTTY)
-    yield from _test(number, 1, *tests)
+        tests += (EQUAL, 0, 1, kind), fail(errno.ENOTTY)
+    yield from on_argument(number, 1, *tests)
 
 
 def _pretending_to_hide(number: int) -> "Iterator[Instruction]":
     """Let PR_SET_DUMPABLE 0 succeed without effect: the holder must be able to read paths of its callers."""
-    yield _EQUAL, 0, 6, number
-    yield _LOAD, 0, 0, _ARGUMENT
-    yield _EQUAL, 0, 3, _PR_SET_DUMPABLE
-    yield _LOAD, 0, 0, _ARGUMENT + _ARGUMENT_BYTES
-    yield _EQUAL, 0, 1, 0
-    yield _fail(0)
-    yield _LOAD, 0, 0, _NUMBER
-
-
-def _test(number: int, which: int, *test: "Instruction") -> "Iterator[Instruction]":
-    """Test an argument of one call, then load the number again."""
-    yield _EQUAL, 0, len(test) + 2, number
-    yield _LOAD, 0, 0, _ARGUMENT + which * _ARGUMENT_BYTES
-    yield from test
-    yield _LOAD, 0, 0, _NUMBER
-
-
-def _fail(code: int) -> "Instruction":
-    return _RETURN, 0, 0, _FAIL | code
+    yield EQUAL, 0, 6, number
+    yield LOAD, 0, 0, ARGUMENT
+    yield EQUAL, 0, 3, _PR_SET_DUMPABLE
+    yield LOAD, 0, 0, ARGUMENT + ARGUMENT_BYTES
+    yield EQUAL, 0, 1, 0
+    yield fail(0)
+    yield LOAD, 0, 0, NUMBER

@@ -12,7 +12,7 @@ import re
 import struct
 
 from terp.kernels.sandbox.entering.notifications import SystemCall
-from terp.kernels.sandbox.entering.restrictions import syscall
+from terp.kernels.sandbox.entering.system import syscall
 
 _OPENAT2 = 437
 _NO_MAGIC_LINKS, _NO_SYMLINKS, _BENEATH = 2, 4, 8

@@ -1,21 +1,40 @@
 """System calls by which a process restricts itself: privileges, limits, Landlock, and a seccomp filter.
 
 Landlock's constants are those of linux/landlock.h; its call numbers are the same on all architectures. The
-filter refuses system calls that neither Landlock nor namespaces restrict; its instructions are those of
-linux/filter.h. A refused call fails with an error, it does not kill the process.
+filter refuses system calls that neither Landlock nor namespaces restrict. A refused
+call fails with an error, it does not kill the process.
 """
 
 import ctypes
 import errno
-import functools
 import os
 import resource
 import struct
 
+from terp.kernels.sandbox.entering.bpf import (
+    ALLOW,
+    ANY_BIT,
+    ARGUMENT,
+    ARGUMENT_BYTES,
+    AUDIT,
+    EQUAL,
+    LOAD,
+    MASK,
+    NUMBER,
+    RETURN,
+    Instruction,
+    beginning,
+    fail,
+    install,
+    machine_here,
+    on_argument,
+)
+from terp.kernels.sandbox.entering.system import libc, syscall
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Any, TypedDict
+    from typing import TypedDict
 
     class LandlockRules(TypedDict):
         """Folders that can be read, written and listed.
@@ -39,25 +58,6 @@ _AMBIENT_CLEAR_ALL = 4
 # NOROOT, NO_SETUID_FIXUP and the locks of both: root's identity gives no rights back.
 _SECUREBITS = 0b1111
 _LAST_CAPABILITY = 63
-
-
-@functools.cache
-def libc() -> "Any":
-    """Return the C library, with `errno` preserved. Cached: loading takes more than most calls."""
-    return ctypes.CDLL(None, use_errno=True)
-
-
-def syscall(number: int, *arguments: "Any") -> int:
-    """Make a system call and return its result.
-
-    Raises:
-        OSError: it failed.
-    """
-    returned = int(libc().syscall(ctypes.c_long(number), *arguments))
-    if returned < 0:
-        code = ctypes.get_errno()
-        raise OSError(code, os.strerror(code))
-    return returned
 
 
 def prctl(option: int, *arguments: int) -> None:
@@ -188,12 +188,6 @@ def _allow(ruleset: int, paths: "Iterable[str]", rights: int) -> None:
             os.close(there)
 
 
-_LOAD, _MASK, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
-_ALLOW, _FAIL, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
-# Offsets of number, architecture and the lower half of an argument in seccomp_data.
-_NUMBER, _ARCHITECTURE, _ARGUMENT, _ARGUMENT_BYTES = 0, 4, 16, 8
-AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-X32 = 0x40000000
 _AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK = 1, 2, 10, 16
 # Unix sockets, and netlink, which lists the interfaces: without it ZeroMQ aborts.
 _INSIDE = (_AF_UNIX, _AF_NETLINK)
@@ -201,8 +195,6 @@ _INSIDE = (_AF_UNIX, _AF_NETLINK)
 _NAMESPACED = (*_INSIDE, _AF_INET, _AF_INET6)
 _NEW_USER_NAMESPACE = 0x10000000
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
-SECCOMP = {"x86_64": 317, "aarch64": 277}
-_MODE_FILTER = 1
 
 # By name for both architectures: (x86_64, aarch64).
 _REFUSED = {
@@ -241,12 +233,6 @@ _ON_GROUPS = {"setpriority": ((141, 140), 2), "ioprio_set": ((251, 30), 3)}
 # Mask that matches SOCK_DGRAM and SOCK_RAW: on AF_UNIX the kernel treats RAW as DGRAM.
 _TYPE_BITS, _DATAGRAM = 0b1110, 0b0010
 
-Instruction = tuple[int, int, int, int]
-
-
-class _Program(ctypes.Structure):
-    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_void_p))
-
 
 def filter_calls(*, network: bool, namespaces: bool, holder: bool = False) -> None:
     """Install the filter in this process; without `network` it also refuses sockets other than Unix ones.
@@ -258,55 +244,39 @@ def filter_calls(*, network: bool, namespaces: bool, holder: bool = False) -> No
     Raises:
         OSError: installing failed, or the filter does not support this architecture.
     """
-    machine = os.uname().machine
-    if machine not in AUDIT:
-        raise OSError(errno.ENOSYS, f"no filter of system calls is written for {machine}")
-    packed = pack(_program(machine, network=network, namespaces=namespaces, holder=holder))
-    code = ctypes.create_string_buffer(packed)
-    program = _Program(len(packed) // 8, ctypes.cast(code, ctypes.c_void_p))
-    syscall(SECCOMP[machine], ctypes.c_uint(_MODE_FILTER), ctypes.c_uint(0), ctypes.byref(program))
-
-
-def pack(instructions: "Iterable[Instruction]") -> bytes:
-    """Return the instructions as `struct sock_filter`, 8 bytes each."""
-    return b"".join(struct.pack("HBBI", *one) for one in instructions)
+    machine = machine_here()
+    install(_program(machine, network=network, namespaces=namespaces, holder=holder))
 
 
 def _program(machine: str, *, network: bool, namespaces: bool, holder: bool) -> "Iterator[Instruction]":
     column = list(AUDIT).index(machine)
-    yield _LOAD, 0, 0, _ARCHITECTURE
-    yield _EQUAL, 1, 0, AUDIT[machine]
-    yield _RETURN, 0, 0, _KILL
-    yield _LOAD, 0, 0, _NUMBER
-    if machine == "x86_64":
-        yield _AT_LEAST, 0, 1, X32
-        yield _fail(errno.EPERM)
+    yield from beginning(machine, fail(errno.EPERM))
     for numbers in _REFUSED.values():
-        yield _EQUAL, 0, 1, numbers[column]
-        yield _fail(errno.EPERM)
+        yield EQUAL, 0, 1, numbers[column]
+        yield fail(errno.EPERM)
     # Their flags are in memory, which a filter cannot read; callers fall back on `clone` and `openat`.
     for numbers in (_CLONE3,) if holder else (_CLONE3, _OPENAT2):
-        yield _EQUAL, 0, 1, numbers[column]
-        yield _fail(errno.ENOSYS)
+        yield EQUAL, 0, 1, numbers[column]
+        yield fail(errno.ENOSYS)
     if not network:
         # Connecting to a Unix socket is not subject to Landlock's rules for files.
-        yield _EQUAL, 0, 1, _CONNECT[column]
-        yield _fail(errno.EACCES)
+        yield EQUAL, 0, 1, _CONNECT[column]
+        yield fail(errno.EACCES)
         # Datagrams reach any address without `connect`.
         for numbers in (_SOCKET, _SOCKETPAIR):
             yield from _datagrams_between_files(numbers[column])
-    yield from _argument(_SOCKET[column], 0, *_sockets(_NAMESPACED if network else _INSIDE))
-    yield from _argument(_CLONE[column], 0, (_ANY_BIT, 0, 1, _NEW_USER_NAMESPACE), _fail(errno.EPERM))
+    yield from on_argument(_SOCKET[column], 0, *_sockets(_NAMESPACED if network else _INSIDE))
+    yield from on_argument(_CLONE[column], 0, (ANY_BIT, 0, 1, _NEW_USER_NAMESPACE), fail(errno.EPERM))
     for request in (_TIOCSTI, _TIOCLINUX):
-        yield from _argument(_IOCTL[column], 1, (_EQUAL, 0, 1, request), _fail(errno.EPERM))
+        yield from on_argument(_IOCTL[column], 1, (EQUAL, 0, 1, request), fail(errno.EPERM))
     yield from _no_rights_by_files(column)
     if not namespaces:
         for numbers in _SHARED.values():
-            yield _EQUAL, 0, 1, numbers[column]
-            yield _fail(errno.EPERM)
+            yield EQUAL, 0, 1, numbers[column]
+            yield fail(errno.EPERM)
         if not holder:
             yield from _only_this_process(column)
-    yield _RETURN, 0, 0, _ALLOW
+    yield RETURN, 0, 0, ALLOW
 
 
 def _no_rights_by_files(column: int) -> "Iterator[Instruction]":
@@ -315,14 +285,14 @@ def _no_rights_by_files(column: int) -> "Iterator[Instruction]":
     For other users folders keep this bit, which copies of folders with a shared group have.
     """
     bits = _SET_UID if os.geteuid() else _SET_UID | _SET_GID
-    refuse = ((_ANY_BIT, 0, 1, bits), _fail(errno.EPERM))
+    refuse = ((ANY_BIT, 0, 1, bits), fail(errno.EPERM))
     for numbers, which in _SET_MODE.values():
         if (number := numbers[column]) is not None:
-            yield from _argument(number, which, *refuse)
+            yield from on_argument(number, which, *refuse)
     for numbers, which in _OPEN.values():
         if (number := numbers[column]) is not None:
-            mode = (_LOAD, 0, 0, _ARGUMENT + which * _ARGUMENT_BYTES)
-            yield from _argument(number, which - 1, (_ANY_BIT, 0, 3, _CREATES), mode, *refuse)
+            mode = (LOAD, 0, 0, ARGUMENT + which * ARGUMENT_BYTES)
+            yield from on_argument(number, which - 1, (ANY_BIT, 0, 3, _CREATES), mode, *refuse)
 
 
 def _only_this_process(column: int) -> "Iterator[Instruction]":
@@ -331,43 +301,31 @@ def _only_this_process(column: int) -> "Iterator[Instruction]":
     A process can name itself as 0; this one, which becomes the kernel, also by its number. OpenMP sets the
     processors of its threads (`OMP_PROC_BIND`), whose numbers a filter cannot tell from those of processes.
     """
-    own = ((_EQUAL, 2, 0, 0), (_EQUAL, 1, 0, os.getpid()), _fail(errno.EPERM))
+    own = ((EQUAL, 2, 0, 0), (EQUAL, 1, 0, os.getpid()), fail(errno.EPERM))
     for numbers in _ON_PROCESSES.values():
-        yield from _argument(numbers[column], 0, *own)
+        yield from on_argument(numbers[column], 0, *own)
     # ZeroMQ gives its threads, by their numbers, the ordinary policy, and aborts if it cannot.
-    ordinary = ((_EQUAL, 1 + len(own), 0, _SCHED_OTHER), (_LOAD, 0, 0, _ARGUMENT))
-    yield from _argument(_SET_SCHEDULER[column], 1, *ordinary, *own)
+    ordinary = ((EQUAL, 1 + len(own), 0, _SCHED_OTHER), (LOAD, 0, 0, ARGUMENT))
+    yield from on_argument(_SET_SCHEDULER[column], 1, *ordinary, *own)
     for numbers, user in _ON_GROUPS.values():
-        yield from _argument(numbers[column], 0, (_EQUAL, 0, 1, user), _fail(errno.EPERM))
-        yield from _argument(numbers[column], 1, *own)
+        yield from on_argument(numbers[column], 0, (EQUAL, 0, 1, user), fail(errno.EPERM))
+        yield from on_argument(numbers[column], 1, *own)
 
 
 def _datagrams_between_files(number: int) -> "Iterator[Instruction]":
     """Refuse Unix datagram sockets in one system call that creates sockets."""
-    yield _EQUAL, 0, 7, number
-    yield _LOAD, 0, 0, _ARGUMENT
-    yield _EQUAL, 0, 4, _AF_UNIX
-    yield _LOAD, 0, 0, _ARGUMENT + _ARGUMENT_BYTES
-    yield _MASK, 0, 0, _TYPE_BITS
-    yield _EQUAL, 0, 1, _DATAGRAM
-    yield _fail(errno.EACCES)
-    yield _LOAD, 0, 0, _NUMBER
+    yield EQUAL, 0, 7, number
+    yield LOAD, 0, 0, ARGUMENT
+    yield EQUAL, 0, 4, _AF_UNIX
+    yield LOAD, 0, 0, ARGUMENT + ARGUMENT_BYTES
+    yield MASK, 0, 0, _TYPE_BITS
+    yield EQUAL, 0, 1, _DATAGRAM
+    yield fail(errno.EACCES)
+    yield LOAD, 0, 0, NUMBER
 
 
 def _sockets(families: "tuple[int, ...]") -> "Iterator[Instruction]":
     """Refuse sockets of families other than these."""
     for at, family in enumerate(families):
-        yield _EQUAL, len(families) - at, 0, family
-    yield _fail(errno.ENETUNREACH)
-
-
-def _argument(number: int, which: int, *test: Instruction) -> "Iterator[Instruction]":
-    """Test an argument of one system call, then load the number again."""
-    yield _EQUAL, 0, len(test) + 2, number
-    yield _LOAD, 0, 0, _ARGUMENT + which * _ARGUMENT_BYTES
-    yield from test
-    yield _LOAD, 0, 0, _NUMBER
-
-
-def _fail(code: int) -> Instruction:
-    return _RETURN, 0, 0, _FAIL | code
+        yield EQUAL, len(families) - at, 0, family
+    yield fail(errno.ENETUNREACH)

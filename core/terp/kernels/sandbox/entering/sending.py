@@ -15,7 +15,7 @@ import sys
 from terp.kernels.sandbox.entering.acting import BLOCKED, CWD, SystemEffect
 from terp.kernels.sandbox.entering.notifications import SystemCall
 from terp.kernels.sandbox.entering.reached import Reached, descriptor_of, entry_of, file_of
-from terp.kernels.sandbox.entering.restrictions import libc
+from terp.kernels.sandbox.entering.system import libc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
