@@ -7,7 +7,7 @@ from contextlib import aclosing
 import pytest
 
 from terp.events.kernel import Kernel
-from terp.events.outputs import PerformedEffect
+from terp.events.outputs import FileChange, PerformedEffect, RunEnded
 from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.sandbox.confinement import Confinement
 from terp.kernels.sandbox.effects import AskedEffect, Grant, HeldEffects, HoldsEffects
@@ -70,20 +70,25 @@ async def test_a_refused_effect_is_an_error_of_the_code(kernel: Kernel, world: W
     assert await printed_by(kernel, "print(x)") == "1\n\n[ok] "
 
 
+async def end_of(kernel: Kernel, code: str) -> RunEnded:
+    [ended] = [item async for item in kernel.execute(code) if isinstance(item, RunEnded)]
+    return ended
+
+
 async def test_an_allowed_effect_happens_and_is_accounted(kernel: Kernel, world: World) -> None:
     photo = world.proj / "photo"
     photo.write_text("as it was")
-    await printed_by(kernel, "pass")
-    await effects(kernel).account()
     deciding(kernel, allow=True)
-    await printed_by(kernel, "import os; os.remove('photo'); open('new', 'w').write('1')")
-    performed = await effects(kernel).account()
+    ended = await end_of(kernel, "import os; os.remove('photo'); open('new', 'w').write('1')")
     assert not photo.exists()
-    assert performed is not None
-    assert [one for one in performed if one.verb != "run"] == [
+    assert [one for one in ended.effects if one.verb != "run"] == [
         PerformedEffect("delete", str(photo)),
-        PerformedEffect("create", str(world.proj / "new")),
+        PerformedEffect("create", str(world.proj / "new"), size=1),
     ]
+    assert ended.files == (
+        FileChange(str(world.proj / "new"), "created", 1),
+        FileChange(str(photo), "deleted"),
+    )
 
 
 async def test_a_shell_command_is_asked_about_too(kernel: Kernel, world: World) -> None:
@@ -92,6 +97,29 @@ async def test_a_shell_command_is_asked_about_too(kernel: Kernel, world: World) 
     await printed_by(kernel, "!rm -f photo; echo harm > photo")
     assert [(one.verb, one.program) for one in asked] == [("delete", "rm"), ("modify", "sh")]
     assert (world.proj / "photo").read_text() == "as it was"
+
+
+async def test_files_of_programs_are_found_without_a_scan(kernel: Kernel, world: World) -> None:
+    deciding(kernel, allow=True)
+    (world.proj / "data").write_text("as it was")
+    (world.proj / "deep" / "er").mkdir(parents=True)
+    code = "!mv data deep/er/moved; mkdir .hidden; echo 1 | tee made .hidden/x t > deep/er/new; rm t"
+    ended = await end_of(kernel, code)
+    changes = [
+        (one.path.removeprefix(f"{world.proj}/"), one.action, one.size, one.source.rpartition("/")[2])
+        for one in ended.files
+    ]
+    assert changes == [
+        ("deep/er/moved", "moved", 9, "data"),
+        ("deep/er/new", "created", 2, ""),
+        ("made", "created", 2, ""),
+    ]
+
+
+async def test_a_run_that_kills_its_kernel_is_accounted(kernel: Kernel, world: World) -> None:
+    deciding(kernel, allow=True)
+    ended = await end_of(kernel, "open('last', 'w').write('123'); import os; os._exit(1)")
+    assert (ended.status, ended.files) == ("died", (FileChange(str(world.proj / "last"), "created", 3),))
 
 
 async def test_an_interrupt_ends_a_call_that_waits(kernel: Kernel, world: World) -> None:

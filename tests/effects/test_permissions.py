@@ -138,7 +138,7 @@ def test_own_places_and_devices_are_free_and_not_counted(permissions: Permission
     ]
     assert verdicts(permissions, *effects) == [True, True, True]
     happened(permissions, *effects)
-    assert permissions.account() == {"effects": [], "more": 0}
+    assert permissions.account() == {"effects": [], "more": 0, "files": []}
 
 
 @pytest.fixture
@@ -202,5 +202,5 @@ def test_the_account_is_of_effects_since_the_last_one(permissions: Permissions) 
         SystemEffect("connect", b"10.0.0.1:443"),
     )
     rows = [["create", "/proj/a", "", 1], ["connect", "10.0.0.1:443", "", 2]]
-    assert permissions.account() == {"effects": rows, "more": 0}
-    assert permissions.account() == {"effects": [], "more": 0}
+    assert permissions.account() == {"effects": rows, "more": 0, "files": []}
+    assert permissions.account() == {"effects": [], "more": 0, "files": []}

@@ -163,7 +163,7 @@ class PlainFront:
         known = event.status == "died" and bool(self._obituary) and not note
         if event.status != "ok" and (event.status != "error" or note) and not known:
             self._note(f"[{event.status}] {one_line(note)}".rstrip())
-        if did := account_of(event.effects, event.cwd):
+        if did := account_of(event.effects, event.files, event.cwd):
             self._note(f"[effects] {one_line(did)}")
         if event.stopped_at:
             self._note(f"[stopped at] {one_line(stopped_line(event.stopped_at))}")

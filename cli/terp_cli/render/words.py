@@ -150,7 +150,7 @@ def finished(event: on.CodeFinished, *, number: int = 0) -> list[Text]:
     if event.stopped_at:
         stopped = "Killed" if event.status == "died" else "Stopped"
         rows += _said(f"{stopped} at {stopped_line(event.stopped_at)}", look.WARNING)
-    if did := account_of(event.effects, event.cwd):
+    if did := account_of(event.effects, event.files, event.cwd):
         refused = any(one.refused for one in event.effects)
         rows.append(Text(f"  {one_line(did)}", look.WARNING if refused else look.DIM))
     if delta := delta_line(event.changes, event.more_changes):

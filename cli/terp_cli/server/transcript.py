@@ -90,7 +90,7 @@ def _encoded(record: Record, redactor: "Redactor") -> WireEvent:
     fields = wire.record_to_json(record)
     if isinstance(record.event, CodeFinished):
         fields["files_told"] = _file_rows(record.event)
-        fields["effects_told"] = account_of(record.event.effects, record.event.cwd)
+        fields["effects_told"] = account_of(record.event.effects, record.event.files, record.event.cwd)
     # Pieces of text are clean by now, and are most of what there is.
     clean = fields if piece_of(record.event) else redactor.redacted_fields(fields)
     return WireEvent(record.number, fields["event"], encoded(clean))

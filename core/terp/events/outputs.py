@@ -127,7 +127,8 @@ class FileChange:
 class PerformedEffect:
     """An effect of a run that the system reported, and how often it happened or was `refused`.
 
-    `what` is a path, an address or the name of a program; `to` the new path of a file that was moved.
+    `what` is a path, an address or the name of a program; `to` the new path of a file that was moved. `size`
+    is that of a file that was written, in bytes after the run.
     """
 
     verb: EffectVerb
@@ -135,6 +136,7 @@ class PerformedEffect:
     to: str = ""
     times: int = 1
     refused: bool = False
+    size: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +197,8 @@ class RunEnded:
     `changes` are those of the namespace since the run before, `more_changes` counts what is left out.
     `stopped_at` is where a run that was stopped stood, as far as that is known. `recall` is the expression
     by which code in this kernel can read the full output of the run ("" when there is none). `held` are the
-    values at the line that an error hit, and `hint` lists the existing names if one was not found.
+    values at the line that an error hit, and `hint` lists the existing names if one was not found. `effects`
+    are those that the system reported, where they are held; `files` then follow from them.
     """
 
     status: RunStatus
@@ -208,6 +211,7 @@ class RunEnded:
     recall: str = ""
     held: tuple[Held, ...] = ()
     hint: str = ""
+    effects: tuple[PerformedEffect, ...] = ()
 
 
 Service = Callable[[Mapping[str, Any]], Awaitable[Any]]

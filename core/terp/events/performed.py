@@ -5,7 +5,8 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from terp.events.outputs import EffectVerb, PerformedEffect
+from terp.events.changes import size_text
+from terp.events.outputs import EffectVerb, FileChange, PerformedEffect
 
 FILE_EFFECTS: tuple[EffectVerb, ...] = ("create", "modify", "delete")
 """The verbs whose objects are paths."""
@@ -31,35 +32,46 @@ _MOST_NAMED = 6
 _QUIET = re.compile(r"(python[0-9.]*|sh|bash|zsh|env)")
 
 
-def account_of(performed: Sequence[PerformedEffect], cwd: str) -> str:
+def account_of(performed: Sequence[PerformedEffect], files: Sequence[FileChange], cwd: str) -> str:
     """Return the effects in a line, without those on files of the working directory that were allowed.
 
-    Those are reported as files.
+    Those are reported as files, as are all `files`.
     """
-    parts = [
-        f"{'refused to let it ' + TO_DO[verb] if refused else _DID[verb]} {_listed(targets)}"
-        for (verb, refused), targets in _grouped(performed, cwd).items()
-    ]
-    return "; ".join(parts)
+    return "; ".join(f"{did} {_listed(targets)}" for did, targets in _grouped(performed, files, cwd).items())
 
 
 def effect_line(effect: PerformedEffect) -> str:
-    """Return one effect whole: "deleted /home/ann/a.csv", "connected to 10.0.0.1:443 ×3"."""
-    did = f"refused: {TO_DO[effect.verb]}" if effect.refused else _DID[effect.verb]
-    moved = f" → {effect.to}" if effect.to else ""
+    """Return one effect whole: "created /home/ann/a.csv (12 kB)", "connected to 10.0.0.1:443 ×3"."""
+    size = f" ({size_text(effect.size)})" if effect.size is not None and not effect.refused else ""
     times = f" ×{effect.times:,}" if effect.times > 1 else ""
-    return f"{did} {effect.what}{moved}{times}"
+    return f"{_did(effect)} {_target(effect)}{size}{times}"
 
 
-def _grouped(performed: Sequence[PerformedEffect], cwd: str) -> dict[tuple[EffectVerb, bool], Counter[str]]:
-    groups: dict[tuple[EffectVerb, bool], Counter[str]] = {}
+def _grouped(
+    performed: Sequence[PerformedEffect], files: Sequence[FileChange], cwd: str
+) -> dict[str, Counter[str]]:
+    groups: dict[str, Counter[str]] = {}
+    reported = {path for one in files for path in (one.path, one.source)}
+    below = f"{cwd.rstrip('/')}/"
     for effect in performed:
-        in_cwd = effect.verb in FILE_EFFECTS and effect.what.startswith(f"{cwd.rstrip('/')}/")
-        if not effect.refused and (in_cwd or (effect.verb == "run" and _QUIET.fullmatch(effect.what))):
-            continue
-        named = near(effect.what, cwd) if effect.verb in FILE_EFFECTS else effect.what
-        groups.setdefault((effect.verb, effect.refused), Counter())[named] += effect.times
+        inside = effect.what.startswith(below) and (effect.to or below).startswith(below)
+        is_file = effect.verb in FILE_EFFECTS and (inside or effect.what in reported)
+        if effect.refused or not (is_file or (effect.verb == "run" and _QUIET.fullmatch(effect.what))):
+            groups.setdefault(_did(effect), Counter())[_target(effect, cwd)] += effect.times
     return groups
+
+
+def _did(effect: PerformedEffect) -> str:
+    moves = effect.verb == "delete" and effect.to
+    if effect.refused:
+        return f"refused to let it {'move' if moves else TO_DO[effect.verb]}"
+    return "moved" if moves else _DID[effect.verb]
+
+
+def _target(effect: PerformedEffect, cwd: str = "") -> str:
+    if effect.verb not in FILE_EFFECTS:
+        return effect.what
+    return " → ".join(near(path, cwd) if cwd else path for path in (effect.what, effect.to) if path)
 
 
 def _listed(targets: Counter[str]) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from terp.errors import NobodyThere
 from terp.events.kernel import Kernel
-from terp.events.outputs import EffectVerb, PerformedEffect
+from terp.events.outputs import EffectVerb
 from terp.events.performed import FILE_EFFECTS, TO_DO, near
 from terp.kernels.sandbox.effects import AskedEffect, Grant, HeldEffects, HoldsEffects
 from terp.models.tool import Call
@@ -66,8 +66,6 @@ class EffectQuestions:
             return None
         held, run = kernel.effects, _HeldRun(kernel, attended, waited_before_s=kernel.effects.waited_s())
         held.required = call.held
-        # Effects between runs, as those of the kernel's start, are of no run.
-        await held.account()
         held.ask = partial(self._decide, held, run)
         run.ruled = await grants_of(self._resources.rules.all, kernel.cwd)
         # What the user approved before it runs is bound by what they forbid, and by nothing else.
@@ -75,15 +73,13 @@ class EffectQuestions:
         held.grant(grants, free=not call.held)
         return run
 
-    async def end(self, run: _HeldRun | None) -> Sequence[PerformedEffect]:
-        """Return the effects of the run. Answers for all of it cover none of its threads any more."""
+    def end(self, run: _HeldRun | None) -> None:
+        """End a run: answers for all of it cover none of its threads any more."""
         if run is None or not isinstance(run.kernel, HoldsEffects):
-            return ()
+            return
         held, run.over = run.kernel.effects, True
-        performed = await held.account()
         if held.required:
             held.grant([*run.ruled, *_shipped(run.kernel.cwd)])
-        return performed or ()
 
     @staticmethod
     def waited_s(run: _HeldRun | None) -> float:

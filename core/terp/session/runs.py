@@ -20,7 +20,6 @@ from terp.events.outputs import (
     InputRequest,
     Omitted,
     Output,
-    PerformedEffect,
     RunEnded,
     RunItem,
     RunStarted,
@@ -278,14 +277,13 @@ class Runner:
         began, at = time.monotonic(), self.log.turn_at
         held = await self.questions.begin(call, kernel, attended)
         running = kernel.execute(call.code, run_id=call.id, number=run.number, timeout_s=timeout_s, moment=at)
-        performed: Sequence[PerformedEffect] = ()
         try:
             ended = self._without_own(await drain(running, run))
         finally:
-            performed = await self.questions.end(held)
+            self.questions.end(held)
             run.spool.close()
         run.finish()
-        self._remark(run, ended, performed)
+        self._remark(run, ended)
         shown = replace(ended, changes=without_passing(ended.changes, call.language, call.code))
         mark = self.resources.note_mark
         text = run.observation.text(shown, run.spool.path, kernel.cwd)
@@ -300,15 +298,15 @@ class Runner:
             ended.more_changes,
             ended.stopped_at,
             kernel.cwd,
-            tuple(performed),
+            ended.effects,
         )
         self.log.append(finished if run.is_started else CodeRejected(call.id, mark.without(text)))
         failed = run.error is not None or ended.status != "ok"
         return Observed(ended.status, text, run.observation.images, failed, run.error)
 
-    def _remark(self, run: "_SessionRun", ended: RunEnded, performed: Sequence[PerformedEffect]) -> None:
+    def _remark(self, run: "_SessionRun", ended: RunEnded) -> None:
         """Add terp's own remarks on the run, for the model and in part for the user."""
-        if effects := account_of(performed, run.kernel.cwd):
+        if effects := account_of(ended.effects, ended.files, run.kernel.cwd):
             run.observation.remark(f"effects: {effects}")
         if run.error is not None:
             run.observation.remark(lost_name(self._past_runs.names, run.error))

@@ -6,7 +6,7 @@ import stat
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -232,6 +232,13 @@ def _is_of_interest(path: str, directories: set[str]) -> bool:
     return not any(part in _SKIPPED or part.startswith(".") for part in name.parts[:-1])
 
 
+def of_interest(changes: Sequence[FileChange], cwd: str) -> tuple[FileChange, ...]:
+    """Return the changes that may be results of code in `cwd`: none in caches and hidden directories."""
+    below = f"{cwd.rstrip('/')}/"
+    found = (one for one in changes if _is_of_interest(one.path.removeprefix(below), set()))
+    return tuple(found)[:_MOST_CHANGES]
+
+
 def _file(path: str) -> _File | None:
     try:
         found = os.lstat(path)
@@ -290,10 +297,14 @@ class RunFiles(Protocol):
 
 
 class LocalFiles:
-    """Implements `RunFiles` for a kernel of this machine, in a thread; kernels may share the watch."""
+    """Implements `RunFiles` for a kernel of this machine, in a thread; kernels may share the watch.
 
-    def __init__(self, watch: FileWatch) -> None:
+    Directories are not scanned while effects of the kernel are `held`: the account of them names the files.
+    """
+
+    def __init__(self, watch: FileWatch, held: Callable[[], bool] = bool) -> None:
         self._watch = watch
+        self._held = held
 
     async def look(self, root: str) -> None:
         """Scan the directory, and remove folders that a killed terp has left."""
@@ -309,7 +320,8 @@ class LocalFiles:
 
     def _look(self, root: str) -> None:
         sweep()
-        self._watch.look(root, self)
+        if not self._held():
+            self._watch.look(root, self)
 
 
 class NoFiles:

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 from terp.errors import KernelBusy
@@ -16,13 +17,13 @@ from terp.events.kernel import KernelListener, Variable, WrittenValue
 from terp.events.outputs import FileChange, Output, RunEnded, RunItem
 from terp.kernels.jupyter.channels import Connector, Message, first_of, is_set_within
 from terp.kernels.jupyter.ending import RunStopper, fatal_end, ordinary_end, silent_end, until_settled
-from terp.kernels.jupyter.files import RunFiles
+from terp.kernels.jupyter.files import RunFiles, of_interest
 from terp.kernels.jupyter.lives import Lives
 from terp.kernels.jupyter.reports import shape_in
 from terp.kernels.jupyter.run import Backlog, KernelRun
 from terp.kernels.jupyter.running import RunningKernel
 from terp.kernels.jupyter.translation import RUN_MOMENT, RUN_NUMBER, Translator, report_of, wants_exit
-from terp.kernels.sandbox.effects import HeldEffects
+from terp.kernels.sandbox.effects import Account, HeldEffects
 from terp.text.plain import without_escapes
 
 
@@ -280,6 +281,8 @@ class JupyterKernel(Asides):
                 if not await self.effects.hold():
                     yield RunEnded("error", note=_NOT_HELD)
                     return
+                # Effects between runs, as those of the kernel's start, are of no run.
+                await self.effects.account()
                 self._send(running, run, timeout_s)
                 async with aclosing(run.backlog.items()) as items:
                     async for item in items:
@@ -394,12 +397,17 @@ class JupyterKernel(Asides):
         await until_settled(running, run)
         running.cwd = run.cwd or running.cwd
         files: tuple[FileChange, ...] = ()
+        account: Account | None = None
         try:
-            files = await self._files.changed_by(run, running)
+            if account := await self.effects.account():
+                files = of_interest(account.files, self._lives.first_cwd)
+            else:
+                files = await self._files.changed_by(run, running)
         finally:
             # A run must end in any case: its consumer and interrupts wait for that.
             running.forget(run.message_id)
-            run.backlog.put(self._ending(running, run, files))
+            ended = self._ending(running, run, files)
+            run.backlog.put(replace(ended, effects=account.effects) if account else ended)
             run.over.set()
 
     def _ending(self, running: RunningKernel, run: KernelRun, files: tuple[FileChange, ...]) -> RunEnded:

@@ -190,7 +190,8 @@ class LocalKernels:
             needed = (*made.needs, *needed_around(self.cwd, self.environ, self.python))
             return replace(made, confined=self.confinement.now(needed, language), effects=kernel.effects)
 
-        kernel = self._jupyter(language, self.cwd, confined, self._files(self.cwd))
+        files = self._files(self.cwd, held=lambda: self.confinement.holds and not self.options.provisioner)
+        kernel = self._jupyter(language, self.cwd, confined, files)
         kernel.next_tier = lambda: self.confinement.what
         return kernel
 
@@ -219,11 +220,11 @@ class LocalKernels:
         most = self.options.max_output_chars
         return JupyterKernel(language, cwd, connector, self._listeners, files, max_output_chars=most)
 
-    def _files(self, cwd: str) -> RunFiles:
+    def _files(self, cwd: str, held: Callable[[], bool] = bool) -> RunFiles:
         """Return the file watch that all kernels of one directory share: a change is reported once."""
         if cwd not in self._watches:
             self._watches[cwd] = FileWatch(own_files=self.own_files, own_folders=self.own_folders)
-        return LocalFiles(self._watches[cwd])
+        return LocalFiles(self._watches[cwd], held)
 
     def listen(self, listener: KernelListener) -> Callable[[], None]:
         """Report events outside runs to `listener`, until the returned function is called."""

@@ -14,7 +14,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from terp.events.outputs import EffectVerb, PerformedEffect
+from terp.events.outputs import EffectVerb, FileChange, PerformedEffect
+from terp.events.performed import FILE_EFFECTS
 
 _ANSWER_S = 5.0
 _REFUSED = "refused "
@@ -50,6 +51,14 @@ class Grant:
         return effect.verb in self.verbs and re.fullmatch(self.pattern, effect.what) is not None
 
 
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The effects of a run, and the changes of files that they made, sorted by path."""
+
+    effects: tuple[PerformedEffect, ...] = ()
+    files: tuple[FileChange, ...] = ()
+
+
 Ask = Callable[[AskedEffect], Awaitable[bool]]
 
 
@@ -74,7 +83,9 @@ class HeldEffects:
         self._line: socket.socket | None = None
         self._received = b""
         self._asking: dict[int, asyncio.Task[None]] = {}
-        self._accounts: dict[int, asyncio.Future[Sequence[PerformedEffect]]] = {}
+        self._accounts: dict[int, asyncio.Future[Account]] = {}
+        # That of a process that has ended.
+        self._last: Account | None = None
         self._count = 0
         self._waiting_since: float | None = None
         self._waited_s = 0.0
@@ -142,16 +153,18 @@ class HeldEffects:
         """Let all effects that wait fail with EINTR."""
         self._send({"interrupt": True})
 
-    async def account(self) -> Sequence[PerformedEffect] | None:
+    async def account(self) -> Account | None:
         """Return the effects since the last account; None if they cannot be known."""
         if not self.active:
-            return None
+            last, self._last = self._last, None
+            return last
         self._count += 1
         answer = self._accounts[self._count] = asyncio.get_running_loop().create_future()
         self._send({"account": self._count})
         with suppress(TimeoutError, asyncio.CancelledError):
             return await asyncio.wait_for(answer, _ANSWER_S)
-        return None
+        last, self._last = self._last, None
+        return last
 
     def waited_s(self) -> float:
         """Return the seconds in which code has waited for decisions, until now."""
@@ -192,7 +205,9 @@ class HeldEffects:
         elif "granted" in message:
             self._taken.set()
         elif "account" in message and (answer := self._accounts.pop(message["account"], None)):
-            answer.set_result(_performed(message))
+            answer.set_result(_account(message))
+        elif "account" in message:
+            self._last = _account(message)
         self._note_waiting()
 
     async def _decide(self, number: int, effect: AskedEffect) -> None:
@@ -228,8 +243,14 @@ def effects_of(kernel: object) -> HeldEffects | None:
     return kernel.effects if isinstance(kernel, HoldsEffects) and kernel.effects.active else None
 
 
-def _performed(message: dict[str, Any]) -> Sequence[PerformedEffect]:
-    return tuple(
-        PerformedEffect(verb.removeprefix(_REFUSED), what, to, times, refused=verb.startswith(_REFUSED))
-        for verb, what, to, times in message["effects"]
-    )
+def _account(message: dict[str, Any]) -> Account:
+    files = sorted(message["files"])
+    sizes = {path: size for path, action, size, _ in files if action != "deleted"}
+
+    def performed(verb: str, what: str, to: str, times: int) -> PerformedEffect:
+        did: Any = verb.removeprefix(_REFUSED)
+        size = sizes.get(to or what) if did in FILE_EFFECTS else None
+        return PerformedEffect(did, what, to, times, refused=verb != did, size=size)
+
+    changes = (FileChange(path, action, size, source=source) for path, action, size, source in files)
+    return Account(tuple(performed(*row) for row in message["effects"]), tuple(changes))

@@ -50,10 +50,11 @@ class SystemEffect:
     `verb` is "create", "modify", "delete", "connect", "listen" or "run". `what` is a real path or an address;
     `to` the new path of what is moved, of a `folder` if that is True. `entry` is the name that appears or
     disappears. An `unguarded` change is of a kind that a sandbox may not refuse. `socket` is the inode of one
-    that listens; `datagrams` is True for a connection by UDP.
+    that listens; `datagrams` is True for a connection by UDP. `before` is the state of a file that is changed
+    (`FileAccount`).
     """
 
-    __slots__ = ("datagrams", "entry", "folder", "socket", "to", "unguarded", "verb", "what")
+    __slots__ = ("before", "datagrams", "entry", "folder", "socket", "to", "unguarded", "verb", "what")
 
     def __init__(  # noqa: PLR0913  (a record)
         self,
@@ -66,6 +67,7 @@ class SystemEffect:
         unguarded: bool = False,
         socket: int = 0,
         datagrams: bool = False,
+        before: "tuple[int, ...]" = (),
     ) -> None:
         self.verb = verb
         self.what = what
@@ -75,6 +77,7 @@ class SystemEffect:
         self.unguarded = unguarded
         self.socket = socket
         self.datagrams = datagrams
+        self.before = before
 
     def is_moot(self) -> bool:
         """Return True if the call will fail whatever is decided: the name exists already, or does not."""
@@ -182,7 +185,8 @@ def _reopened(call: SystemCall, file: Reached, flags: int, mode: int) -> "Genera
             raise OSError(errno.EISDIR, "a directory")
         mode &= 0o7777 & ~call.umask
     elif kind != stat.S_IFSOCK and file.path.startswith(b"/") and found.st_nlink:
-        yield SystemEffect("modify", file.path, unguarded=bool(flags & os.O_TRUNC))
+        before = found.st_size, found.st_mtime_ns
+        yield SystemEffect("modify", file.path, unguarded=bool(flags & os.O_TRUNC), before=before)
     # A pipe without a reader, a leased file and some devices would hold up all other calls.
     plain = flags & ~(os.O_CREAT | os.O_NOFOLLOW) | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC
     while True:
@@ -264,7 +268,7 @@ def linked(call: SystemCall, old: "tuple[int, bytes]", new: "tuple[int, bytes]",
     with source, entry_of(call, *new) as target:
         # A file without a name is the caller's own.
         if source.path.startswith(b"/") and source.is_named():
-            yield SystemEffect("modify", source.path)
+            yield SystemEffect("modify", source.path, before=_state(source))
         yield SystemEffect("create", target.path, entry=target)
         os.link(source.again, target.name, dst_dir_fd=target.fd, follow_symlinks=True)
         return 0
@@ -284,9 +288,14 @@ def changed(file: Reached, change: "Callable[[Reached], Any]") -> "Act":
     """Change the attributes or the length of a file."""
     with file:
         if file.path.startswith(b"/") and file.is_named():
-            yield SystemEffect("modify", file.path, unguarded=True)
+            yield SystemEffect("modify", file.path, unguarded=True, before=_state(file))
         change(file)
         return 0
+
+
+def _state(file: Reached) -> tuple[int, int]:
+    found = os.stat(file.again)  # noqa: PTH116  (pathlib takes 5 ms to import)
+    return found.st_size, found.st_mtime_ns
 
 
 def of_mode(mode: int) -> "Callable[[Reached], None]":

@@ -10,7 +10,7 @@ Messages to and from terp are lines of JSON on a socket:
     {"ask": 7, "verb": "delete", "what": "/home/ann/a.csv", "to": "", "program": "python3", "pid": 41}
     {"answer": 7, "allow": true}          of terp, one for each question
     {"free": false, "grants": […]}        of terp: see `Permissions.change`
-    {"account": 3}                        of terp: answered with {"account": 3, "effects": […], "more": 0}
+    {"account": 3}                        of terp: answered with account, effects, files, more
     {"interrupt": true}                   of terp: each call that waits fails with EINTR
 """
 

@@ -3,6 +3,7 @@
 import re
 
 from terp.kernels.sandbox.entering.acting import SystemEffect
+from terp.kernels.sandbox.entering.file_account import FileAccount
 from terp.kernels.sandbox.entering.sending import receivers_at
 
 TYPE_CHECKING = False
@@ -44,6 +45,7 @@ class Permissions:
         self._moved_in: set[bytes] = set()
         self._sockets: set[int] = set()
         self._counts: dict[tuple[str, str, str], int] = {}
+        self._files = FileAccount()
         self.more = 0
 
     def change(self, wanted: "dict[str, Any]") -> None:
@@ -88,7 +90,10 @@ class Permissions:
             self._sockets.add(effect.socket)
         elif effect.verb in _FILES:
             self._note(effect)
-            if not _is_below(what, self._writable) or self._is_own(what):
+            is_hidden = self._is_hidden(what)
+            if not is_hidden or (effect.to and not self._is_hidden(effect.to)):
+                self._files.note(effect)
+            if is_hidden:
                 return
         elif self._is_own_socket(effect):
             return
@@ -128,11 +133,22 @@ class Permissions:
             self.more += 1
 
     def account(self) -> "dict[str, Any]":
-        """Return the effects since the last account, in order, as (verb, what, to, count), and empty it."""
+        """Return the effects since the last account, in order, as (verb, what, to, count), and empty it.
+
+        `files` are the changes that they made, as (path, action, size, old path).
+        """
         rows = [[*key, count] for key, count in self._counts.items()]
-        answer = {"effects": rows, "more": self.more}
+        files = [
+            [shown(path), action, size, shown(source)]
+            for path, action, size, source in self._files.rows()
+            if not self._is_hidden(path)
+        ]
+        answer = {"effects": rows, "more": self.more, "files": files}
         self._counts, self.more = {}, 0
         return answer
+
+    def _is_hidden(self, path: bytes) -> bool:
+        return not _is_below(path, self._writable) or self._is_own(path)
 
     def _is_own(self, path: bytes) -> bool:
         # The working directory may lie in the folder of temporary files.
