@@ -16,6 +16,10 @@ BUILT_IN = "built-in"
 DEFAULT_PROFILE = "default"
 
 
+APPROVALS = ("before", "effect", "never")
+"""The values of `approve`, the strictest first."""
+
+
 def code_setting(default: T, about: str, **facts: Any) -> T:
     """Declare a setting of the group `code`; see `setting`."""
     return setting(default, about, group="code", **facts)
@@ -49,7 +53,8 @@ class Settings(ModelSettings):
     approve: str = code_setting(
         "before",
         "when you are asked: before code runs, or at each effect of it",
-        choices=("before", "effect", "never"),
+        choices=APPROVALS,
+        sources=BY_PROJECT,
     )
     python: str = code_setting(
         "",

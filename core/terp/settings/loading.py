@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from terp.errors import SettingsError
-from terp.settings import DEFAULT_PROFILE, Settings
+from terp.settings import APPROVALS, DEFAULT_PROFILE, Settings
 from terp.settings.places import Places
 from terp.settings.profile_file import ProfileFile, read_profile
 from terp.settings.profiles import Profiles, is_path
@@ -62,13 +62,13 @@ def load_settings(
     files.problems += [problem for file in files_of_call for problem in file.problems]
     if files.problems:
         raise SettingsError(list(dict.fromkeys(files.problems)))
-    notices = tuple(line for file in files_of_call for line in file.refused)
-    sources = [flags, variables, *(file.given for file in files_of_call)]
+    notices = [line for file in files_of_call for line in file.refused]
+    sources = _tightened([flags, variables, *(file.given for file in files_of_call)], notices)
     settings = combine(_with_one_approval(_with_its_prices(sources)))
     settings = replace(settings, profile=_named(asked))
     if settings.allow or settings.ask or settings.deny:
         _check_rules(settings)
-    return Loaded(settings, notices)
+    return Loaded(settings, tuple(notices))
 
 
 def _with_its_prices(sources: Sequence[GivenValues]) -> Sequence[GivenValues]:
@@ -77,6 +77,26 @@ def _with_its_prices(sources: Sequence[GivenValues]) -> Sequence[GivenValues]:
     weaker = sources[named + 1 :]
     without = ({name: one for name, one in source.items() if name not in _PRICES} for source in weaker)
     return [*sources[: named + 1], *without]
+
+
+def _tightened(sources: Sequence[GivenValues], notices: list[str]) -> Sequence[GivenValues]:
+    """Return the sources without `approve` of a project where it is looser than that of weaker sources."""
+    kept: list[GivenValues] = []
+    weaker = APPROVALS[0]
+    for source in reversed(sources):
+        given = source.get("approve")
+        if given and given.by_project and APPROVALS.index(given.value) > APPROVALS.index(weaker):
+            notices.append(
+                f"{given.origin}: 'approve: {given.value}' is not taken from a project: it would loosen "
+                f"'approve: {weaker}', and a project can only tighten it."
+            )
+            source = {name: one for name, one in source.items() if name != "approve"}  # noqa: PLW2901
+        elif given:
+            weaker = given.value
+        elif "auto_run" in source and source["auto_run"].value:
+            weaker = "never"
+        kept.append(source)
+    return kept[::-1]
 
 
 def _with_one_approval(sources: Sequence[GivenValues]) -> Sequence[GivenValues]:

@@ -139,6 +139,30 @@ def test_what_a_project_may_not_set_is_told_and_the_rest_counts(home: Path, ship
     )
 
 
+@pytest.mark.parametrize(
+    ("own", "projects", "effective"),
+    [
+        ("auto_run: true", "effect", "effect"),
+        ("approve: never", "before", "before"),
+        ("approve: effect", "never", "effect"),
+        ("", "effect", "before"),
+    ],
+)
+def test_a_project_can_only_tighten_approval(
+    home: Path, shipped: Path, own: str, projects: str, effective: str
+) -> None:
+    (home / "config.yaml").write_text(own)
+    settings, told = loaded(home, shipped, f"approve: {projects}\n")
+    assert (settings.approve, settings.auto_run) == (effective, False)
+    refusal = f"local.yaml:1: 'approve: {projects}' is not taken from a project: it would loosen"
+    assert [line.startswith(refusal) for line in told] == ([True] if projects != effective else [])
+
+
+def test_a_flag_is_stronger_than_the_approval_of_a_project(home: Path, shipped: Path) -> None:
+    (home / "profiles/asked.yaml").write_text("approve: never\n")
+    assert loaded(home, shipped, "approve: before\n", profile="asked")[0].auto_run
+
+
 def test_a_mistake_in_a_file_of_a_project_is_one_like_any_other(home: Path, shipped: Path) -> None:
     with pytest.raises(SettingsError) as caught:
         loaded(home, shipped, "max_stebs: 5\n")
