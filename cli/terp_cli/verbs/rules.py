@@ -21,6 +21,7 @@ from terp_cli.verbs.run_code import read_code
 
 ALLOWED, ASKED, DENIED = 0, 1, 3
 """The exit codes of `terp rules test`."""
+_LATER = "decides when it happens"
 
 
 def rules(call: Invocation) -> int:
@@ -49,15 +50,17 @@ def _test(call: Invocation, settings: Settings, more: Sequence[str]) -> int:
     code = read_code("-") if more[0] == "-" else more[0]
     language = _language(call, settings)
     effects = effects_of(language, code, {}, str(call.cwd))
-    ruling = Rules(written_rules(settings)).ruling(language, code, effects)
+    rules = Rules(written_rules(settings))
+    ruling = rules.ruling(language, code, effects)
+    later = [Ruled(rule.text, "", rule, _LATER) for rule in rules.all if rule.target]
     decision, why = _decision(ruling, settings, effects)
     if call.options.output_format != "text":
-        parts = [_as_json(part) for part in ruling.parts]
+        parts = [_as_json(part) for part in (*ruling.parts, *later)]
         kinds = [effect.kind for effect in effects.found]
         found = {"decision": decision, "by": why, "effects": kinds, "parts": parts}
         write_json(call.out, {"version": VERSION, **found})
     else:
-        call.out.writelines(_line(part) for part in ruling.parts)
+        call.out.writelines(_line(part) for part in (*ruling.parts, *later))
         call.out.write(f"{decision}: {one_line(why)}\n")
     return {"allow": ALLOWED, "ask": ASKED, "deny": DENIED}[decision]
 

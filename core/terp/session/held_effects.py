@@ -102,11 +102,9 @@ class EffectQuestions:
     async def _answer(self, held: HeldEffects, run: _HeldRun, effect: AskedEffect) -> bool:
         all_of_it, scope = _grant_for(effect, run.kernel.cwd)
         rule = _rule_for(effect, run.kernel.cwd)
-        options = [
-            Option("y", "yes, once"),
-            Option("a", f"all of this run ({scope})"),
-            Option("r", f"rule for the session ({rule})"),
-        ]
+        options = [Option("y", "yes, once"), Option("a", f"all of this run ({scope})")]
+        if rule:
+            options.append(Option("r", f"rule for the session ({rule})"))
         others = sum(all_of_it.decides(other) for other in run.waiting) - 1
         what = _question(effect, run.kernel.cwd, others)
         choice = Choice(what, (*options, Option("n", "no")), needed=True)
@@ -164,11 +162,19 @@ async def _patterns(rule: "Rule", cwd: str) -> list[str]:
         return [".*"]
     if "connect" in rule.verbs:
         return await _addresses(rule.target, names=rule.verdict == "allow")
-    return [_as_regex(_whole_path(rule.target, cwd))]
+    if "run" in rule.verbs and "/" not in rule.target:
+        return [f"(.*/)?{_as_regex(rule.target)}"]
+    path = _whole_path(rule.target, cwd)
+    # Programs are known by their real paths.
+    return [_as_regex(path), *([_as_regex(_real(path))] if "run" in rule.verbs else [])]
 
 
 def _whole_path(path: str, cwd: str) -> str:
     return os.path.normpath(os.path.join(cwd, os.path.expanduser(path)))  # noqa: PTH111, PTH118
+
+
+def _real(path: str) -> str:
+    return os.path.realpath(path)
 
 
 def _as_regex(pattern: str) -> str:
@@ -205,7 +211,9 @@ def _name_servers() -> list[str]:
 
 
 def _rule_for(effect: AskedEffect, cwd: str) -> str:
-    """Return the rule that would have allowed an effect and those like it."""
+    """Return the rule that would have allowed an effect and those like it; "" if none can."""
+    if effect.verb == "run":
+        return ""
     if effect.verb not in FILE_EFFECTS:
         return f"network: {effect.what}"
     folder = near(_folder(effect.what, cwd), cwd)
@@ -215,6 +223,8 @@ def _rule_for(effect: AskedEffect, cwd: str) -> str:
 
 def _grant_for(effect: AskedEffect, cwd: str) -> tuple[Grant, str]:
     """Return the grant for all such effects of a run, and its scope in words."""
+    if effect.verb == "run":
+        return Grant(("run",), re.escape(effect.what)), f"start {effect.what}"
     if effect.verb not in FILE_EFFECTS:
         return Grant((effect.verb,), ".*"), f"{TO_DO[effect.verb]} any address"
     verbs = _WRITES if effect.verb == "modify" else (effect.verb,)

@@ -197,6 +197,40 @@ async def test_a_rule_that_is_added_at_a_question_counts_for_the_session(tmp_pat
     assert pictures(tmp_path) == ["2.jpg"]
 
 
+@pytest.mark.parametrize("program", ["true", "/bin/true", "/usr/bin/t*"])
+async def test_a_program_that_a_rule_denies_does_not_start(tmp_path: Path, tier: Tier, program: str) -> None:
+    code = (
+        "import subprocess\ntry:\n    subprocess.run(['/bin/true'])\nexcept PermissionError:\n    print('no')"
+    )
+    rules: list[tuple[Verdict, str]] = [("deny", f"programs: {program}")]
+    async with held(tmp_path, tier, ScriptedPerson(), code, rules=rules) as session:
+        await collect(session, "go")
+    assert results(session) == ["no\n[effects: refused to let it start true]"]
+
+
+async def test_a_program_that_a_rule_asks_about_is_asked_about(tmp_path: Path, tier: Tier) -> None:
+    code = "import subprocess\nfor _ in 'ab':\n    print(subprocess.run(['true']).returncode)"
+    rules: list[tuple[Verdict, str]] = [("ask", "programs: true")]
+    async with held(tmp_path, tier, ScriptedPerson("a"), code, rules=rules) as session:
+        events = await collect(session, "go")
+    [asked] = [one for one in of(Asked, events) if one.kind == "choice"]
+    assert (asked.what, list(asked.options)) == ("python wants to start true.", ["y", "a", "n"])
+    assert results(session) == ["0\n0\n[effects: started true ×2]"]
+
+
+async def test_a_program_in_memory_may_be_one_that_a_rule_is_about(tmp_path: Path, tier: Tier) -> None:
+    code = (
+        "import os, subprocess\nfd = os.memfd_create('x', 0)\nos.write(fd, open('/bin/true', 'rb').read())\n"
+        "try:\n    subprocess.run([f'/proc/self/fd/{fd}'], pass_fds=[fd])\n"
+        "except PermissionError:\n    print('no')"
+    )
+    rules: list[tuple[Verdict, str]] = [("deny", "programs: curl")]
+    async with held(tmp_path, tier, ScriptedPerson("n"), code, rules=rules) as session:
+        events = await collect(session, "go")
+    assert len([one for one in of(Asked, events) if one.kind == "choice"]) == 1
+    assert "no" in results(session)[0]
+
+
 class Waiting(ScriptedPerson):
     """A user who does not answer."""
 

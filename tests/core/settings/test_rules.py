@@ -97,7 +97,8 @@ def test_every_mistake_in_a_rule_is_told_with_its_line(tmp_path: Path) -> None:
         "config.yaml:3: 'allow' has \"shell: python *\": `python` runs whatever it is given, so no rule "
         "allows it; name what it would run.",
         "config.yaml:4: 'allow' has \"git log\": this is no rule; write `shell: COMMAND`, "
-        "`effects: KINDS`, `writes: PATH`, `deletes: PATH` or `network: HOST`.",
+        "`effects: KINDS`, `writes: PATH`, `deletes: PATH`, `network: HOST` or "
+        "`programs: NAME`.",
         "config.yaml:5: 'ask' is a list, must be a list of rules.",
     ]
 

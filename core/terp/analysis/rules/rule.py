@@ -3,11 +3,13 @@
     shell: git log *            one simple command, word by word
     effects: reads writes       a whole piece of code, by the kinds of its effects
     writes: ./out/**            an effect when it happens; also deletes: PATH and network: HOST[:PORT]
+    programs: curl              the start of a program, by its name or path; only to ask about it or deny it
 
 `*` is any one word and, last, `**` any further ones; in what is allowed neither stands for an option.
 In a path `*` is a part of one name, and `**` any number of names.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -31,7 +33,10 @@ Verdict = Literal["allow", "ask", "deny"]
 STRICTEST: tuple[Verdict, ...] = ("deny", "ask", "allow")
 """All verdicts; where several rules match, the first of these counts."""
 
-_FORMS = "write `shell: COMMAND`, `effects: KINDS`, `writes: PATH`, `deletes: PATH` or `network: HOST`"
+_FORMS = (
+    "write `shell: COMMAND`, `effects: KINDS`, `writes: PATH`, `deletes: PATH`, `network: HOST` or "
+    "`programs: NAME`"
+)
 _VERBS: dict[EffectKind, tuple[EffectVerb, ...]] = {
     "writes": ("create", "modify"),
     "deletes": ("delete",),
@@ -51,7 +56,7 @@ class NoRule(ValueError):
 class Rule:
     """A rule and where it was written: on a command (`words`), or on the effects of code (`kinds`).
 
-    `target` is the path or host of a rule on one kind of effect; "" is any.
+    `target` is the path, host or program of a rule on one kind of effect; "" is any.
     """
 
     verdict: Verdict
@@ -64,6 +69,8 @@ class Rule:
     @property
     def verbs(self) -> tuple[EffectVerb, ...]:
         """The effects that it decides about when they happen."""
+        if "subprocess" in self.kinds and self.target:
+            return ("run",)
         return tuple(verb for kind in sorted(self.kinds) for verb in _VERBS.get(kind, ()))
 
     @property
@@ -88,7 +95,20 @@ def read_rule(verdict: Verdict, text: str, origin: str) -> Rule:
             return Rule(verdict, text, origin, kinds=_kinds(verdict, rest.split()))
         case "writes" | "deletes" | "network" as kind:
             return Rule(verdict, text, origin, kinds=frozenset({kind}), target=_target(kind, rest.strip()))
+        case "programs":
+            target = _program(verdict, rest.strip())
+            return Rule(verdict, text, origin, kinds=frozenset({"subprocess"}), target=target)
     raise NoRule(f"there are no rules on '{form.strip()}'; {_FORMS}")
+
+
+def _program(verdict: Verdict, text: str) -> str:
+    if verdict == "allow":
+        raise NoRule("code may start any program, and its effects are asked about; so none need be allowed")
+    if re.search(r"\s", text):
+        raise NoRule(f"'{text}' has arguments; a rule on programs is about the file: write `programs: git`")
+    if "/" in text and not text.startswith(("/", "./", "~/")):
+        raise NoRule(f"'{text}' must be a name, or a path that begins with ./, ~/ or /")
+    return text
 
 
 def _target(kind: EffectKind, text: str) -> str:

@@ -298,7 +298,7 @@ def _tiers() -> ModuleType:
 
 
 # Rules that are decided when effects happen, and those that let code start because they are held.
-_EFFECT_RULE = re.compile(r"\s*(writes|deletes|network|effects)\s*:")
+_EFFECT_RULE = re.compile(r"\s*(writes|deletes|network|programs|effects)\s*:")
 
 
 def _is_on_effects(rule: str) -> bool:

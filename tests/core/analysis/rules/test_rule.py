@@ -22,6 +22,15 @@ def test_a_rule_on_a_command_is_its_words_of_which_some_are_open() -> None:
     )
 
 
+def test_a_rule_on_programs_is_about_a_file() -> None:
+    rule = read_rule("deny", "programs: curl", "")
+    assert (rule.verbs, rule.target) == (("run",), "curl")
+    with pytest.raises(NoRule, match="has arguments"):
+        read_rule("deny", "programs: git *", "")
+    with pytest.raises(NoRule, match="must be a name, or a path"):
+        read_rule("ask", "programs: tools/x", "")
+
+
 def test_a_rule_on_effects_is_a_set_of_kinds() -> None:
     assert read_rule("deny", "effects: deletes cannot-tell", "").kinds == {"deletes", "cannot tell"}
     assert read_rule("allow", "effects: none", "").kinds == frozenset()
@@ -33,17 +42,21 @@ def test_a_rule_on_effects_is_a_set_of_kinds() -> None:
         (
             "git status",
             "this is no rule; write `shell: COMMAND`, `effects: KINDS`, "
-            "`writes: PATH`, `deletes: PATH` or `network: HOST`",
+            "`writes: PATH`, `deletes: PATH`, `network: HOST` or `programs: NAME`",
         ),
         (
             "shell:",
             "this is no rule; write `shell: COMMAND`, `effects: KINDS`, "
-            "`writes: PATH`, `deletes: PATH` or `network: HOST`",
+            "`writes: PATH`, `deletes: PATH`, `network: HOST` or `programs: NAME`",
         ),
         (
             "sql: SELECT",
             "there are no rules on 'sql'; write `shell: COMMAND`, `effects: KINDS`, "
-            "`writes: PATH`, `deletes: PATH` or `network: HOST`",
+            "`writes: PATH`, `deletes: PATH`, `network: HOST` or `programs: NAME`",
+        ),
+        (
+            "programs: git",
+            "code may start any program, and its effects are asked about; so none need be allowed",
         ),
         ("shell: a ** b", "** stands for all further words, so nothing can follow it"),
         ("shell: echo $HOME", "`$HOME` cannot stand in a rule: only * and **, without quotes, are open"),

@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from typing import Any
 
-    Act = Generator[Any, None, int | None]
+    Act = Generator[Any, None, int | str | None]
 
 CWD = -100
 BLOCKED = "blocked"
 """Yielded by a call that cannot be performed without waiting."""
+GO_ON = "go on"
+"""Returned by a call that the kernel is to perform itself."""
 PERFORMED = "performed"
 """Yielded by a call whose effects have happened, and that may still fail."""
 
@@ -47,8 +49,9 @@ _MOST_TRIES = 40
 class SystemEffect:
     """A change that is about to happen.
 
-    `verb` is "create", "modify", "delete", "connect", "listen" or "run". `what` is a real path or an address;
-    `to` the new path of what is moved, of a `folder` if that is True. `entry` is the name that appears or
+    `verb` is "create", "modify", "delete", "connect", "listen" or "run". `what` is a real path, an address or
+    the name of a program; `to` the new path of what is moved, of a `folder` if that is True, or the real path
+    of a program, if it has one. `entry` is the name that appears or
     disappears. An `unguarded` change is of a kind that a sandbox may not refuse. `socket` is the inode of one
     that listens; `datagrams` is True for a connection by UDP. `before` is the state of a file that is changed
     (`FileAccount`).
@@ -78,6 +81,11 @@ class SystemEffect:
         self.socket = socket
         self.datagrams = datagrams
         self.before = before
+
+    @property
+    def target(self) -> bytes:
+        """The new path of what is moved."""
+        return b"" if self.verb == "run" else self.to
 
     def is_moot(self) -> bool:
         """Return True if the call will fail whatever is decided: the name exists already, or does not."""
@@ -282,6 +290,19 @@ def symlinked(call: SystemCall, target: bytes, directory: int, path: bytes) -> "
         yield SystemEffect("create", entry.path, entry=entry)
         os.symlink(target, entry.name, dir_fd=entry.fd)
         return 0
+
+
+def started(name: bytes, file: Reached | None) -> "Act":
+    """Let the kernel start a program; without a `file` it is not known which.
+
+    The kernel reads the path once more, and another thread may change it: the program is held all the same.
+    """
+    path = b""
+    if file is not None:
+        with file:
+            path = file.path if file.is_named() else b""
+    yield SystemEffect("run", name or path.rpartition(b"/")[2] or b"a program without a name", path)
+    return GO_ON
 
 
 def changed(file: Reached, change: "Callable[[Reached], Any]") -> "Act":

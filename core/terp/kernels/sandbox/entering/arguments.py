@@ -7,7 +7,6 @@ import struct
 from terp.kernels.sandbox.entering import acting, calls, sending
 from terp.kernels.sandbox.entering.acting import CWD
 from terp.kernels.sandbox.entering.notifications import SystemCall
-from terp.kernels.sandbox.entering.permissions import shown
 from terp.kernels.sandbox.entering.reached import Reached, descriptor_of, file_of, open_file_of
 
 TYPE_CHECKING = False
@@ -20,8 +19,8 @@ _PRIO_USER, _IOPRIO_WHO_USER = 2, 3
 _NOFOLLOW, _FOLLOW, _EMPTY_PATH = 0x100, 0x400, 0x1000
 
 
-def act_of(call: SystemCall) -> "Act | str | None":
-    """Return what performs a call: a generator, None for the kernel, or the name of a program to start.
+def act_of(call: SystemCall) -> "Act | None":
+    """Return what performs a call: a generator, or None for the kernel.
 
     Raises:
         OSError: the call fails.
@@ -219,16 +218,18 @@ def _stat(pid: int) -> list[bytes]:
         return file.read().rpartition(b")")[2].split()
 
 
-def _execve(call: SystemCall, at: int) -> "str | None":
+def _execve(call: SystemCall, directory: int, at: int, flags: int = 0) -> "Act":
+    name = call.path(at).rpartition(b"/")[2]
     try:
-        name = call.path(at)
-    except OSError:
-        # The kernel cannot read it either.
-        return None
-    return shown(name.rpartition(b"/")[2])
+        return acting.started(name, _file(call, directory, at, flags))
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR):
+            # Shells and `execvp` try each folder of PATH: nothing starts.
+            raise
+        return acting.started(name, None)
 
 
-_ACTS: "dict[str, Callable[[SystemCall], Act | str | None]]" = {
+_ACTS: "dict[str, Callable[[SystemCall], Act | None]]" = {
     "open": _open,
     "openat": _openat,
     "creat": _creat,
@@ -286,6 +287,6 @@ _ACTS: "dict[str, Callable[[SystemCall], Act | str | None]]" = {
     "setpriority": lambda call: _to_processes(call, _PRIO_USER),
     "ioprio_set": lambda call: _to_processes(call, _IOPRIO_WHO_USER),
     **{name: lambda call: _to_own_process(call, 0) for name in calls.OF_PROCESS},
-    "execve": lambda call: _execve(call, 0),
-    "execveat": lambda call: _execve(call, 1),
+    "execve": lambda call: _execve(call, CWD, 0),
+    "execveat": lambda call: _execve(call, call.signed(0), 1, call.signed(4)),
 }

@@ -22,7 +22,7 @@ import select
 import signal
 import socket
 
-from terp.kernels.sandbox.entering.acting import BLOCKED, PERFORMED, SystemEffect
+from terp.kernels.sandbox.entering.acting import BLOCKED, GO_ON, PERFORMED, SystemEffect
 from terp.kernels.sandbox.entering.arguments import act_of
 from terp.kernels.sandbox.entering.notifications import Listener, SystemCall
 from terp.kernels.sandbox.entering.notified import names_of, report_calls
@@ -186,9 +186,7 @@ class Holder:
         except Exception as error:  # noqa: BLE001  (as in `_advance`)
             self._failed(call, error)
             return
-        if isinstance(act, str):
-            self._permissions.count("run", act)
-        if act is None or isinstance(act, str):
+        if act is None:
             call.go_on()
         else:
             self._advance(call, act)
@@ -215,7 +213,10 @@ class Holder:
             self._blocked.append((call, act))
         except StopIteration as done:
             self._note(call)
-            call.done(done.value or 0)
+            if done.value == GO_ON:
+                call.go_on()
+            else:
+                call.done(done.value or 0)
         except Exception as error:  # noqa: BLE001  (the caller's call fails, and the holder goes on)
             self._failed(call, error)
 
@@ -232,7 +233,7 @@ class Holder:
             call.effects.append(effect)
 
     def _count_refused(self, effect: SystemEffect) -> None:
-        self._permissions.count("refused " + effect.verb, shown(effect.what), shown(effect.to))
+        self._permissions.count("refused " + effect.verb, shown(effect.what), shown(effect.target))
 
     def _failed(self, call: SystemCall, error: Exception) -> None:
         """Let a call fail: what is not understood does not happen."""
@@ -248,7 +249,7 @@ class Holder:
             "ask": self._count,
             "verb": effect.verb,
             "what": shown(effect.what),
-            "to": shown(effect.to),
+            "to": shown(effect.target),
             "program": _program(call.pid),
             "pid": call.pid,
         }

@@ -55,6 +55,8 @@ class Permissions:
 
     def verdict(self, effect: SystemEffect) -> "bool | None":
         """Return True if the effect is allowed, False if refused; None if the user must be asked."""
+        if effect.verb == "run":
+            return self._may_start(effect)
         if effect.verb in _FILES:
             known = self._known_place(effect)
             if known is not None:
@@ -68,6 +70,16 @@ class Permissions:
         if self._free or self._is_made(effect):
             return True
         return None
+
+    def _may_start(self, effect: SystemEffect) -> "bool | None":
+        """Return the verdict on a program: allowed unless a grant is about its name or its path."""
+        names = shown(effect.what), shown(effect.to)
+        strict = [(what, yes) for verbs, what, yes in self._grants if "run" in verbs and yes is not True]
+        for what, allowed in strict:
+            if any(map(what.fullmatch, names)):
+                return allowed
+        # A program without a path may be any.
+        return True if effect.to or not strict else None
 
     def _known_place(self, effect: SystemEffect) -> "bool | None":
         """Return the verdict where grants do not count: in the kernel's folders, and outside the code's."""
@@ -97,7 +109,7 @@ class Permissions:
                 return
         elif self._is_own_socket(effect):
             return
-        self.count(effect.verb, shown(what), shown(effect.to))
+        self.count(effect.verb, shown(what), shown(effect.target))
 
     def _note(self, effect: SystemEffect) -> None:
         """Note whose files are where now."""
