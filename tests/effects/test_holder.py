@@ -132,7 +132,7 @@ def test_a_later_grant_answers_what_waits(bench: Bench) -> None:
     path = photo(bench)
     with bench.started((sys.executable, "-I", "-S", "-c", "import os; os.unlink('photo')")) as running:
         running.next_question()
-        running.say({"free": False, "grants": [(("delete",), ".*", True)]})
+        running.say({"free": False, "grants": [(("delete",), ".*", True, False)]})
         assert running.finished(nobody, 20).status == 0
     assert not path.exists()
 

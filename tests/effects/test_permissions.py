@@ -39,7 +39,7 @@ def test_what_a_sandbox_may_let_through_outside_is_refused(permissions: Permissi
 
 
 def test_protected_paths_stay_as_they_are_whatever_is_allowed(permissions: Permissions) -> None:
-    permissions.change({"free": True, "grants": [(("create",), ".*", True)]})
+    permissions.change({"free": True, "grants": [(("create",), ".*", True, False)]})
     hook = b"/proj/.git/hooks/pre-commit"
     assert verdicts(
         permissions, SystemEffect("create", hook), SystemEffect("modify", hook, unguarded=True)
@@ -204,3 +204,11 @@ def test_the_account_is_of_effects_since_the_last_one(permissions: Permissions) 
     rows = [["create", "/proj/a", "", 1], ["connect", "10.0.0.1:443", "", 2]]
     assert permissions.account() == {"effects": rows, "more": 0, "files": []}
     assert permissions.account() == {"effects": [], "more": 0, "files": []}
+
+
+def test_effects_that_an_answer_allows_are_counted_by_its_kind(permissions: Permissions) -> None:
+    permissions.change({"free": False, "grants": [(("delete",), "/proj/.*", True, True)]})
+    verdicts(permissions, *[SystemEffect("delete", b"/proj/a")] * 2, SystemEffect("modify", b"/proj/a"))
+    assert permissions.counted == ("delete /proj/.*", 2)
+    permissions.account()
+    assert permissions.counted == ("", 0)

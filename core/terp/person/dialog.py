@@ -128,6 +128,10 @@ class UserDialog:
         """Show the user a notice."""
         self._log.append(Noticed(text, remedy))
 
+    def count(self, what: str, done: int, seconds: float) -> None:
+        """Show how much of something is done."""
+        self._log.append(Progress(what, done, 0, seconds))
+
     @asynccontextmanager
     async def working(self, what: str) -> AsyncGenerator[None, None]:
         """Report progress every second while the block runs."""

@@ -4,6 +4,7 @@ import asyncio
 import os
 import re
 import socket
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -36,13 +37,18 @@ class _Attended(Protocol):
 
 @dataclass(slots=True)
 class _HeldRun:
-    """A run whose effects are held. `allowed` are the answers for all of it, `ruled` what rules say."""
+    """A run whose effects are held. `allowed` are the answers for all of it, `ruled` what rules say.
+
+    `scopes` are the answers in words with their times, by key; `once` has what was allowed only once.
+    """
 
     kernel: Kernel
     attended: _Attended
     waiting: list[AskedEffect] = field(default_factory=list)
     allowed: list[Grant] = field(default_factory=list)
     ruled: Sequence[Grant] = ()
+    scopes: dict[str, tuple[str, float]] = field(default_factory=dict)
+    once: list[Grant] = field(default_factory=list)
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)
     over: bool = False
     waited_before_s: float = 0.0
@@ -67,6 +73,7 @@ class EffectQuestions:
         held, run = kernel.effects, _HeldRun(kernel, attended, waited_before_s=kernel.effects.waited_s())
         held.required = call.held
         held.ask = partial(self._decide, held, run)
+        held.counted = partial(self._count, run)
         run.ruled = await grants_of(self._resources.rules.all, kernel.cwd)
         # What the user approved before it runs is bound by what they forbid, and by nothing else.
         grants = [*run.ruled, *_shipped(kernel.cwd)] if call.held else _strict(run.ruled)
@@ -105,8 +112,8 @@ class EffectQuestions:
         options = [Option("y", "yes, once"), Option("a", f"all of this run ({scope})")]
         if rule:
             options.append(Option("r", f"rule for the session ({rule})"))
-        others = sum(all_of_it.decides(other) for other in run.waiting) - 1
-        what = _question(effect, run.kernel.cwd, others)
+        alike = [one for one in run.waiting if one.program == effect.program and all_of_it.decides(one)]
+        what = _question(effect, run.kernel.cwd, len(alike) - 1, again=all_of_it in run.once)
         choice = Choice(what, (*options, Option("n", "no")), needed=True)
         try:
             letter = await self._choose(run, choice)
@@ -121,11 +128,19 @@ class EffectQuestions:
                 f"Allowed in this session: {rule}", "To keep it, write it below allow: in config.yaml."
             )
             run.ruled = await grants_of(self._resources.rules.all, run.kernel.cwd)
+        if letter == "y":
+            run.once.append(all_of_it)
         if letter == "a" and not run.over:
             run.allowed.append(all_of_it)
+            run.scopes[all_of_it.key] = scope, time.monotonic()
         if letter in ("a", "r"):
             held.grant([*_strict(run.ruled), *run.allowed, *run.ruled, *_shipped(run.kernel.cwd)])
         return letter in ("y", "a", "r")
+
+    def _count(self, run: _HeldRun, key: str, times: int) -> None:
+        if not run.over and key in run.scopes:
+            scope, began = run.scopes[key]
+            self._dialog.count(scope, times, time.monotonic() - began)
 
     async def _choose(self, run: _HeldRun, choice: Choice) -> str:
         if run.over:
@@ -223,17 +238,17 @@ def _rule_for(effect: AskedEffect, cwd: str) -> str:
 
 def _grant_for(effect: AskedEffect, cwd: str) -> tuple[Grant, str]:
     """Return the grant for all such effects of a run, and its scope in words."""
+    verbs: tuple[EffectVerb, ...] = _WRITES if effect.verb == "modify" else (effect.verb,)
+    does, folder = TO_DO[effect.verb], _folder(effect.what, cwd)
     if effect.verb == "run":
-        return Grant(("run",), re.escape(effect.what)), f"start {effect.what}"
-    if effect.verb not in FILE_EFFECTS:
-        return Grant((effect.verb,), ".*"), f"{TO_DO[effect.verb]} any address"
-    verbs = _WRITES if effect.verb == "modify" else (effect.verb,)
-    folder = _folder(effect.what, cwd)
-    if folder == cwd:
-        return Grant(
-            verbs, f"{re.escape(cwd.rstrip('/'))}/[^/]*"
-        ), f"{TO_DO[effect.verb]} files in {near(cwd, cwd)}"
-    return Grant(verbs, f"{re.escape(folder)}/.*"), f"{TO_DO[effect.verb]} files below {near(folder, cwd)}/"
+        pattern, what = re.escape(effect.what), effect.what
+    elif effect.verb not in FILE_EFFECTS:
+        pattern, what = ".*", "any address"
+    elif folder == cwd:
+        pattern, what = f"{re.escape(cwd.rstrip('/'))}/[^/]*", f"files in {near(cwd, cwd)}"
+    else:
+        pattern, what = f"{re.escape(folder)}/.*", f"files below {near(folder, cwd)}/"
+    return Grant(verbs, pattern, counted=True), f"{does} {what}"
 
 
 def _folder(path: str, cwd: str) -> str:
@@ -245,11 +260,15 @@ def _folder(path: str, cwd: str) -> str:
     return f"{cwd.rstrip('/')}/{first}" if slash else cwd
 
 
-def _question(effect: AskedEffect, cwd: str, others: int) -> str:
+def _question(effect: AskedEffect, cwd: str, others: int, *, again: bool) -> str:
+    """Return the question about an effect; `others` like it wait too, or were allowed before (`again`)."""
     program = effect.program or "The code"
     if effect.to:
         what = f"{program} wants to move {near(effect.what, cwd)} to {near(effect.to, cwd)}"
     else:
         named = near(effect.what, cwd) if effect.verb in FILE_EFFECTS else effect.what
         what = f"{program} wants to {TO_DO[effect.verb]} {named}"
-    return f"{what}, and {others} more like it." if others else f"{what}."
+    if others:
+        return f"{what}, and {others} more like it."
+    # A loop waits at one effect at a time: the second one says that it goes on.
+    return f"{what}, and maybe more like it." if again else f"{what}."

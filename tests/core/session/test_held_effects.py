@@ -11,7 +11,7 @@ import pytest
 
 from terp.analysis.rules.deciding import Rules
 from terp.analysis.rules.rule import Verdict, read_rule
-from terp.events import Asked, CodeFinished, CodeProposed, Event, TurnFinished
+from terp.events import Asked, CodeFinished, CodeProposed, Event, Progress, TurnFinished
 from terp.events.outputs import PerformedEffect
 from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.sandbox.bubblewrap import find_bubblewrap
@@ -107,6 +107,22 @@ async def test_one_answer_covers_a_loop(tmp_path: Path, tier: Tier) -> None:
     assert [one.what for one in of(Asked, events) if one.kind == "choice"] == [
         "python wants to delete photos/0.jpg."
     ]
+
+
+async def test_a_second_question_of_a_kind_says_that_more_may_come(tmp_path: Path, tier: Tier) -> None:
+    async with held(tmp_path, tier, ScriptedPerson("y", "a"), DELETES) as session:
+        events = await collect(session, "go")
+    assert [one.what for one in of(Asked, events) if one.kind == "choice"] == [
+        "python wants to delete photos/0.jpg.",
+        "python wants to delete photos/1.jpg, and maybe more like it.",
+    ]
+
+
+async def test_a_loop_is_counted_while_it_goes_on(tmp_path: Path, tier: Tier) -> None:
+    async with held(tmp_path, tier, ScriptedPerson("a"), DELETES) as session:
+        events = await collect(session, "go")
+    first, *_ = [one for one in of(Progress, events) if one.done]
+    assert (first.what, first.done, first.total) == ("delete files below photos/", 2, 0)
 
 
 async def test_that_answer_ends_with_the_run(tmp_path: Path, tier: Tier) -> None:

@@ -39,12 +39,18 @@ class AskedEffect:
 class Grant:
     """A decision in advance about effects with one of `verbs`, on what matches the whole regular expression.
 
-    `allowed` None has the user asked.
+    `allowed` None has the user asked. The effects that a `counted` one allows are counted while they happen.
     """
 
     verbs: tuple[EffectVerb, ...]
     pattern: str
     allowed: bool | None = True
+    counted: bool = False
+
+    @property
+    def key(self) -> str:
+        """The name under which its effects are counted."""
+        return f"{self.verbs[0]} {self.pattern}"
 
     def decides(self, effect: AskedEffect) -> bool:
         """Return True if it is about this effect."""
@@ -70,12 +76,14 @@ async def refuse(_: AskedEffect) -> bool:
 class HeldEffects:
     """The effects of one kernel's code, over all of its lives. `ask` decides about one; it can be set.
 
+    `counted` is called with the key of a counted grant and the number of effects that it has allowed.
     `active` is True while a kernel runs whose effects are held; while they are `required` no code runs in any
     other.
     """
 
     def __init__(self) -> None:
         self.ask: Ask = refuse
+        self.counted: Callable[[str, int], None] = lambda _key, _times: None
         self.active = self.required = False
         self._grants: Sequence[Grant] = ()
         self._free = False
@@ -146,7 +154,7 @@ class HeldEffects:
             self._send_grants()
 
     def _send_grants(self) -> None:
-        rows = [[one.verbs, one.pattern, one.allowed] for one in self._grants]
+        rows = [[one.verbs, one.pattern, one.allowed, one.counted] for one in self._grants]
         self._send({"free": self._free, "grants": rows})
 
     def interrupt(self) -> None:
@@ -204,6 +212,8 @@ class HeldEffects:
             task.cancel()
         elif "granted" in message:
             self._taken.set()
+        elif "counted" in message:
+            self.counted(*message["counted"])
         elif "account" in message and (answer := self._accounts.pop(message["account"], None)):
             answer.set_result(_account(message))
         elif "account" in message:

@@ -10,6 +10,7 @@ Messages to and from terp are lines of JSON on a socket:
     {"ask": 7, "verb": "delete", "what": "/home/ann/a.csv", "to": "", "program": "python3", "pid": 41}
     {"answer": 7, "allow": true}          of terp, one for each question
     {"free": false, "grants": […]}        of terp: see `Permissions.change`
+    {"counted": ["delete /home/.*", 9]}   how often a grant has allowed an effect, some times a second
     {"account": 3}                        of terp: answered with account, effects, files, more
     {"interrupt": true}                   of terp: each call that waits fails with EINTR
 """
@@ -21,6 +22,7 @@ import resource
 import select
 import signal
 import socket
+import time
 
 from terp.kernels.sandbox.entering.acting import BLOCKED, GO_ON, PERFORMED, SystemEffect
 from terp.kernels.sandbox.entering.arguments import act_of
@@ -40,6 +42,7 @@ _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36
 _PIDFD_OPEN, _PIDFD_GETFD = 434, 438
 _AGAIN_MS = 5
 _AT_ONCE = 64
+_COUNTED_EVERY_S = 0.2
 _IGNORED = (
     signal.SIGINT,
     signal.SIGTERM,
@@ -137,6 +140,8 @@ class Holder:
         self._blocked: list[tuple[SystemCall, Act]] = []
         self._count = 0
         self._granted = False
+        self._counted = "", 0
+        self._counted_at = 0.0
 
     def await_grants(self) -> None:
         """Wait for the first grants of terp: the command does not start before them."""
@@ -177,8 +182,16 @@ class Holder:
             call = self._listener.receive()
             if call is not None:
                 self._serve(call)
+                if self._permissions.counted != self._counted:
+                    self._report_count()
             if not self._more.poll(0):
                 return
+
+    def _report_count(self) -> None:
+        now = time.monotonic()
+        if now - self._counted_at >= _COUNTED_EVERY_S:
+            self._counted, self._counted_at = self._permissions.counted, now
+            self._say({"counted": self._counted})
 
     def _serve(self, call: SystemCall) -> None:
         try:

@@ -39,7 +39,9 @@ class Permissions:
         self._writable = _folders(writable)
         self._protected = _folders(protected)
         self._free = False
-        self._grants: list[tuple[tuple[str, ...], re.Pattern[str], bool | None]] = []
+        self._grants: list[tuple[tuple[str, ...], re.Pattern[str], bool | None, bool]] = []
+        # How often the grant that counts has allowed an effect.
+        self.counted: tuple[str, int] = ("", 0)
         self._made: set[bytes] = set()
         # What was moved into folders that code made is not the code's.
         self._moved_in: set[bytes] = set()
@@ -49,9 +51,12 @@ class Permissions:
         self.more = 0
 
     def change(self, wanted: "dict[str, Any]") -> None:
-        """Take new grants: `free` allows all; `grants` are (verbs, a regular expression, allowed or not)."""
+        """Take new grants: `free` allows all; `grants` are (verbs, regular expression, allowed, counted)."""
         self._free = bool(wanted["free"])
-        self._grants = [(tuple(verbs), re.compile(what), yes) for verbs, what, yes in wanted["grants"]]
+        self._grants = [
+            (tuple(verbs), re.compile(what), allowed, bool(*counted))
+            for verbs, what, allowed, *counted in wanted["grants"]
+        ]
 
     def verdict(self, effect: SystemEffect) -> "bool | None":
         """Return True if the effect is allowed, False if refused; None if the user must be asked."""
@@ -64,8 +69,12 @@ class Permissions:
         elif self._is_own_socket(effect):
             return True
         text = shown(effect.what)
-        for verbs, what, allowed in self._grants:
+        for verbs, what, allowed, counted in self._grants:
             if effect.verb in verbs and what.fullmatch(text):
+                if counted:
+                    before, times = self.counted
+                    key = f"{verbs[0]} {what.pattern}"
+                    self.counted = key, times + 1 if before == key else 1
                 return allowed
         if self._free or self._is_made(effect):
             return True
@@ -74,7 +83,7 @@ class Permissions:
     def _may_start(self, effect: SystemEffect) -> "bool | None":
         """Return the verdict on a program: allowed unless a grant is about its name or its path."""
         names = shown(effect.what), shown(effect.to)
-        strict = [(what, yes) for verbs, what, yes in self._grants if "run" in verbs and yes is not True]
+        strict = [(what, yes) for verbs, what, yes, _ in self._grants if "run" in verbs and yes is not True]
         for what, allowed in strict:
             if any(map(what.fullmatch, names)):
                 return allowed
@@ -156,7 +165,7 @@ class Permissions:
             if not self._is_hidden(path)
         ]
         answer = {"effects": rows, "more": self.more, "files": files}
-        self._counts, self.more = {}, 0
+        self._counts, self.more, self.counted = {}, 0, ("", 0)
         return answer
 
     def _is_hidden(self, path: bytes) -> bool:
