@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+
+from terp_cli.terminal.rows import width_of
 
 if TYPE_CHECKING:
     import ast
@@ -38,6 +40,28 @@ class Typed:
     pasted: bool
 
 
+@dataclass(frozen=True, slots=True)
+class ToolbarPart:
+    """A fact on the last line of the screen. Of those without room, the highest `rank` goes first; 0 stays.
+
+    `style` is a class of the prompt's styles.
+    """
+
+    text: str
+    rank: int = 0
+    style: Literal["quiet", "warning", "bad"] = "quiet"
+
+
+def fitted(parts: Sequence[ToolbarPart], width: int) -> Sequence[ToolbarPart]:
+    """Return the parts that fit, with " · " between them, into a row of `width` cells."""
+    while parts and sum(width_of(part.text) + 3 for part in parts) - 3 > width:
+        last = max(parts, key=lambda part: part.rank)
+        if not last.rank:
+            break
+        parts = [part for part in parts if part is not last]
+    return parts
+
+
 class PromptHost:
     """The object behind an input line; this base class serves while the session is still being opened.
 
@@ -59,9 +83,9 @@ class PromptHost:
         """The directory of the files that are completed."""
         return Path()
 
-    def toolbar(self) -> str:
+    def toolbar(self) -> Sequence[ToolbarPart]:
         """Return the last line of the screen."""
-        return ""
+        return ()
 
     def begin(self) -> None:
         """Prepare for the first key; called just before it is read."""

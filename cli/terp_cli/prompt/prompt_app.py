@@ -39,7 +39,7 @@ from prompt_toolkit.layout.dummy import create_dummy_layout
 from prompt_toolkit.layout.processors import Processor, TabsProcessor, Transformation, TransformationInput
 from prompt_toolkit.styles import Style
 
-from terp_cli.prompt.interface import LEAVING, NOT_SENT, PromptHost, Typed, margin, unmarked
+from terp_cli.prompt.interface import LEAVING, NOT_SENT, PromptHost, Typed, fitted, margin, unmarked
 from terp_cli.prompt.message import MessageLine
 from terp_cli.terminal import tty
 from terp_cli.terminal.bottom import Bottom, Measured
@@ -62,6 +62,8 @@ _PAUSE_S = 0.5
 _STYLE = {
     "mark": "bold ansigreen",
     "quiet": "ansibrightblack",
+    "warning": "ansiyellow",
+    "bad": "bold ansired",
     "auto-suggestion": "ansibrightblack",
     "completion-menu": "",
     "completion-menu.completion": "noreverse bg:default fg:default",
@@ -471,7 +473,13 @@ class PromptApp:
         leaving = self._message is not None and self._message.leaving
         if self._left:
             return [("class:quiet", _ENDING)]
-        return [("class:quiet", LEAVING if leaving else self._host.toolbar())]
+        if leaving:
+            return [("class:quiet", LEAVING)]
+        shown = fitted(self._host.toolbar(), self._painter.width)
+        row: StyleAndTextTuples = []
+        for part in shown:
+            row += [("class:quiet", " · "), (f"class:{part.style}", part.text)]
+        return row[1:]
 
     def _entered(self, line: str) -> None:
         if self._host is not None and self._host.run_at_once(line):

@@ -123,7 +123,7 @@ class DrawnTranscript:
     begins, it is finished, and a blank row follows. `verbose` folds no traceback, and no reasoning unless
     `reasoning` is given. `draw` draws pictures; without it there is no `Graphic` among the rows. `rows` is
     the height of the screen: longer code of a call is folded (0: never). `asks`: proposed code needs the
-    user's approval. `ascii_only` writes formulas in ASCII.
+    user's approval. `ascii_only` writes formulas in ASCII. `status` is the line below it.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class DrawnTranscript:
         self._obituary = ""
         self._interruption = Interruption()
         self._named: set[str] = set()  # Files that this turn has named.
-        self._status = Status()
+        self.status = Status()
         self._running = self._asked = False
         self._usage = Tally()
         self._part: GrowingBlock | None = None
@@ -177,7 +177,7 @@ class DrawnTranscript:
         """Return the rows of the growing block, and those below that never become final; at most `limit`."""
         if limit < 1:
             return [], []
-        status = self._status.rows(self._clock())
+        status = self.status.rows(self._clock(), self._width(), self._usage)
         left = limit - len(status) - 1 if status else limit
         passes = isinstance(self._part, FoldedReasoning | OutputStream)
         most = min(left, _MOST_PASSING) if passes else left
@@ -235,24 +235,26 @@ class DrawnTranscript:
                 assert_never(event)
 
     def _end(self, finished: on.TurnFinished) -> None:
-        self._status.clear()
+        self.status.clear()
         self._end_part()
         self._line(words.ended(finished, self._usage))
         self._usage = Tally()
         self._named.clear()
 
     def _write(self, event: on.ReasoningDelta | on.TextDelta | on.CodeDelta | on.CodeProposed) -> None:
-        if not isinstance(event, on.ReasoningDelta):
-            self._status.wait("waiting for more", self._clock(), after_s=2.0)
+        now = self._clock()
         match event:
             case on.ReasoningDelta(text=text):
+                self.status.receive("thinking", now)
                 self._think(text)
             case on.TextDelta():
+                self.status.receive("answering", now)
                 self._keep(self._growing("text", self._markdown).feed(fed(event)))
             case on.CodeDelta():
+                self.status.receive("writing code", now)
                 self._write_code(event)
             case on.CodeProposed():
-                self._status.clear()
+                self.status.clear()
                 self._propose(event)
             case _:
                 assert_never(event)
@@ -279,11 +281,11 @@ class DrawnTranscript:
                 self._keep(late.add(output))
             case on.CodeFinished():
                 self._running = False
-                self._status.clear()
+                self.status.clear()
                 self._finish_run(event)
             case on.JobChanged():
                 self._running = False
-                self._status.clear()
+                self.status.clear()
                 self._end_part()
                 self._line(words.of_job(event))
             case _:
@@ -291,41 +293,40 @@ class DrawnTranscript:
 
     def _run_on(self) -> None:
         """Show that code is running, if any is."""
-        self._status.clear()
+        self.status.clear()
         if self._running:
-            self._status.wait("running", self._clock(), after_s=0.5)
+            self.status.wait("running", self._clock(), after_s=0.5, runs=True)
 
     def _wait(self, event: Waiting) -> None:
         now = self._clock()
         match event:
             case on.ModelCalled(model=model):
-                self._status.wait(f"waiting for {one_line(model)}", now)
+                self.status.wait(f"waiting for {one_line(model)}", now)
             case on.ModelRetrying(delay_s=delay_s):
                 self._line(words.retrying(event))
-                self._status.count_down("trying again", now, delay_s)
+                self.status.count_down("trying again", now, delay_s)
             case on.Progress(done=done, total=total, seconds=seconds):
                 if 0 < total <= done:
                     self._run_on()
                 elif not self._asked:
-                    self._status.wait(words.progress(event), now - seconds)
+                    self.status.wait(words.progress(event), now - seconds)
             case on.Asked():
                 # The code that asks draws the question, perhaps on another terminal.
                 self._asked = True
-                self._status.clear()
+                self.status.clear()
             case on.KernelChanged():
                 self._kernel_changed(event)
             case on.CheckStarted():
                 self._line(words.of_check(event))
-                self._status.wait("checking", now)
+                self.status.wait("checking", now)
             case on.CheckFinished():
-                self._status.clear()
+                self.status.clear()
                 self._line(words.of_check(event))
             case _:
                 assert_never(event)
 
     def _think(self, text: str) -> None:
         if self._name != "reasoning":
-            self._status.wait("thinking", self._clock())
             self._begin("reasoning", self._reasoning())
         self._keep(cast("FoldedReasoning | PlainStream", self._part).feed(text))
 
@@ -434,7 +435,7 @@ class DrawnTranscript:
         self._named |= named
 
     def _kernel_changed(self, changed: on.KernelChanged) -> None:
-        self._status.kernel_changed(changed, self._clock())
+        self.status.kernel_changed(changed, self._clock())
         self._obituary = changed.why if changed.state == "died" else ""
         self._line(words.kernel_changed(changed))
 

@@ -57,11 +57,10 @@ _KERNEL = {
 
 
 def usage_line(used: Tally) -> str:
-    """Return the tokens and the cost of a turn's requests; "" without any tokens."""
-    if not (used.input_tokens or used.output_tokens):
+    """Return the tokens and the cost of a turn's requests; "" if they cost nothing, or it is not known."""
+    if not used.cost_usd:
         return ""
-    cost = "cost unknown" if used.cost_usd is None else f"${used.cost_usd:.4f}"
-    return f"{used.input_tokens:,} tokens read · {used.output_tokens:,} written · {cost}"
+    return f"{used.input_tokens:,} tokens read · {used.output_tokens:,} written · ${used.cost_usd:.4f}"
 
 
 def code_header(language: str) -> Text:

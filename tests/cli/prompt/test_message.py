@@ -1,6 +1,6 @@
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,7 +9,7 @@ import pytest
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.input.base import PipeInput
 
-from terp_cli.prompt.interface import PromptHost, Word, goes_on, unmarked
+from terp_cli.prompt.interface import PromptHost, ToolbarPart, Word, goes_on, unmarked
 from terp_cli.prompt.message import LockedHistory
 from terp_cli.prompt.prompt_app import PromptApp
 from tests.cli.screens import Watched
@@ -27,8 +27,8 @@ class Seat(PromptHost):
         self.interrupts = 0
         self.rewinds = 0
 
-    def toolbar(self) -> str:
-        return "toolbar"
+    def toolbar(self) -> Sequence[ToolbarPart]:
+        return [ToolbarPart("toolbar")]
 
     def interrupt(self) -> None:
         self.interrupts += 1
@@ -60,8 +60,8 @@ class Completing(PromptHost):
 class Inner(PromptHost):
     """Another owner of the line."""
 
-    def toolbar(self) -> str:
-        return "inner"
+    def toolbar(self) -> Sequence[ToolbarPart]:
+        return [ToolbarPart("inner")]
 
 
 @asynccontextmanager
