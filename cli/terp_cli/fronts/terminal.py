@@ -154,6 +154,7 @@ class TerminalFront(InteractiveFront):
         # The prompt reads more keys than the terminal's driver, which knows Ctrl-C.
         prompted = self._keyboard is None
         status = drawing.transcript.status
+        drawing.transcript.recalls = prompted
         status.stops, status.detaches = "Esc stops" if prompted else "Ctrl-C stops", prompted
         return drawing
 

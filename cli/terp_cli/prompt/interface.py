@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+BAR = "▌ "
+"""Stands before each row of an entered message in the scrollback."""
 LEAVING = "Ctrl-C again leaves; so does Ctrl-D."
 NOT_SENT = "Not sent: "
 _CONTINUED = re.compile(r"(?<!\\)\\\n")
@@ -106,6 +108,10 @@ class PromptHost:
     def run_at_once(self, line: str) -> bool:
         """Run a line now if it need not wait for the end of the turn; return True if it was run."""
         return False
+
+    def whole_output(self) -> str:
+        """Return the command that shows all output of the last run; "" without any."""
+        return ""
 
     def may_leave(self) -> bool:
         """Return True if the user may leave now."""

@@ -17,7 +17,7 @@ from terp_cli.render.fold import indented, wrapped
 from terp_cli.render.markdown.answer import AnswerStream, same_file
 from terp_cli.render.markdown.grammar import fed
 from terp_cli.render.markdown.markdown import MarkdownStream
-from terp_cli.render.output.display import Draw, Drawn, made_files, picture_rows
+from terp_cli.render.output.display import MOST_ROWS, Draw, Drawn, Fold, made_files, picture_rows
 from terp_cli.render.output.output import Interruption, OutputStream
 from terp_cli.render.pieces import Pieces
 from terp_cli.render.status import Status, elapsed
@@ -146,6 +146,7 @@ class DrawnTranscript:
         self._screen_rows = rows
         self.ascii_only = False
         self.asks = True
+        self.recalls = False  # True if Ctrl-O and /out N show all output.
         self.folds_code = False  # True if some of the code that was proposed last is not shown.
         self._proposed: on.CodeProposed | None = None
         self._cwd = ""
@@ -267,16 +268,16 @@ class DrawnTranscript:
                 self._numbers[call_id] = number
                 self._running = True
                 self._run_on()
-                self._begin("output " + call_id, self._output())
+                self._begin("output " + call_id, self._output(call_id))
             case on.Printed(call_id=call_id, output=output):
                 if not self.verbose and self._interruption.keeps(call_id, output):
                     return
                 if isinstance(output, Display | DisplayUpdate) and output.path:
                     self._named |= {output.path, saved_to(output.metadata)}
-                self._keep(self._growing("output " + call_id, self._output).add(output))
+                self._keep(self._growing("output " + call_id, lambda: self._output(call_id)).add(output))
             case on.LateOutput(call_id=call_id, output=output):
                 begun = self._name == "late " + call_id
-                late = self._growing("late " + call_id, self._output)
+                late = self._growing("late " + call_id, lambda: self._output(call_id))
                 self._keep([] if begun else [words.late_header()])
                 self._keep(late.add(output))
             case on.CodeFinished():
@@ -343,7 +344,8 @@ class DrawnTranscript:
             lambda address: picture_rows(same_file(address, self._cwd), self._drawing),
         )
 
-    def _output(self) -> OutputStream:
+    def _output(self, call_id: str) -> OutputStream:
+        rows, number = self._screen_rows(), self._numbers.get(call_id, 0)
         return OutputStream(
             self._width,
             self._cwd,
@@ -351,6 +353,10 @@ class DrawnTranscript:
             draw=self._drawing,
             tail_rows=self._tail_rows,
             ascii_only=self.ascii_only,
+            fold=Fold(
+                max(_FEWEST_ROWS, rows // 3) if rows else MOST_ROWS,
+                f"Ctrl-O · /out {number}" if self.recalls and number else "",
+            ),
         )
 
     def _growing(self, name: str, new: Callable[[], Part]) -> Part:
@@ -416,7 +422,9 @@ class DrawnTranscript:
 
     def _finish_run(self, finished: on.CodeFinished) -> None:
         for error in self._interruption.released(finished):
-            self._keep(self._growing("output " + finished.call_id, self._output).add(error))
+            self._keep(
+                self._growing("output " + finished.call_id, lambda: self._output(finished.call_id)).add(error)
+            )
         if self._name != "output " + finished.call_id:
             self._begin("", None)
         output = self._part
@@ -429,7 +437,7 @@ class DrawnTranscript:
         number = self._numbers.pop(finished.call_id, 0)
         self._keep([part for row in words.finished(finished, number=number) for part in self._fit(row)])
         # An unbroken path can be copied.
-        self._keep(words.left_behind(replace(finished, files=news), cut=cut))
+        self._keep(words.left_behind(replace(finished, files=news), cut=cut and not self.recalls))
         pictures, named = made_files(finished.files, self._drawing, saved)
         self._keep(pictures)
         self._named |= named

@@ -38,7 +38,7 @@ from terp.session.session import Session
 from terp.settings.interpreter import environment_name
 from terp_cli.fronts.oneshot import OneShotPrompt, one_turn
 from terp_cli.fronts.titles import Titles
-from terp_cli.prompt.interface import CtrlCDebounce, PromptHost, ToolbarPart, Word, typed_code, unclear
+from terp_cli.prompt.interface import BAR, CtrlCDebounce, PromptHost, ToolbarPart, Word, typed_code, unclear
 from terp_cli.repl.commands.every import all_commands
 from terp_cli.repl.commands.table import UnknownCommand
 from terp_cli.repl.context import APPROVALS, ReplContext
@@ -151,6 +151,7 @@ class Repl(PromptHost):
         self._warned = False
         self._ctrl_c = CtrlCDebounce(time.monotonic)
         self._toolbar = Toolbar()
+        self._last_run = 0
 
     async def run(self, question: OneShotPrompt | None, banner: Sequence[str]) -> None:
         """Answer `question`, then read and answer until the user leaves."""
@@ -237,6 +238,10 @@ class Repl(PromptHost):
             return False
         self.start(lambda: self._guarded(self._commands.run(self._context, line)))
         return True
+
+    def whole_output(self) -> str:
+        """Return the command that shows all output of the last run; "" without any."""
+        return f"/out {self._last_run}" if self._last_run else ""
 
     def may_leave(self) -> bool:
         """Return True if the user may leave; the first attempt only warns about running jobs."""
@@ -361,7 +366,7 @@ class Repl(PromptHost):
     def _show_prompt(self, prompt: str) -> None:
         """Show a message that was not typed just now, such as a repeated one."""
         first, *more = readable(prompt).split("\n")
-        self._context.prompt.say("\n".join(["", f"› {first}", *(f"  {line}" for line in more)]))
+        self._context.prompt.say("\n".join(["", *(f"{BAR}{line}" for line in (first, *more))]))
 
     @property
     def _kernel(self) -> Kernel:
@@ -404,6 +409,8 @@ class Repl(PromptHost):
                     return
                 event = record.event
                 self._titles.saw(event)
+                if isinstance(event, on.CodeStarted):
+                    self._last_run = event.execution_count
                 if self._toolbar.note(event):
                     self._context.prompt.refresh()
                 if isinstance(event, on.TurnStarted | on.CodeTyped | on.CheckStarted):

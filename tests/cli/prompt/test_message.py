@@ -98,6 +98,29 @@ async def test_a_message_is_what_was_meant(keys: str, message: str) -> None:
         assert (await here.read(keys)).strip() == message
 
 
+PASTE = "\n".join(f"line {at}" for at in range(200))
+PASTED = f"about this: \x1b[200~{PASTE}\x1b[201~"
+
+
+async def test_a_long_paste_is_named_on_the_line() -> None:
+    async with seat() as here:
+        here.keys.send_text(PASTED)
+        await here.screen.wrote("kB]")
+        assert here.screen.shown() == ["", "› about this: [pasted 200 lines, 1.7 kB]", "toolbar"]
+
+
+async def test_a_long_paste_is_sent_whole() -> None:
+    async with seat() as here:
+        assert await here.read(f"{PASTED}\r") == f"about this: {PASTE}"
+
+
+async def test_a_key_shows_a_long_paste() -> None:
+    async with seat() as here:
+        here.keys.send_text(f"{PASTED}\x0f")
+        await here.screen.wrote("line 199")
+        assert here.screen.shown()[-2:] == ["  line 199", "toolbar"]
+
+
 async def test_the_lines_of_code_stand_below_each_other() -> None:
     async with seat() as here:
         here.keys.send_text(">>> for i in x:\rprint(i)")
@@ -237,7 +260,7 @@ async def test_a_pasted_tab_is_as_wide_as_one_and_is_sent_as_one() -> None:
         await here.screen.wrote("a   b")
         row = next(row for row in here.screen.shown() if row.startswith("›"))
         assert (row, await here.read("\r")) == ("› a   b", "a\tb")
-    assert "› a   b" in here.screen.shown()
+    assert "▌ a   b" in here.screen.shown()
 
 
 async def test_the_cursor_is_on_the_last_line_of_what_is_edited() -> None:
