@@ -109,6 +109,10 @@ class PromptHost:
         """Run a line now if it need not wait for the end of the turn; return True if it was run."""
         return False
 
+    async def copied_picture(self) -> str:
+        """Return a mention of the picture on the clipboard, now a file; "" if there is none."""
+        return ""
+
     def whole_output(self) -> str:
         """Return the command that shows all output of the last run; "" without any."""
         return ""

@@ -11,7 +11,7 @@ from typing import IO
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.buffer import Buffer, CompletionState
 from prompt_toolkit.completion import CompleteEvent, DummyCompleter
-from prompt_toolkit.filters import Condition, has_completions, has_focus, is_searching
+from prompt_toolkit.filters import Condition, has_completions, has_focus, is_searching, vi_navigation_mode
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import History
 from prompt_toolkit.key_binding import (
@@ -143,6 +143,11 @@ class MessageLine:
     def _typed(self, _: Buffer) -> None:
         self.leaving = False
 
+    async def _attach(self) -> None:
+        """Mention the picture on the clipboard at the cursor."""
+        if mention := await self._host.copied_picture():
+            self.buffer.insert_text(f"{mention} ")
+
     async def _completed(self) -> None:
         """Insert the completion if there is only one; else open the menu at the first."""
         buffer, before = self.buffer, self.buffer.document
@@ -211,6 +216,10 @@ class MessageLine:
             before = event.current_buffer.document.text_before_cursor
             inserted = as_mentions(text) or self.pasted.shown(pasted_code(text, before))
             event.current_buffer.insert_text(inserted)
+
+        @bindings.add("c-v", filter=typing & ~vi_navigation_mode)
+        def _picture(event: KeyPressEvent) -> None:
+            event.app.create_background_task(self._attach())
 
         @bindings.add("c-o", filter=typing)
         def _whole(_: KeyPressEvent) -> None:

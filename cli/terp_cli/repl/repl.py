@@ -7,6 +7,7 @@ A line is a command, the user's own code (`!ls`, `>>> x`), or a message to the m
 """
 
 import asyncio
+import os
 import signal
 import time
 import traceback
@@ -33,18 +34,22 @@ from terp.events import (
 from terp.events.kernel import Kernel
 from terp.events.messages import Assistant, Attachment
 from terp.kernels.sandbox.tier import is_confined
+from terp.session.artifacts import OUTPUTS
 from terp.session.context.namespaces import Namespaces
 from terp.session.session import Session
 from terp.settings.interpreter import environment_name
+from terp.text.files import make_private, new_file
 from terp_cli.fronts.oneshot import OneShotPrompt, one_turn
 from terp_cli.fronts.titles import Titles
 from terp_cli.prompt.interface import BAR, CtrlCDebounce, PromptHost, ToolbarPart, Word, typed_code, unclear
+from terp_cli.prompt.mentions import mention
 from terp_cli.repl.commands.every import all_commands
 from terp_cli.repl.commands.table import UnknownCommand
 from terp_cli.repl.context import APPROVALS, ReplContext
 from terp_cli.repl.keeping import SessionOpener, prefetch_adapters
 from terp_cli.repl.missed_mentions import attached
 from terp_cli.repl.resuming import way_back
+from terp_cli.terminal.desktop import copied_picture
 from terp_cli.terminal.sanitise import one_line, readable
 
 if TYPE_CHECKING:
@@ -238,6 +243,19 @@ class Repl(PromptHost):
             return False
         self.start(lambda: self._guarded(self._commands.run(self._context, line)))
         return True
+
+    async def copied_picture(self) -> str:
+        """Return a mention of the picture on the clipboard, now a file; "" if there is none."""
+        context = self._context
+        picture = await copied_picture(context.environ)
+        if not picture:
+            context.say("No picture was found on the clipboard.")
+            return ""
+        folder = make_private(context.session.folder / OUTPUTS)
+        path = folder / f"pasted-{len(list(folder.glob('pasted-*.png'))) + 1}.png"
+        with os.fdopen(new_file(path), "wb") as file:
+            file.write(picture)
+        return mention(str(path))
 
     def whole_output(self) -> str:
         """Return the command that shows all output of the last run; "" without any."""

@@ -30,6 +30,9 @@ class Seat(PromptHost):
     def toolbar(self) -> Sequence[ToolbarPart]:
         return [ToolbarPart("toolbar")]
 
+    async def copied_picture(self) -> str:
+        return "@/s/pasted-1.png"
+
     def interrupt(self) -> None:
         self.interrupts += 1
         self.desk.take_back()
@@ -119,6 +122,13 @@ async def test_a_key_shows_a_long_paste() -> None:
         here.keys.send_text(f"{PASTED}\x0f")
         await here.screen.wrote("line 199")
         assert here.screen.shown()[-2:] == ["  line 199", "toolbar"]
+
+
+async def test_a_copied_picture_is_mentioned_on_the_line() -> None:
+    async with seat() as here:
+        here.keys.send_text("what is \x16")
+        await here.screen.wrote("pasted-1")
+        assert await here.read("?\r") == "what is @/s/pasted-1.png ?"
 
 
 async def test_the_lines_of_code_stand_below_each_other() -> None:
