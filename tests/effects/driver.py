@@ -97,8 +97,10 @@ class Bench:
             return running.finished(answer, timeout_s)
 
     @contextmanager
-    def started(self, argv: Sequence[str], *, held: bool = True, free: bool = False) -> "Iterator[Running]":
-        """Start a command; it is killed with the context."""
+    def started(
+        self, argv: Sequence[str], *, held: bool = True, free: bool = False, moment: int | None = None
+    ) -> "Iterator[Running]":
+        """Start a command; it is killed with the context. With a `moment` files are saved before changes."""
         ours, theirs = socket.socketpair()
         with ours, theirs, tempfile.TemporaryFile() as output:
             line = theirs.fileno() if held else -1
@@ -119,7 +121,7 @@ class Bench:
                 start_new_session=True,
             )
             theirs.close()
-            running = Running(process, ours, output, self.grants, free=free, held=held)
+            running = Running(process, ours, output, self.grants, free=free, held=held, moment=moment)
             try:
                 yield running
             finally:
@@ -139,6 +141,7 @@ class Running:
         *,
         free: bool,
         held: bool,
+        moment: int | None,
     ) -> None:
         self.process = process
         self._line = line
@@ -147,10 +150,16 @@ class Running:
         self._held = held
         self.ran = Ran(-1, "")
         if held:
-            self.say({"free": free, "grants": grants})
+            self.say({"free": free, "grants": grants, "moment": moment})
 
     def say(self, message: Mapping[str, Any]) -> None:
         self._line.sendall(json.dumps(message).encode() + b"\n")
+
+    def answer_to(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Send a message and wait for the holder's answer to it."""
+        self.say(message)
+        answers = (json.loads(line) for line in self._messages)
+        return next(answer for answer in answers if next(iter(message)) in answer)
 
     def next_question(self) -> Ask:
         """Wait for the next question."""

@@ -277,7 +277,7 @@ class JupyterKernel(Asides):
                 if running is None:
                     yield RunEnded(run.stopped or "interrupted", note="Stopped before the code ran.")
                     return
-                if not await self.effects.hold():
+                if not await self.effects.hold(moment):
                     yield RunEnded("error", note=_NOT_HELD)
                     return
                 self._send(running, run, timeout_s)

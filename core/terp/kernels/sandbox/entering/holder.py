@@ -11,6 +11,8 @@ Messages to and from terp are lines of JSON on a socket:
     {"answer": 7, "allow": true}          of terp, one for each question
     {"free": false, "grants": […]}        of terp: see `Permissions.change`
     {"account": 3}                        of terp: answered with {"account": 3, "effects": […], "more": 0}
+    {"changed": 4, "moment": 9}           of terp: answered as by `FileStates.changed`, with {"changed": 4}
+    {"restore": 5, "moment": 9, "paths": […]}  of terp: answered with {"restore": 5, "files": […]}
     {"interrupt": true}                   of terp: each call that waits fails with EINTR
 """
 
@@ -24,6 +26,7 @@ import socket
 
 from terp.kernels.sandbox.entering.acting import BLOCKED, PERFORMED, SystemEffect
 from terp.kernels.sandbox.entering.arguments import act_of
+from terp.kernels.sandbox.entering.copies import FileStates
 from terp.kernels.sandbox.entering.notifications import Listener, SystemCall
 from terp.kernels.sandbox.entering.notified import names_of, report_calls
 from terp.kernels.sandbox.entering.permissions import Permissions, shown
@@ -127,6 +130,7 @@ class Holder:
         self._listener = listener
         self._kernel = kernel
         self._permissions = Permissions(wanted["own"], wanted["writable"], wanted["protected"])
+        self._saved = FileStates(wanted["writable"], self._permissions.covers)
         self._more = select.poll()
         self._more.register(listener.fd, select.POLLIN)
         self._line = socket.socket(fileno=wanted["line"])
@@ -222,6 +226,7 @@ class Holder:
     def _note(self, call: SystemCall) -> None:
         for effect in call.effects:
             self._permissions.happened(effect)
+            self._saved.after(effect)
         call.effects.clear()
 
     def _allow(self, call: SystemCall, effect: SystemEffect) -> None:
@@ -229,6 +234,7 @@ class Holder:
             # Also one that fails has sent something.
             self._permissions.happened(effect)
         else:
+            self._saved.before(effect)
             call.effects.append(effect)
 
     def _count_refused(self, effect: SystemEffect) -> None:
@@ -312,10 +318,19 @@ class Holder:
         elif "grants" in wanted:
             self._granted = True
             self._permissions.change(wanted)
+            self._saved.begin(wanted.get("moment"))
             self._decide_again()
             self._say({"granted": wanted.get("number", 0)})
         elif "account" in wanted:
+            self._saved.settle()
             self._say({"account": wanted["account"], **self._permissions.account()})
+        elif "changed" in wanted:
+            self._say({"changed": wanted["changed"], **self._saved.changed(wanted["moment"])})
+        elif "restore" in wanted:
+            files = self._saved.restore(wanted["moment"], wanted["paths"])
+            # A file that is back is the user's, also where code had put one of its own.
+            self._permissions.forget_made()
+            self._say({"restore": wanted["restore"], "files": files})
         elif "interrupt" in wanted:
             self._interrupt()
 

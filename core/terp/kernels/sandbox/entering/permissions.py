@@ -88,7 +88,7 @@ class Permissions:
             self._sockets.add(effect.socket)
         elif effect.verb in _FILES:
             self._note(effect)
-            if not _is_below(what, self._writable) or self._is_own(what):
+            if not self.covers(what):
                 return
         elif self._is_own_socket(effect):
             return
@@ -113,6 +113,11 @@ class Permissions:
                 else:
                     self._moved_in.add(to)
 
+    def forget_made(self) -> None:
+        """Forget which of the user's files code has made: it changes none of them without a question."""
+        self._made = {path for path in self._made if not self.covers(path)}
+        self._moved_in.clear()
+
     def _forget(self, path: bytes, *, folder: bool) -> None:
         self._moved_in.difference_update(_below(path, self._moved_in))
         self._made.discard(path)
@@ -133,6 +138,10 @@ class Permissions:
         answer = {"effects": rows, "more": self.more}
         self._counts, self.more = {}, 0
         return answer
+
+    def covers(self, path: bytes) -> bool:
+        """Return True for a file of the user, in a folder that code may change."""
+        return _is_below(path, self._writable) and not self._is_own(path)
 
     def _is_own(self, path: bytes) -> bool:
         # The working directory may lie in the folder of temporary files.
