@@ -16,11 +16,12 @@ from typing import Any
 
 from terp.kernels.sandbox.bubblewrap import find_bubblewrap
 from terp.kernels.sandbox.landlock import find_landlock
-from terp.kernels.sandbox.policy import Policy
+from terp.kernels.sandbox.policy import Policy, ResourceLimits
 from terp.kernels.sandbox.tier import ProcessCommand, Tier
 from terp.kernels.sandbox.tiers import failure_of, failure_to_hold
 
 TIERS = ("bubblewrap", "Landlock")
+NO_LIMITS = ResourceLimits()
 Ask = Mapping[str, Any]
 Grants = Sequence[tuple[Sequence[str], str, bool]]
 
@@ -98,7 +99,13 @@ class Bench:
 
     @contextmanager
     def started(
-        self, argv: Sequence[str], *, held: bool = True, free: bool = False, moment: int | None = None
+        self,
+        argv: Sequence[str],
+        *,
+        held: bool = True,
+        free: bool = False,
+        moment: int | None = None,
+        limits: ResourceLimits = NO_LIMITS,
     ) -> "Iterator[Running]":
         """Start a command; it is killed with the context. With a `moment` files are saved before changes."""
         ours, theirs = socket.socketpair()
@@ -107,7 +114,11 @@ class Bench:
             environment = {**os.environ, "HOME": str(self.out)}
             command = ProcessCommand(tuple(argv), environment, str(self.work), self._own, line=line)
             policy = Policy(
-                str(self.work), (str(self.work),), network=self._network, read_only=self._protected
+                str(self.work),
+                (str(self.work),),
+                network=self._network,
+                read_only=self._protected,
+                limits=limits,
             )
             wrapped = self._tier.wrap(command, policy)
             process = subprocess.Popen(

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.effects.driver import Bench, Running
+from terp.kernels.sandbox.policy import ResourceLimits
+from tests.effects.driver import NO_LIMITS, Bench, Running, everything
 
 Tree = dict[str, tuple[int, bytes]]
 TOO_LARGE = 65 << 20
@@ -30,13 +31,13 @@ def tree(folder: Path) -> Tree:
 
 
 @contextmanager
-def turns(bench: Bench, *codes: str) -> Iterator[Running]:
+def turns(bench: Bench, *codes: str, limits: ResourceLimits = NO_LIMITS) -> Iterator[Running]:
     """A Python that has run codes, each in a turn of its own, from 1 on, and waits."""
     verbs = ("create", "modify", "delete")
     bench.grants = [(("delete",), ".*/stop", None), (verbs, ".*", True)]  # type: ignore[list-item]
     (bench.work / "stop").touch()
     program = "import os, shutil, subprocess\n" + "".join(code + STOP for code in codes)
-    with bench.started((sys.executable, "-I", "-S", "-c", program), moment=1) as running:
+    with bench.started((sys.executable, "-I", "-S", "-c", program), moment=1, limits=limits) as running:
         for moment in range(1, len(codes) + 1):
             ask = running.next_question()
             running.answer_to({"account": moment})
@@ -215,6 +216,30 @@ def test_what_is_moved_in_from_temporary_files_is_new(bench: Bench) -> None:
     code = "t = os.environ['TMPDIR'] + '/x'; os.mkdir(t); open(t + '/y', 'w').close(); shutil.move(t, 'n')"
     with turns(bench, code) as running:
         assert restored(running, bench) == {"y": "removed", "n": "removed"}
+    assert tree(bench.work) == before
+
+
+def test_the_working_directory_itself_is_not_restored(bench: Bench) -> None:
+    photos(bench)
+    with turns(bench, "os.chmod('.', 0o700); os.utime('.')") as running:
+        assert rows(running, bench) == {}
+
+
+def test_code_cannot_open_the_copies(bench: Bench) -> None:
+    photos(bench)
+    code = "open('a', 'w').close()\nfor n in range(100):\n    for way in 'r', 'r+':\n        try: open(f'/proc/{os.getppid()}/fd/{n}', way); print(n)\n        except OSError: pass\nprint('tried')"
+    with turns(bench, code) as running:
+        running.say({"answer": 1, "allow": False})
+        assert running.finished(everything, 20).output == "tried\n"
+
+
+def test_copies_fit_into_a_limit_of_the_size_of_files(bench: Bench) -> None:
+    for name in ("one", "two", "three"):
+        (bench.work / name).write_bytes(name.encode() * 100_000)
+    before = photos(bench)
+    code = "for name in ('one', 'two', 'three'): os.remove(name)"
+    with turns(bench, code, limits=ResourceLimits(file_mb=1)) as running:
+        restored(running, bench)
     assert tree(bench.work) == before
 
 

@@ -93,7 +93,7 @@ class FileStates:
         file = effect.entry or effect.file
         if not self._turns or effect.verb not in ("modify", "delete") or file is None:
             return
-        if not self._covers(effect.what):
+        if not (effect.what in self._turns[-1].states or self._covers(effect.what)):
             return
         name = file.name.rstrip(b"/")
         if not file.name:
@@ -159,9 +159,9 @@ class FileStates:
 
     def _note_name(self, path: bytes, source: bytes) -> None:
         """Note that a path was not there before, unless its state is known; what is there was at `source`."""
-        if self._covers(path) and self._is_new(path):
-            self._put(path, _State("absent"))
         states = self._turns[-1].states
+        if (path in states or self._covers(path)) and self._is_new(path):
+            self._put(path, _State("absent"))
         if path in states and source in states and states[source].kind == "not":
             # The content has no copy, and maybe no other name.
             states[path] = _State("not", why=states[source].why)

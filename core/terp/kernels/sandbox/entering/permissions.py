@@ -36,6 +36,7 @@ class Permissions:
     def __init__(self, own: "list[str]", writable: "list[str]", protected: "list[str]") -> None:
         self._own = _folders([*_DEVICES, *own])
         self._writable = _folders(writable)
+        self._own_inside = any(_is_below(one, self._writable) for one in self._own)
         self._protected = _folders(protected)
         self._free = False
         self._grants: list[tuple[tuple[str, ...], re.Pattern[str], bool | None]] = []
@@ -141,7 +142,7 @@ class Permissions:
 
     def covers(self, path: bytes) -> bool:
         """Return True for a file of the user, in a folder that code may change."""
-        return _is_below(path, self._writable) and not self._is_own(path)
+        return _is_below(path, self._writable) and not (self._own_inside and self._is_own(path))
 
     def _is_own(self, path: bytes) -> bool:
         # The working directory may lie in the folder of temporary files.
