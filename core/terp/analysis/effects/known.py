@@ -201,6 +201,21 @@ def shell_tools() -> ShellTools:
     return ShellTools(programs, installers, transparent, evaluating, sets)
 
 
+@cache
+def slice_names() -> Mapping[str, frozenset[str]]:
+    """Return the sets of names by which slices are cut; the first call reads the file."""
+    sets: dict[str, frozenset[str]] = {}
+    for head, names in _blocks("slices.txt"):
+        name, *others = head.split(" + ")
+        sets[name] = frozenset(names).union(*(sets[other] for other in others))
+    return sets
+
+
+def listed(kind: str, *names: str) -> bool:
+    """Return True if one of these names is in a set by which slices are cut."""
+    return not slice_names()[kind].isdisjoint(names)
+
+
 def _blocks(file: str) -> Iterator[tuple[str, list[str]]]:
     """Yield the head and the names of each block of a file."""
     head, names = "", list[str]()

@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from terp.analysis.effects.cells import effects_of, parsed, python_in, shell_in
+from terp.analysis.effects.known import slice_names
 from terp.analysis.effects.scopes import TooDeep, Walk
 from terp.analysis.slicing.account import StatementAccount, account
-from terp.analysis.slicing.known import CALM_MODULES
 from terp.analysis.slicing.names import KnownBefore, reached
 
 WORLD = "<files>"
@@ -74,8 +74,6 @@ class _CellAccount:
 
 
 _KINDS = ("plain", "gentle", "solid", "fixed", "lazy")
-# How a value of these looks depends on their options at that time.
-_CARRIED = frozenset(f"<{module}>" for module in CALM_MODULES)
 _FILE = re.compile(r"\b(\w+)\.py\b")
 
 
@@ -173,7 +171,9 @@ class _Reading:
         changes = one.changes | (reached(one.uses, self._later_changes) - one.uses)
         changes |= {name for used in one.uses for name in self._later_changes.get(used, ())}
         alike = self._alike(changes)
-        later, later_changes = one.later | (one.uses & _CARRIED), set(one.later_changes)
+        # How a value of these modules looks depends on their options at that time.
+        carried = {f"<{module}>" for module in slice_names()["calm modules"]}
+        later, later_changes = one.later | (one.uses & carried), set(one.later_changes)
         for name in one.uses | one.later:
             later |= self._later.get(name, set())
             later_changes |= self._later_changes.get(name, set())
