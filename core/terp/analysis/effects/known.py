@@ -117,14 +117,14 @@ class ShellTools:
     """Known command line tools by name.
 
     `installers` map to the words that install and those that only look something up; `transparent` tools run
-    the command after so many operands; `evaluating` ones take names and numbers, and options by letters:
-    those with a text, with a number, and with code. `sets` are for rules of their own.
+    the command after so many operands; `evaluating` ones take names, numbers and options of these letters.
+    `sets` are for rules of their own.
     """
 
     programs: Mapping[str, ToolSpec]
     installers: Mapping[str, tuple[str, str]]
     transparent: Mapping[str, int]
-    evaluating: Mapping[str, tuple[str, str, str]]
+    evaluating: Mapping[str, str]
     sets: Mapping[str, frozenset[str]]
 
     @property
@@ -181,7 +181,7 @@ def shell_tools() -> ShellTools:
     programs: dict[str, ToolSpec] = {}
     installers: dict[str, tuple[str, str]] = {}
     transparent: dict[str, int] = {}
-    evaluating: dict[str, tuple[str, str, str]] = {}
+    evaluating: dict[str, str] = {}
     sets: dict[str, frozenset[str]] = {}
     for head, names in _blocks("shell.txt"):
         word, sign, fields = head.partition(":")
@@ -194,8 +194,7 @@ def shell_tools() -> ShellTools:
         elif word == "wrapper":
             transparent.update(dict.fromkeys(names, int(fields)))
         elif word == "evaluating":
-            texts, counts, code = fields.replace("-", "").split(",")
-            evaluating.update(dict.fromkeys(names, (texts.strip(), counts.strip(), code.strip())))
+            evaluating.update(dict.fromkeys(names, fields.strip()))
         else:
             programs.update(dict.fromkeys(names, _tool(word, fields)))
     return ShellTools(programs, installers, transparent, evaluating, sets)

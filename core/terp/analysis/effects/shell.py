@@ -185,7 +185,6 @@ def _installs(found: AnalysedCommand, name: str, first: int = 1) -> None:
 
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\+?=.*)?", re.DOTALL)
 _NUMBER = re.compile(r"[+-]?[\d.]+|\$[?#$!]|%[\d+-]*")
-_OPTION = re.compile(r"([-+][A-Za-z]+)([\d.]*)")
 _COMPARING = frozenset(str.split("-eq -ne -lt -le -gt -ge"))
 
 
@@ -194,54 +193,32 @@ def evaluates(words: Sequence[Word]) -> str:
 
     Where the shell takes the name of a variable or a number, it takes arithmetic, which may run commands.
     """
-    name = words[0].text if words else ""
-    tools = shell_tools()
+    name, tools = words[0].text if words else "", shell_tools()
     if name in ("test", "["):
-        odd = _odd_in_test(words[1:])
+        odd = _odd_in_test([word for word in words[1:] if word.text != "]"])
     elif name in tools.sets["numbers"]:
         odd = next((word for word in words[1:] if not _NUMBER.fullmatch(word.text)), None)
     elif name in tools.evaluating:
         # `getopts` has the letters first.
-        odd = _odd_name(words[2 if name == "getopts" else 1 :], *tools.evaluating[name])
+        given = words[2 if name == "getopts" else 1 :]
+        odd = next((word for word in given if not _is_name(word, tools.evaluating[name])), None)
     else:
         return ""
     return f"`{name}` may run what is in `{odd.text}`" if odd else ""
 
 
-def _odd_name(words: Sequence[Word], texts: str, counts: str, code: str) -> Word | None:
-    """Return the word that is no name; `texts`, `counts` and `code` are letters of options with a value."""
-    before = ""
-    for word in words:
-        letter, before = before, ""
-        if letter and letter in texts:
-            continue
-        option = _OPTION.fullmatch(word.text)
-        if option and not letter and word.plain:
-            if set(option[1]) & set(code):
-                return word
-            before = "" if option[2] else option[1][-1]
-        elif letter and letter in counts:
-            if not (word.plain and _NUMBER.fullmatch(word.text)):
-                return word
-        elif not (_is_name(word) or _NUMBER.fullmatch(word.text) or word.text in ("", "--", "-")):
-            return word
-    return None
+def _is_name(word: Word, options: str) -> bool:
+    """Return True if a word is a number, names a variable, whatever its value, or is a known option."""
+    is_option = word.plain and re.fullmatch(f"[-+][{options}]*|--|", word.text)
+    is_name = _NAME.fullmatch(word.text) and (word.plain or "=" in word.text) and not word.pattern
+    return bool(is_option or is_name or _NUMBER.fullmatch(word.text))
 
 
-def _is_name(word: Word) -> bool:
-    """Return True if a word literally names a variable; its value may be anything."""
-    return bool(_NAME.fullmatch(word.text)) and (word.plain or "=" in word.text) and not word.pattern
-
-
-def _odd_in_test(words: Sequence[Word]) -> Word | None:
-    given = [word for word in words if word.text != "]"]
+def _odd_in_test(given: Sequence[Word]) -> Word | None:
     for before, word, after in zip([Word(""), *given], given, [*given[1:], Word("")], strict=False):
-        number = _NUMBER.fullmatch(word.text)
-        if (word.splits or word.pattern) and not number and word.text != "[":
-            return word
-        if before.text in ("-v", "-R") and not _is_name(word):
-            return word
-        if (before.text in _COMPARING or after.text in _COMPARING) and not number:
+        is_evaluated = {before.text, after.text} & _COMPARING or before.text in ("-v", "-R")
+        is_open = word.splits or (word.pattern and word.text != "[")
+        if (is_evaluated or is_open) and not _NUMBER.fullmatch(word.text):
             return word
     # The first of two may turn out to be `-v`.
     return given[0] if len(given) == 2 and not given[0].plain else None

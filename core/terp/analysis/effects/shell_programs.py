@@ -124,7 +124,6 @@ _SED = re.compile(
     r"(?:(?:\d+|\$|/[^/]*/)?(?:,\s*(?:\d+|\$|\+\d+|/[^/]*/))?!?\s*"
     r"(?:[pdq=GhHxN]|s(?P<by>[/|#,:@])(?:(?!(?P=by))[^\\]|\\.)*(?P=by)(?:(?!(?P=by))[^\\]|\\.)*(?P=by)[gpiI\d]*)\s*;?\s*)*"
 )
-_AWK_DEED = re.compile(r"\b(?:ENVIRON|ARG[VC]|system|getline|close|fflush)\b|\||>|@|-f\b")
 _LONGEST_SCRIPT = 500
 
 
@@ -140,15 +139,6 @@ def _sed(found: AnalysedCommand, spec: ToolSpec) -> None:
         found.add("reads", word.text)
         if in_place:
             found.add("writes", word.text)
-
-
-def _awk(found: AnalysedCommand, spec: ToolSpec) -> None:
-    named, _ = checked(found, spec)
-    if not named or not named[0].plain or _AWK_DEED.search(named[0].text):
-        found.doubt("the program of `awk` is not read")
-    for word in named[1:]:
-        if not re.fullmatch(r"\w+=.*", word.text):
-            found.add("reads", word.text)
 
 
 def _find(found: AnalysedCommand, _: ToolSpec) -> None:
@@ -169,16 +159,12 @@ def _find(found: AnalysedCommand, _: ToolSpec) -> None:
 
 def _git(found: AnalysedCommand, _: ToolSpec) -> None:
     """Whatever git does, the settings of the repository may name programs that it runs."""
-    sets, line = shell_tools().sets, worded(found.words)
-    kinds: tuple[EffectKind, ...] = ("reads", "writes", "network", "deletes")
-    verbs = {verb for kind in kinds for verb in sets[f"git {kind}"]}
-    verb = next((word.text for word in found.words[1:] if word.text in verbs), "")
-    if not verb:
-        found.add("subprocess", line)
-    for kind in kinds:
-        if verb in sets[f"git {kind}"]:
-            found.add(kind, "the repository" if kind == "reads" else line)
-    found.doubt(f"`{f'git {verb}'.rstrip()}` runs what the settings of the repository name")
+    given, line = {word.text for word in found.words[1:]}, worded(found.words)
+    every: tuple[EffectKind, ...] = ("reads", "writes", "network", "deletes")
+    kinds = [kind for kind in every if given & shell_tools().sets[f"git {kind}"]]
+    for kind in kinds or ["subprocess"]:
+        found.add(kind, "the repository" if kind == "reads" else line)
+    found.doubt("`git` runs what the settings of the repository name")
 
 
 def _download(found: AnalysedCommand, spec: ToolSpec) -> None:
@@ -191,27 +177,6 @@ def _download(found: AnalysedCommand, spec: ToolSpec) -> None:
             found.add("writes", target)
 
 
-def _tar(found: AnalysedCommand, _: ToolSpec) -> None:
-    letters, *named = [word.text for word in found.words[1:]] or [""]
-    letters = letters.removeprefix("-")
-    archive = named[0] if named else ""
-    # With a colon it is a file of another machine.
-    odd = any(one.startswith("-") and one != "-" for one in named) or ":" in archive
-    if odd or not re.fullmatch(r"(?=.*[ctx])[ctxzjJvpak]*f[ctxzjJvpak]*", letters):
-        found.doubt("the options of `tar` are not read")
-    found.doubt_computed()
-    if "c" not in letters:
-        found.add("reads", archive)
-    if "t" not in letters:
-        found.add("writes", archive if "c" in letters else ".")
-
-
-def _jq(found: AnalysedCommand, spec: ToolSpec) -> None:
-    report_files(found, spec)
-    if any(re.search(r"\benv\b|\$ENV\b", word.text) for word in found.words[1:]):
-        found.add("secrets", "all environment variables")
-
-
 def _date(found: AnalysedCommand, spec: ToolSpec) -> None:
     named, _ = checked(found, spec)
     if any(not word.text.startswith("+") for word in named):
@@ -219,12 +184,9 @@ def _date(found: AnalysedCommand, spec: ToolSpec) -> None:
 
 
 PROGRAMS: dict[str, Callable[[AnalysedCommand, ToolSpec], None]] = {
-    **dict.fromkeys(("awk", "gawk", "mawk"), _awk),
     **dict.fromkeys(("curl", "wget"), _download),
     "date": _date,
     "find": _find,
     "git": _git,
-    "jq": _jq,
     "sed": _sed,
-    "tar": _tar,
 }
