@@ -43,7 +43,7 @@ _KEYWORD_ONLY = 99
 _COMPUTED = ResolvedText("{…}", exact=False)
 _STYLE, _OPTION = re.compile(r"[\w-]+"), re.compile(r"(?!.*backend)[\w.-]+")
 _NAMING = ("use", "pyplot.switch_backend", "pyplot.style.use", "style.use")
-_READ_ONLY = re.compile(r"file:[^?#]*\?(?:[^#]*&)?mode=(?:ro|memory)(?:&(?!.*mode=)|$)")
+_READ_ONLY = re.compile(r"file:[^?#]*\?mode=(?:ro|memory)$")
 # Code in a text of a table or a model: names, numbers, comparisons, and calls that are looked at.
 _QUOTED = re.compile(r"'[^'\\]*'|\"[^\"\\]*\"|`[^`]*`")
 _PLAIN_CODE = re.compile(r"(?!.*(?:@\w+\s*[.(\[]|[\])]\s*\())[\w\s.,<>=!&|~+*/%^:@\[\]()-]*", re.DOTALL)
@@ -51,11 +51,7 @@ _CALLED = re.compile(r"(\.?[\w.]*)\s*\(")
 _WORDS = frozenset({"", "and", "or", "not", "in"})
 _SYMBOLS = re.compile(r"[\w ,+*/^=-]*")
 _FIELD = re.compile(r"\{[^{}:!]*[.\[]")
-_READING_SQL = re.compile(
-    r"\s*(?:(?:select|with|explain|values|from|describe|summarize|show)\b"
-    r"|pragma\s+(?:(?:table_x?info|index_x?info|index_list|foreign_key_list)\s*\(\s*['\"]?\w+['\"]?\s*\)|\w+)\s*;?\s*$)",
-    re.IGNORECASE,
-)
+_READING_SQL = re.compile(r"\s*(?:select|with|explain|values|from|describe|summarize|show)\b", re.IGNORECASE)
 _WRITING_SQL = re.compile(
     r"\b(?:insert|update|delete|drop|create|alter|replace|attach|detach|vacuum|load_extension|writefile|edit|into"
     r"|copy|optimize|wal_checkpoint|incremental_vacuum|install|load|export|import)\b",
@@ -145,15 +141,11 @@ def _is_symbolic(reader: "Reader", node: ast.expr) -> bool:
     if isinstance(node, ast.Constant):
         text = str(node.value)
         return not isinstance(node.value, str) or ("__" not in text and bool(_SYMBOLS.fullmatch(text)))
-    bound = reader.texts.bound(node) if isinstance(node, ast.Name) else None
-    whole = bound if isinstance(bound, ast.Tuple | ast.List) else node
-    if isinstance(whole, ast.Tuple | ast.List | ast.Dict | ast.BinOp | ast.UnaryOp):
-        parts = [part for part in ast.iter_child_nodes(whole) if isinstance(part, ast.expr)]
+    if isinstance(node, ast.Tuple | ast.List | ast.Dict | ast.BinOp | ast.UnaryOp):
+        parts = [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)]
         return all(_is_symbolic(reader, part) for part in parts)
     value = reader.value(node)
-    makes = reader.value(node.func) if isinstance(node, ast.Call) else None
-    is_number = isinstance(makes, Ref) and makes.path in python_names().sets["numbers"]
-    return is_number or value == EXPRESSION or (isinstance(value, Ref) and builds_expressions(value.path))
+    return value == EXPRESSION or (isinstance(value, Ref) and builds_expressions(value.path))
 
 
 def passed_on(reader: "Reader", node: ast.Attribute, owner: Value | None) -> Value | None:
@@ -430,11 +422,8 @@ def _check_addresses(reader: "Reader", node: ast.Call, slots: Slots) -> None:
     for slot, argument in _given(reader, node, slots):
         if slot in ("filename", "stylesheet"):
             report(reader, node, "reads", [argument])
-        is_made = isinstance(argument, ast.Dict | ast.List) or (
-            reader.texts.source(argument).endswith(".to_html(…)")
-            # A table or a connection, as these functions mostly get; what is displayed is mostly a text.
-            or (isinstance(argument, ast.Name) and "url" not in slots)
-        )
+        # A table or a connection, as these functions mostly get; what is displayed is mostly a text.
+        is_made = isinstance(argument, ast.Name) and "url" not in slots
         could_be_text = reader.value(argument) == TEXT or not is_made
         for one in reader.texts.of(argument):
             if one.exact and ("://" in one.text or one.text.startswith("http")):
@@ -521,12 +510,9 @@ def _read_sql(reader: "Reader", node: ast.Call) -> Value:
 
 
 def _load_arrays(reader: "Reader", node: ast.Call) -> Value:
-    pickled, mapped = argument_of(node, 2, "allow_pickle"), argument_of(node, 1, "mmap_mode")
-    if has_more(node) or (pickled and not (isinstance(pickled, ast.Constant) and not pickled.value)):
-        reader.doubt(node, "`numpy.load` runs what the file says")
+    if len(node.args) != 1 or node.keywords:
+        reader.doubt(node, "an option of `numpy.load` may run what the file says, or change it")
     report(reader, node, "reads", node.args[:1])
-    if mapped is not None and any(one.text not in ("r", "c") for one in reader.texts.of(mapped)):
-        report(reader, node, "writes", node.args[:1])
     return CONTENT
 
 

@@ -2,12 +2,11 @@
 
 import ast
 import re
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from terp.analysis.effects.python import Reader
-from terp.analysis.effects.scopes import TooDeep, Walk
+from terp.analysis.effects.scopes import TooDeep, Walk, parsed
 from terp.analysis.effects.shell import report_script, shell_effects
 from terp.events.effects import Effects, Finder, cannot_tell
 from terp.text.languages import language_of
@@ -91,9 +90,9 @@ def _report_python(code: str, find: Finder, known: Mapping[str, str], cwd: str) 
     if own:
         for line in own:
             _report_line(line, find)
-        if not _stand_alone(lines, own):
-            find.doubt("a command of IPython stands within other code", (own[0].at + 1, 0))
         tree = parsed("\n".join(_without(lines, own)))
+        if not _stand_alone(tree, own):
+            find.doubt("a command of IPython stands within other code", (own[0].at + 1, 0))
     if not isinstance(tree, ast.Module):
         find.doubt("it is not Python", (tree, 0))
         return
@@ -101,19 +100,6 @@ def _report_python(code: str, find: Finder, known: Mapping[str, str], cwd: str) 
         find.merge(Reader(Walk(tree), known, cwd).read())
     except TooDeep:
         find.doubt("it is nested too deep to read", (1, 0))
-
-
-def parsed(code: str) -> ast.Module | int:
-    """The tree of `code`; the line where it is no Python when there is none."""
-    try:
-        with warnings.catch_warnings():
-            # A doubtful escape in a text of the model's is no business of the person's terminal.
-            warnings.simplefilter("ignore")
-            return ast.parse(code)
-    except SyntaxError as error:
-        return error.lineno or 1
-    except (ValueError, UnicodeError):
-        return 1
 
 
 def python_in(code: str) -> ast.Module | None:
@@ -187,20 +173,13 @@ def _without(lines: list[str], own: list[_Line]) -> list[str]:
     return [replaced.get(at, line) for at, line in enumerate(lines)]
 
 
-def _stand_alone(lines: list[str], own: list[_Line]) -> bool:
-    """Return True if the code between the lines of IPython is complete Python each time.
+def _stand_alone(tree: ast.Module | int, own: list[_Line]) -> bool:
+    """Return True if a statement at the top begins at each line of IPython, in the Python in its place.
 
     Only then is it certain that none of them lies within a string, where it would be no command.
     """
-    if any(line.indent for line in own):
-        return False
-    start = 0
-    for line in [*own, None]:
-        stop = line.at if line else len(lines)
-        if not isinstance(parsed("\n".join(lines[start:stop])), ast.Module):
-            return False
-        start = stop + 1
-    return True
+    begins = {node.lineno for node in tree.body} if isinstance(tree, ast.Module) else set()
+    return all(line.at + 1 in begins and not line.indent for line in own if line.sign)
 
 
 def _report_line(line: _Line, find: Finder) -> None:

@@ -13,8 +13,9 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, cast
 
+from terp.analysis.effects.scopes import parsed
 from terp.events import CodeFinished, CodeProposed, CodeTyped, KernelChanged
-from terp.events.effects import EffectKind, Effects
+from terp.events.effects import EffectKind
 from terp.events.log import EventLog
 
 RECEIVER = -1
@@ -302,23 +303,25 @@ class SessionNames:
         self._lasting.update(
             {one.name: UNKNOWN for one in finished.changes if python_names().has(f"builtins.{one.name}")}
         )
-        self._lasting.update((f"from {module}", module) for module in _sources(proposed.code))
-        imported = _imported(proposed.code) if _is_understood(proposed.effects) else None
-        if imported is None:
+        tree = parsed(proposed.code)
+        nodes = list(ast.walk(tree)) if isinstance(tree, ast.Module) else []
+        sources = (node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module)
+        self._lasting.update((f"from {module}", module) for module in sources)
+        defines_types = any(isinstance(node, ast.ClassDef) for node in nodes)
+        if not isinstance(tree, ast.Module) or defines_types or "cannot tell" in proposed.effects.kinds:
             self._names.clear()
             return
         if proposed.effects.kinds - {"reads"}:
             # What it calls by name may be something else now.
             self._names = {name: path for name, path in self._names.items() if path != OWN_FUNCTION}
-        first, later = imported
         if finished.status == "ok":
-            self._names.update({**first, **later})
+            self._names.update(_modules(tree.body))
             if not proposed.effects.found:
                 # The effects of other functions were reported with their cell, and would not be with a call.
-                self._names.update(dict.fromkeys(_functions(proposed.code), OWN_FUNCTION))
+                self._names.update(dict.fromkeys(_functions(tree), OWN_FUNCTION))
         elif finished.changes:
             # It failed, but not before it had bound something: it got past the imports at its head.
-            self._names.update(first)
+            self._names.update(_modules([*takewhile(lambda node: isinstance(node, ast.Import), tree.body)]))
         for change in finished.changes:
             if change.type == "function" and self._names.get(change.name) == OWN_FUNCTION:
                 continue
@@ -328,25 +331,15 @@ class SessionNames:
             self._names.update((change.name, path) for path in known)
 
 
-def _is_understood(effects: Effects) -> bool:
-    return "cannot tell" not in effects.kinds
+def _modules(body: Sequence[ast.stmt]) -> dict[str, str]:
+    """The modules that statements import, under the names that they get."""
+    aliases = (alias for node in body if isinstance(node, ast.Import) for alias in node.names)
+    named = ((alias.asname, alias.name, alias.name.partition(".")[0]) for alias in aliases)
+    return {own or package: name if own else package for own, name, package in named}
 
 
-def _imported(code: str) -> tuple[dict[str, str], dict[str, str]] | None:
-    """Return the imports at the head of a cell, and those after it; None if the cell defines types."""
-    try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    if any(isinstance(node, ast.ClassDef) for node in ast.walk(tree)):
-        return None
-    head = list(takewhile(lambda node: isinstance(node, ast.Import), tree.body))
-    return _modules(head), _modules(tree.body[len(head) :])
-
-
-def _functions(code: str) -> set[str]:
+def _functions(tree: ast.Module) -> set[str]:
     """The functions that a cell defines at its top, and binds nowhere else."""
-    tree = ast.parse(code)
     defined = {
         node.name for node in tree.body if isinstance(node, ast.FunctionDef) and not node.decorator_list
     }
@@ -357,19 +350,3 @@ def _functions(code: str) -> set[str]:
         if name in defined and not isinstance(getattr(node, "ctx", None), ast.Load)
     )
     return {name for name in defined if bound[name] == 1}
-
-
-def _modules(body: Sequence[ast.stmt]) -> dict[str, str]:
-    """The modules that statements import, under the names that they get."""
-    aliases = (alias for node in body if isinstance(node, ast.Import) for alias in node.names)
-    named = ((alias.asname, alias.name, alias.name.partition(".")[0]) for alias in aliases)
-    return {own or package: name if own else package for own, name, package in named}
-
-
-def _sources(code: str) -> set[str]:
-    """Return the modules that code imports something from."""
-    try:
-        nodes = ast.walk(ast.parse(code))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return set()
-    return {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}

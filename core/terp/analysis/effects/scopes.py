@@ -1,6 +1,7 @@
 """Scopes and bindings of Python code, and its nodes in order of evaluation."""
 
 import ast
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
@@ -17,6 +18,19 @@ MOST_LEVELS = 120
 
 class TooDeep(Exception):
     """Code is nested deeper than a person would write it."""
+
+
+def parsed(code: str) -> ast.Module | int:
+    """The tree of `code`; the line where it is no Python when there is none."""
+    try:
+        with warnings.catch_warnings():
+            # A doubtful escape in a text of the model's is no business of the person's terminal.
+            warnings.simplefilter("ignore")
+            return ast.parse(code)
+    except SyntaxError as error:
+        return error.lineno or 1
+    except (ValueError, RecursionError, MemoryError):
+        return 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)

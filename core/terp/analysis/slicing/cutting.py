@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from terp.analysis.effects.cells import effects_of, parsed, python_in, shell_in
+from terp.analysis.effects.cells import effects_of, python_in, shell_in
 from terp.analysis.effects.known import slice_names
-from terp.analysis.effects.scopes import TooDeep, Walk
+from terp.analysis.effects.scopes import TooDeep, Walk, parsed
 from terp.analysis.slicing.account import StatementAccount, account
 from terp.analysis.slicing.names import KnownBefore, reached
 
