@@ -5,11 +5,10 @@ import re
 import shlex
 from collections.abc import Callable, Container, Sequence
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from terp.analysis.effects.known import NOTHING, RECEIVER, EffectRow, Slots, python_names
 from terp.analysis.effects.scopes import place_of
-from terp.analysis.effects.shell import report_script
+from terp.analysis.effects.shell import host_of, report_script
 from terp.analysis.effects.values import (
     Local,
     Ref,
@@ -331,19 +330,13 @@ def report(reader: "Reader", node: ast.AST, kind: EffectKind, touched: Sequence[
     for one in texts or [ResolvedText("", exact=False)]:
         is_remote = kind == "network" or one.is_address
         reader.find.add(
-            "network" if is_remote else kind, host_of(one.text) if is_remote else one.text, place_of(node)
+            "network" if is_remote else kind,
+            (host_of(one.text) or one.text) if is_remote else one.text,
+            place_of(node),
         )
         reader.secret(one.text, node)
         if kind == "reads" and not one.exact and reader.decodes:
             reader.doubt(node, "the name of what is read may be decoded")
-
-
-def host_of(text: str) -> str:
-    """The host of an address; the text itself when it is none."""
-    try:
-        return urlsplit(text).netloc.rpartition("@")[2] or text if "://" in text else text
-    except ValueError:
-        return text
 
 
 def _report_rows(
@@ -425,7 +418,7 @@ def _check_addresses(reader: "Reader", node: ast.Call, slots: Slots) -> None:
         could_be_text = reader.value(argument) == Thing.TEXT or not is_made
         for one in reader.texts.of(argument):
             if one.exact and ("://" in one.text or one.text.startswith("http")):
-                reader.find.add("network", host_of(one.text), place_of(node))
+                reader.find.add("network", host_of(one.text) or one.text, place_of(node))
             elif not one.exact and could_be_text and "http".startswith(one.text.partition("{")[0][:4]):
                 reader.doubt(node, f"`{one.text}` may be an address")
 

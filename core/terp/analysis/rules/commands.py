@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 from terp.analysis.effects.cells import MOST_CHARACTERS, shell_in
 from terp.analysis.effects.known import shell_tools
-from terp.analysis.effects.shell import evaluates
-from terp.analysis.effects.shell_programs import worded
+from terp.analysis.effects.shell import evaluates, worded
 from terp.analysis.effects.shell_words import ASSIGNMENT, Command, NotRead, Script, Word
 from terp.text.languages import language_of
 
