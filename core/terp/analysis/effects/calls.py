@@ -151,7 +151,7 @@ def passed_on(reader: "Reader", node: ast.Attribute, owner: Value | None) -> Val
     kinds = _ambiguous(reader, name, owner) or [row.kind for row in names.methods.get(name, ())]
     for kind in kinds:
         reader.find.add(kind, f"what `{reader.texts.source(node)}` is given", place_of(node))
-    is_harmless = names.is_harmless_method(name) or name in reader.walk.methods
+    is_harmless = name in names.harmless_methods or name in reader.walk.methods
     is_harmless = is_harmless or name in reader.walk.stored
     is_path = owner == Thing.PATH or (isinstance(owner, Ref) and owner.path.startswith("pathlib."))
     if kinds or is_harmless:
@@ -210,7 +210,7 @@ def _method(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Value 
     if owner == Thing.UNKNOWN or result is not None:
         return Thing.UNKNOWN if owner == Thing.UNKNOWN else result
     is_column = name in reader.walk.methods and names.may_be_column(name)
-    if names.is_harmless_method(name) or is_column:
+    if name in names.harmless_methods or is_column:
         return Thing.CONTENT if name in reader.walk.methods else of_method(owner, name)
     return reader.doubt(node, f"calls `{reader.texts.source(func)}`, which is not known")
 
@@ -284,7 +284,7 @@ def _is_plain_code(text: str) -> bool:
     code, names = _QUOTED.sub(" 0 ", text), python_names()
     for name in _CALLED.findall(code) if "__" not in text and _PLAIN_CODE.fullmatch(code) else ["?"]:
         method = name.rpartition(".")[2]
-        is_method = "." in name and names.is_harmless_method(method) and method not in names.method_calls
+        is_method = "." in name and method in names.harmless_methods and method not in names.method_calls
         if not (is_method or name in _WORDS or name in names.sets["formula functions"]):
             return False
     return True
@@ -394,14 +394,14 @@ def _is_known_callable(reader: "Reader", argument: ast.expr, *, applies: bool) -
     value = reader.value(argument)
     match argument:
         case ast.Constant(value=str(name)) if applies:
-            return python_names().is_harmless_method(name)
+            return name in python_names().harmless_methods
         case ast.Dict() | ast.Call(func=ast.Name(id="dict")) if not applies:
             # The values of a mapping are data for `map`, and functions for `agg`.
             return True
         case ast.Dict(values=parts) | ast.List(elts=parts) | ast.Tuple(elts=parts):
             return all(_is_known_callable(reader, part, applies=applies) for part in parts)
-        case ast.Attribute(attr=name) if not isinstance(value, Ref) and python_names().is_harmless_method(
-            name
+        case ast.Attribute(attr=name) if (
+            not isinstance(value, Ref) and name in python_names().harmless_methods
         ):
             return True
     is_data = isinstance(argument, ast.Constant | ast.Compare | ast.UnaryOp | ast.JoinedStr)

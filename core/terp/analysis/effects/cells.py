@@ -58,9 +58,10 @@ _OPTIONS = re.compile(r"(?:\s+-[nrpt]\s*\d+|\s+-[qo]|\s+--no-(?:stdout|stderr|di
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line of IPython's own: where it is, and the Python that stands in its place."""
+    """A command of IPython from line `at` until line `stop`, and the Python that stands in its place."""
 
     at: int
+    stop: int
     indent: str
     sign: str
     rest: str
@@ -90,7 +91,7 @@ def _report_python(code: str, find: Finder, known: Mapping[str, str], cwd: str) 
     if own:
         for line in own:
             _report_line(line, find)
-        tree = parsed("\n".join(_without(lines, own)))
+        tree = parsed(_without(lines, own))
         if not _stand_alone(tree, own):
             find.doubt("a command of IPython stands within other code", (own[0].at + 1, 0))
     if not isinstance(tree, ast.Module):
@@ -107,7 +108,7 @@ def python_in(code: str) -> ast.Module | None:
     tree = parsed(code)
     if not isinstance(tree, ast.Module):
         lines = code.split("\n")
-        tree = parsed("\n".join(_without(lines, _own_lines(lines))))
+        tree = parsed(_without(lines, _own_lines(lines)))
     return tree if isinstance(tree, ast.Module) else None
 
 
@@ -131,10 +132,12 @@ def shell_in(code: str) -> list[str]:
     head, _, body = first.partition("\n")
     if _SHELL_CELL.match(head):
         return [body]
-    own = [line for line in _own_lines(code.split("\n")) if line.sign]
-    scripts = (line.rest if line.sign != "%" else _SHELL_MAGIC.sub("", line.rest, count=1) for line in own)
+    own = _own_lines(code.split("\n"))
+    magics = [_SHELL_MAGIC.match(line.rest) if line.sign == "%" else None for line in own]
     return [
-        script for script, line in zip(scripts, own, strict=True) if line.sign != "%" or script != line.rest
+        line.rest[magic.end() if magic else 0 :]
+        for line, magic in zip(own, magics, strict=True)
+        if magic or line.sign != "%"
     ]
 
 
@@ -145,32 +148,32 @@ def commands_in(code: str) -> list[str]:
 
 
 def _own_lines(lines: list[str]) -> list[_Line]:
-    """The lines that only IPython understands, and those that continue them."""
+    """The commands that only IPython understands."""
     found: list[_Line] = []
     at = 0
     while at < len(lines):
-        command = _COMMAND.fullmatch(lines[at])
-        start = at
+        command, start = _COMMAND.fullmatch(lines[at]), at
+        at += 1
         if command is None:
-            at += 1
             continue
         rest = command["rest"]
-        while rest.endswith("\\") and at + 1 < len(lines):
-            at += 1
+        while rest.endswith("\\") and at < len(lines):
             rest = f"{rest[:-1]} {lines[at].strip()}"
-            found.append(_Line(at, "", "", "", ""))
+            at += 1
         python = f"{command['name']} = None" if command["name"] else "pass"
         timing = _TIMING.fullmatch(rest) if command["sign"] == "%" else None
         if timing and timing["code"]:
             python = f"{command['name']} = ({timing['code']})" if command["name"] else timing["code"]
-        found.append(_Line(start, command["indent"], command["sign"], rest, python))
-        at += 1
-    return sorted(found, key=lambda line: line.at)
+        found.append(_Line(start, at, command["indent"], command["sign"], rest, python))
+    return found
 
 
-def _without(lines: list[str], own: list[_Line]) -> list[str]:
-    replaced = {line.at: f"{line.indent}{line.python}" if line.sign else "" for line in own}
-    return [replaced.get(at, line) for at, line in enumerate(lines)]
+def _without(lines: list[str], own: list[_Line]) -> str:
+    """Return a cell with Python in the place of the commands of IPython."""
+    replaced = list(lines)
+    for line in own:
+        replaced[line.at : line.stop] = [f"{line.indent}{line.python}", *[""] * (line.stop - line.at - 1)]
+    return "\n".join(replaced)
 
 
 def _stand_alone(tree: ast.Module | int, own: list[_Line]) -> bool:
@@ -179,12 +182,10 @@ def _stand_alone(tree: ast.Module | int, own: list[_Line]) -> bool:
     Only then is it certain that none of them lies within a string, where it would be no command.
     """
     begins = {node.lineno for node in tree.body} if isinstance(tree, ast.Module) else set()
-    return all(line.at + 1 in begins and not line.indent for line in own if line.sign)
+    return all(line.at + 1 in begins and not line.indent for line in own)
 
 
 def _report_line(line: _Line, find: Finder) -> None:
-    if not line.sign:
-        return
     if line.sign != "%":
         if _EXPANDED.search(line.rest):
             find.doubt("IPython puts values into a command", (line.at + 1, 0))

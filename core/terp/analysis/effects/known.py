@@ -5,7 +5,6 @@ begin with `#` are comments. The first lines of each file say what its blocks me
 """
 
 import ast
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -13,7 +12,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, cast
 
-from terp.analysis.effects.scopes import parsed
+from terp.analysis.effects.scopes import Walk, parsed
 from terp.events import CodeFinished, CodeProposed, CodeTyped, KernelChanged
 from terp.events.effects import EffectKind
 from terp.events.log import EventLog
@@ -87,10 +86,6 @@ class PythonNames:
         tables = (self.harmless, self.modules, self.functions, self.readers)
         return any(path in table for table in tables) or any(path in self.sets[name] for name in _FUNCTIONS)
 
-    def is_harmless_method(self, name: str) -> bool:
-        """Return True if calling this method only computes, for receivers of every known type."""
-        return name in self.harmless_methods
-
     def may_be_column(self, name: str) -> bool:
         """Return True if an attribute that is read, and is not listed, may count as plain content."""
         return not name.startswith(("_", *self.sets["verbs"])) and name not in self.sets["leads"]
@@ -127,11 +122,6 @@ class ShellTools:
     transparent: Mapping[str, int]
     evaluating: Mapping[str, str]
     sets: Mapping[str, frozenset[str]]
-
-    @property
-    def wrappers(self) -> frozenset[str]:
-        """The tools that run whatever they are given."""
-        return self.sets["wrappers"]
 
     def rules(self, name: str) -> bool:
         """Return True if a variable of this name decides what the shell or programs do."""
@@ -340,13 +330,7 @@ def _modules(body: Sequence[ast.stmt]) -> dict[str, str]:
 
 def _functions(tree: ast.Module) -> set[str]:
     """The functions that a cell defines at its top, and binds nowhere else."""
-    defined = {
-        node.name for node in tree.body if isinstance(node, ast.FunctionDef) and not node.decorator_list
+    only = {name: one[0].node for name, one in Walk(tree).top.names.items() if len(one) == 1}
+    return {
+        name for name, made in only.items() if isinstance(made, ast.FunctionDef) and not made.decorator_list
     }
-    bound = Counter(
-        name
-        for node in ast.walk(tree)
-        for name in (getattr(node, "id", ""), getattr(node, "name", ""), getattr(node, "asname", ""))
-        if name in defined and not isinstance(getattr(node, "ctx", None), ast.Load)
-    )
-    return {name for name in defined if bound[name] == 1}

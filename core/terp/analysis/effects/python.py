@@ -232,7 +232,7 @@ def _stored(reader: Reader, node: ast.Attribute | ast.Subscript) -> Value:
     value = reader.value(node.value)
     if isinstance(node, ast.Attribute):
         # Of a class it would be another method for each of its objects, also those of later cells.
-        is_method = value == Thing.CONTENT and python_names().is_harmless_method(node.attr)
+        is_method = value == Thing.CONTENT and node.attr in python_names().harmless_methods
         given = reader.walk.assigned.get(node)
         is_function = given is not None and reader.callable(reader.value(given))
         is_special = node.attr in ("backend", "memory") or (node.attr[:2] == "__" and node.attr[-2:] == "__")

@@ -122,7 +122,7 @@ def _run(found: AnalysedCommand) -> None:
         _unknown(found, first.text)
     elif name in tools.sets["setting"] or (name == "env" and len(found.words) == 1):
         _variables(found)
-    elif name in tools.transparent or name in tools.wrappers:
+    elif name in tools.transparent or name in tools.sets["wrappers"]:
         _wrapped(found)
     elif [word.text for word in found.words[1:]] in (["--version"], ["-V"], ["--help"]):
         return

@@ -113,7 +113,7 @@ def base_name(command: str) -> str:
 def runs_others(command: str) -> bool:
     """Return True if the words of a command are another command, as those of `sudo` or `timeout`."""
     name = command.rpartition("/")[2]
-    return name in shell_tools().wrappers or name in shell_tools().transparent or name == "find"
+    return name in shell_tools().sets["wrappers"] or name in shell_tools().transparent or name == "find"
 
 
 @dataclass(frozen=True, slots=True)
