@@ -419,7 +419,7 @@ def _check_addresses(reader: "Reader", node: ast.Call, slots: Slots) -> None:
         for one in reader.texts.of(argument):
             if one.exact and ("://" in one.text or one.text.startswith("http")):
                 reader.find.add("network", host_of(one.text) or one.text, place_of(node))
-            elif not one.exact and could_be_text and "http".startswith(one.text.partition("{")[0][:4]):
+            elif could_be_text and one.may_be_address:
                 reader.doubt(node, f"`{one.text}` may be an address")
 
 

@@ -5,14 +5,15 @@ begin with `#` are comments. The first lines of each file say what its blocks me
 """
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
-from terp.analysis.effects.scopes import Walk, parsed
+from terp.analysis.effects.scopes import Walk, imported_modules, parsed
 from terp.events import CodeFinished, CodeProposed, CodeTyped, KernelChanged
 from terp.events.effects import EffectKind
 from terp.events.log import EventLog
@@ -134,34 +135,21 @@ def python_names() -> PythonNames:
     """Return the known names of Python; the first call reads the files."""
     modules = dict(_blocks("harmless.txt"))
     harmless = frozenset(f"{module}.{name}" for module, names in modules.items() for name in names)
-    tables: dict[str, dict[str, Any]] = {
-        word: {} for word in ("function", "method", "calls", "method calls", "address", "reader", "result")
-    }
-    sets: dict[str, frozenset[str]] = {}
-    for head, names in (*_blocks("effects.txt"), *_blocks("words.txt")):
-        word, sign, fields = head.partition(":")
-        if not sign:
-            sets[word] = frozenset(names)
-        elif word in ("function", "method"):
-            tables[word].update(dict.fromkeys(names, tuple(map(_row, filter(None, fields.split(","))))))
-        elif word in ("calls", "method calls", "address"):
-            slots = tuple(int(slot) if slot.isdecimal() else slot for slot in fields.split())
-            tables[word].update(dict.fromkeys(names, slots))
-        else:
-            tables[word].update(dict.fromkeys(names, fields.strip()))
-    owned = {*tables["function"], *tables["reader"], *(one for name in _OWNED for one in sets[name])}
+    tables, sets = _tables("effects.txt", "words.txt")
+    functions, readers = tables["function"], tables["reader"]
+    owned = {*functions, *readers, *(one for name in _OWNED for one in sets[name])}
     owners = {name.rpartition(".")[0] for name in owned} - harmless
     return PythonNames(
         harmless=harmless,
         harmless_methods=frozenset(name for _, names in _blocks("methods.txt") for name in names),
         modules=_with_packages({*modules, *owners} - {"os.environ"}),
-        functions=tables["function"],
-        methods=tables["method"],
-        calls=tables["calls"],
-        method_calls=tables["method calls"],
-        readers=tables["reader"],
+        functions={name: _rows(fields) for name, fields in functions.items()},
+        methods={name: _rows(fields) for name, fields in tables["method"].items()},
+        calls={name: _slots(fields) for name, fields in tables["calls"].items()},
+        method_calls={name: _slots(fields) for name, fields in tables["method calls"].items()},
+        readers=readers,
         results=tables["result"],
-        addresses=tables["address"],
+        addresses={name: _slots(fields) for name, fields in tables["address"].items()},
         sets=sets,
     )
 
@@ -169,26 +157,15 @@ def python_names() -> PythonNames:
 @cache
 def shell_tools() -> ShellTools:
     """Return the known command line tools; the first call reads the file."""
-    programs: dict[str, ToolSpec] = {}
-    installers: dict[str, tuple[str, str]] = {}
-    transparent: dict[str, int] = {}
-    evaluating: dict[str, str] = {}
-    sets: dict[str, frozenset[str]] = {}
-    for head, names in _blocks("shell.txt"):
-        word, sign, fields = head.partition(":")
-        if not sign:
-            sets[word] = frozenset(names)
-        elif word == "installer":
-            installing, _, looking = fields.partition("|")
-            words = installing.strip(), looking.strip()
-            installers.update((name.replace("+", " "), words) for name in names)
-        elif word == "wrapper":
-            transparent.update(dict.fromkeys(names, int(fields)))
-        elif word == "evaluating":
-            evaluating.update(dict.fromkeys(names, fields.strip()))
-        else:
-            programs.update(dict.fromkeys(names, _tool(word, fields)))
-    return ShellTools(programs, installers, transparent, evaluating, sets)
+    tables, sets = _tables("shell.txt")
+    installers, wrappers, evaluating = (tables.pop(word) for word in ("installer", "wrapper", "evaluating"))
+    return ShellTools(
+        {name: _tool(kinds, fields) for kinds, table in tables.items() for name, fields in table.items()},
+        {name.replace("+", " "): fields.partition("|")[::2] for name, fields in installers.items()},
+        {name: int(count) for name, count in wrappers.items()},
+        evaluating,
+        sets,
+    )
 
 
 @cache
@@ -219,6 +196,23 @@ def _blocks(file: str) -> Iterator[tuple[str, list[str]]]:
     yield head, names
 
 
+def _tables(*files: str) -> tuple[dict[str, dict[str, str]], dict[str, frozenset[str]]]:
+    """Return the fields of names by the word of their block, and the blocks without fields as sets."""
+    tables: dict[str, dict[str, str]] = defaultdict(dict)
+    sets: dict[str, frozenset[str]] = {}
+    for head, names in (block for file in files for block in _blocks(file)):
+        word, sign, fields = head.partition(":")
+        if sign:
+            tables[word].update(dict.fromkeys(names, fields.strip()))
+        else:
+            sets[word] = frozenset(names)
+    return tables, sets
+
+
+def _rows(fields: str) -> tuple[EffectRow, ...]:
+    return tuple(map(_row, filter(None, fields.split(","))))
+
+
 def _row(text: str) -> EffectRow:
     given, _, what = text.partition(" = ")
     kind, place, *more = given.split()
@@ -227,20 +221,20 @@ def _row(text: str) -> EffectRow:
     return EffectRow(cast("EffectKind", kind), argument, keyword, what.strip(), "optional" in more)
 
 
+def _slots(fields: str) -> Slots:
+    return tuple(int(slot) if slot.isdecimal() else slot for slot in fields.split())
+
+
 def _tool(kinds: str, text: str) -> ToolSpec:
     kind, _, last = kinds.partition("+")
-    named = {words[0]: words[1:] for field in text.split(",") if (words := field.split())}
-
-    def options(name: str) -> frozenset[str]:
-        letters, *names = named[name] or [""]
-        return frozenset({*letters, *names})
-
+    fields = (field.split() for field in text.split(","))
+    named = {words[0]: frozenset(words[1:]) for words in fields if words}
     return ToolSpec(
         cast("EffectKind", kind),
         cast("EffectKind", last or kind),
-        options("values") if "values" in named else frozenset(),
-        int(named.get("skip", ["0"])[0]),
-        options("options") if "options" in named else None,
+        named.get("values", frozenset()),
+        int(*named.get("skip", ["0"])),
+        named.get("options"),
         files="no" not in named,
     )
 
@@ -305,13 +299,15 @@ class SessionNames:
             # What it calls by name may be something else now.
             self._names = {name: path for name, path in self._names.items() if path != OWN_FUNCTION}
         if finished.status == "ok":
-            self._names.update(_modules(tree.body))
+            self._names.update(imported_modules(tree.body))
             if not proposed.effects.found:
                 # The effects of other functions were reported with their cell, and would not be with a call.
                 self._names.update(dict.fromkeys(_functions(tree), OWN_FUNCTION))
         elif finished.changes:
             # It failed, but not before it had bound something: it got past the imports at its head.
-            self._names.update(_modules([*takewhile(lambda node: isinstance(node, ast.Import), tree.body)]))
+            self._names.update(
+                imported_modules([*takewhile(lambda node: isinstance(node, ast.Import), tree.body)])
+            )
         for change in finished.changes:
             if change.type == "function" and self._names.get(change.name) == OWN_FUNCTION:
                 continue
@@ -319,13 +315,6 @@ class SessionNames:
             # By the name of a type alone, so only types that no class of one's own could be mistaken for.
             known = (path for path in python_names().sets["types"] if path.endswith(f".{change.type}"))
             self._names.update((change.name, path) for path in known)
-
-
-def _modules(body: Sequence[ast.stmt]) -> dict[str, str]:
-    """The modules that statements import, under the names that they get."""
-    aliases = (alias for node in body if isinstance(node, ast.Import) for alias in node.names)
-    named = ((alias.asname, alias.name, alias.name.partition(".")[0]) for alias in aliases)
-    return {own or package: name if own else package for own, name, package in named}
 
 
 def _functions(tree: ast.Module) -> set[str]:

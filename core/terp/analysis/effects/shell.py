@@ -15,12 +15,6 @@ from terp.events.effects import EffectKind, Effects, Finder, Place
 _FOLDERS = ("", "/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin")
 _DEEPEST = 10
 _USED = re.compile(r"\$\{?(\w+)")
-# The other options of `set` make names of words, run what is in the history, or fill arrays.
-_HARMLESS_SETTING = re.compile(
-    r"(?:[-+][euxvfnC]*(?:o (?:pipefail|errexit|nounset|xtrace|verbose|noglob|noexec))?(?: |$))*"
-    r"(?:(?:--|[^-+]).*)?",
-    re.DOTALL,
-)
 
 
 Option = tuple[str, Word | None]
@@ -174,11 +168,11 @@ def _again(found: AnalysedCommand, words: Sequence[Word]) -> None:
 def _variables(found: AnalysedCommand) -> None:
     """Report a builtin that shows or sets variables; `for` names one."""
     name, words, tools = found.name, found.words[1:], shell_tools()
-    given = " ".join(word.text if word.plain else "-?" for word in words)
     named = [word for word in words if not word.text.startswith("-")][: 1 if name == "for" else None]
-    if name == "set" and not _HARMLESS_SETTING.fullmatch(given):
-        found.doubt(f"`set {given}` is not known")
-    elif name in tools.sets["shows variables"] and not (given if name == "set" else named):
+    if name == "set" and not all(word.plain and word.text in tools.sets["set"] for word in words):
+        # The other options make names of words, run what is in the history, or fill arrays.
+        found.doubt(f"`{worded(found.words)}` is not known")
+    elif name in tools.sets["shows variables"] and not (words if name == "set" else named):
         found.add("secrets", "all environment variables")
     for word in named if name != "set" else ():
         variable = word.text.partition("=")[0].removesuffix("+")

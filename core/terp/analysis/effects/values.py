@@ -219,21 +219,16 @@ class Texts:
         value, sets = self._value(func), python_names().sets
         parts = [self.one(part, depth) for part in arguments]
         if isinstance(value, Ref):
-            is_pattern = value.path.startswith("glob.")
             if parts and value.path in sets["joining"]:
-                whole = _together("/", parts)
-                return ResolvedText(whole.text, whole.exact, is_pattern)
+                return _together("/", parts, is_pattern=value.path.startswith("glob."))
             here = "~" if value.path.endswith(".home") else "."
             return ResolvedText(here) if not parts and value.path in sets["here"] else None
         if not isinstance(func, ast.Attribute) or value not in (Thing.PATH, Thing.TEXT):
             return None
         owner = self.one(func.value, depth)
-        if func.attr in sets["same text"] and not parts:
-            return owner
-        if value == Thing.PATH and func.attr in _BETWEEN:
-            whole = _together(_BETWEEN[func.attr], [owner, *parts])
-            return ResolvedText(whole.text, whole.exact, "glob" in func.attr)
-        return None
+        if value == Thing.PATH and (between := _BETWEEN.get(func.attr)):
+            return _together(between, [owner, *parts], is_pattern="glob" in func.attr)
+        return owner if func.attr in sets["same text"] and not parts else None
 
 
 def argument_of(call: ast.Call, at: int, keyword: str = "") -> ast.expr | None:
@@ -254,7 +249,7 @@ def has_more(call: ast.Call) -> bool:
     )
 
 
-def _together(between: str, parts: list[ResolvedText]) -> ResolvedText:
+def _together(between: str, parts: list[ResolvedText], *, is_pattern: bool = False) -> ResolvedText:
     text = parts[0].text if parts else ""
     for part in parts[1:]:
         if between and part.text.startswith("/"):
@@ -263,4 +258,4 @@ def _together(between: str, parts: list[ResolvedText]) -> ResolvedText:
             text = f"{text.removesuffix('/')}{between}{part.text}" if between else text + part.text
     if between:
         text = text.removeprefix("./") if text != "./" else text
-    return ResolvedText(text, all(part.exact for part in parts))
+    return ResolvedText(text, all(part.exact for part in parts), is_pattern)

@@ -200,17 +200,9 @@ def _is(pattern: Pattern, text: str) -> bool:
 
 
 def _matches(pattern: str, text: str) -> bool:
-    first, *pieces = pattern.split("*")
-    if not pieces:
-        return pattern == text
-    *between, last = pieces
-    if not (text.startswith(first) and text.endswith(last) and len(text) >= len(first) + len(last)):
-        return False
-    at, stop = len(first), len(text) - len(last)
-    # The nearest place for each is the best: a regular expression would try them all.
-    for piece in between:
-        found = text.find(piece, at, stop)
-        if found < 0:
-            return False
-        at = found + len(piece)
-    return True
+    first, *between = map(re.escape, pattern.split("*"))
+    if between:
+        # The nearest place for each piece is the best, so the groups are atomic: no other one is tried.
+        *between, last = between
+        first += "".join(f"(?>.*?{piece})" for piece in between) + f".*{last}"
+    return re.fullmatch(first, text, re.DOTALL) is not None

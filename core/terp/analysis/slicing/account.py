@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 
 from terp.analysis.effects.known import listed
-from terp.analysis.effects.scopes import Scope, Walk
+from terp.analysis.effects.scopes import Scope, Walk, imported_modules
 from terp.analysis.slicing.names import PARAMETER, KnownBefore, Names, top_of
 
 _WORD = re.compile(r"[^\W\d]\w*")
@@ -94,7 +94,7 @@ class _Reader:
             case ast.FunctionDef(name=name, args=args, decorator_list=[]) if _constant_defaults(args):
                 result.plain = {name}
                 result.gentle = set() if result.later_changes else {name}
-            case ast.ClassDef(name=name) if self._changes_when_read(self._statement):
+            case ast.ClassDef(name=name, body=body) if _may_change_when_read(body):
                 result.later_changes.add(name)
                 result.shared |= result.uses | result.later
             case ast.Import() | ast.ImportFrom():
@@ -182,23 +182,6 @@ class _Reader:
         if isinstance(node, ast.Import):
             changes |= {f"<{top_of(one.name)}>" for one in node.names if "." in one.name and not one.asname}
 
-    def _changes_when_read(self, statement: ast.stmt) -> bool:
-        """Return True if reading an instance of a class, as by `len` or a property, may change it."""
-        read = (
-            method
-            for method in ast.walk(statement)
-            if isinstance(method, ast.FunctionDef) and (method.decorator_list or _is_read(method.name))
-        )
-        return any(PARAMETER in self._changed_in(node) for method in read for node in ast.walk(method))
-
-    def _changed_in(self, node: ast.AST) -> set[str]:
-        match node:
-            case ast.Call():
-                return self._calls.changed(node)
-            case ast.Attribute(value=value, ctx=ast.Store()) | ast.Subscript(value=value, ctx=ast.Store()):
-                return self._names.of(value)
-        return set()
-
     def _is_solid(self, value: ast.expr) -> bool:
         """Return True if a value can be iterated more than once."""
         match value:
@@ -225,8 +208,13 @@ class _Reader:
         return False
 
 
-def _is_read(method: str) -> bool:
-    return method.startswith("__") and not listed("not reading", method)
+def _may_change_when_read(body: Iterable[ast.stmt]) -> bool:
+    """Return True if reading an instance of a class runs its code, as `len` or a property does."""
+    methods = [one for part in body for one in ast.walk(part) if isinstance(one, ast.FunctionDef)]
+    special = (one.name for one in methods if one.name.startswith("__"))
+    return any(one.decorator_list for one in methods) or not all(
+        listed("not reading", one) for one in special
+    )
 
 
 def _is_fixed(value: ast.expr) -> bool:
@@ -238,9 +226,9 @@ def _is_fixed(value: ast.expr) -> bool:
 def _surely_bound(statement: ast.stmt) -> set[str]:
     match statement:
         case ast.Assign(targets=targets) | ast.Delete(targets=targets):
-            return {name for target in targets for name in _targets(target)}
+            return _names_in(targets)
         case ast.AnnAssign(target=target, value=ast.expr()) | ast.AugAssign(target=target):
-            return set(_targets(target))
+            return _names_in([target])
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             return {name}
         case ast.Import(names=names) | ast.ImportFrom(names=names):
@@ -248,30 +236,17 @@ def _surely_bound(statement: ast.stmt) -> set[str]:
     return set()
 
 
-def _targets(target: ast.expr) -> Iterator[str]:
-    match target:
-        case ast.Name(id=name):
-            yield name
-        case ast.Tuple(elts=parts) | ast.List(elts=parts):
-            for part in parts:
-                yield from _targets(part)
-        case ast.Starred(value=value):
-            yield from _targets(value)
+def _names_in(targets: Iterable[ast.expr]) -> set[str]:
+    """Return the names that targets bind or delete, also those in tuples."""
+    named = (node for target in targets for node in ast.walk(target) if isinstance(node, ast.Name))
+    return {node.id for node in named if not isinstance(node.ctx, ast.Load)}
 
 
 def _modules(statement: ast.stmt) -> dict[str, str]:
     """Return the full names of a statement's imports, by the names that they get."""
-    match statement:
-        case ast.Import(names=names):
-            return {
-                alias.asname or alias.name.partition(".")[0]: alias.name
-                if alias.asname
-                else alias.name.partition(".")[0]
-                for alias in names
-            }
-        case ast.ImportFrom(module=str(module), names=names, level=0):
-            return {alias.asname or alias.name: f"{module}.{alias.name}" for alias in names}
-    return {}
+    if isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
+        return {one.asname or one.name: f"{statement.module}.{one.name}" for one in statement.names}
+    return imported_modules([statement])
 
 
 def _constant_defaults(arguments: ast.arguments) -> bool:

@@ -55,4 +55,5 @@ def test_every_set_of_names_is_used() -> None:
 
 
 def test_what_lies_in_a_group_of_an_installer_is_known() -> None:
-    assert shell_tools().installers["uv pip"] == ("install sync", "list show freeze check tree")
+    words = [words.split() for words in shell_tools().installers["uv pip"]]
+    assert words == [["install", "sync"], ["list", "show", "freeze", "check", "tree"]]

@@ -21,7 +21,7 @@ CASES = [
     ("diff -u <(sort a) <(sort b)", "reads: <(…), a, b"),
     ("x=$(wc -l < a.txt); echo $((3 + 1)) ${x:-none} ${x:1:2}", "reads: a.txt"),
     ('read -r name; [ "$name" = "a[1]" ]; [ $? -eq 0 ]', "computes"),
-    ("set -euo pipefail; set -- a b; read -rs key; jobs -l", "computes"),
+    ("set -euo pipefail; read -rs key; jobs -l", "computes"),
     ('declare -A table; local x="$1"; unset -f name', "computes"),
     ("python3 --version; node --version", "computes"),
     ("pip list", "computes"),
