@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from terp.analysis.effects.python import Reader
 from terp.analysis.effects.scopes import TooDeep, Walk, parsed
-from terp.analysis.effects.shell import report_script, shell_effects
+from terp.analysis.effects.shell import report_script
 from terp.events.effects import Effects, Finder, cannot_tell
 from terp.text.languages import language_of
 
@@ -26,15 +26,18 @@ def effects_of(language: str, code: str, known: Mapping[str, str] | None = None,
     """
     if len(code) > MOST_CHARACTERS:
         return cannot_tell(f"{len(code):,} characters are too many to read")
+    find = Finder()
     try:
         match language_of(language, ["python", "shell"]):
             case "python":
-                return cell_effects(code, known or {}, cwd)
+                _report_cell(code, find, known or {}, cwd)
             case "shell":
-                return shell_effects(code)
+                report_script(code, find)
+            case _:
+                return cannot_tell(f"{language or 'this language'} is not read")
     except (RecursionError, MemoryError):
         return cannot_tell("it is nested too deep to read")
-    return cannot_tell(f"{language or 'this language'} is not read")
+    return find.effects()
 
 
 _COMMAND = re.compile(
@@ -68,9 +71,7 @@ class _Line:
     python: str
 
 
-def cell_effects(code: str, known: Mapping[str, str], cwd: str) -> Effects:
-    """Return the account of a cell."""
-    find = Finder()
+def _report_cell(code: str, find: Finder, known: Mapping[str, str], cwd: str) -> None:
     first = code.lstrip("\n")
     if first.startswith("%%"):
         blank = code[: len(code) - len(first)].count("\n")
@@ -80,7 +81,6 @@ def cell_effects(code: str, known: Mapping[str, str], cwd: str) -> Effects:
         find.doubt("it does not begin like a cell", (1, 0))
     else:
         _report_python(code, find, known, cwd)
-    return find.effects()
 
 
 def _report_python(code: str, find: Finder, known: Mapping[str, str], cwd: str) -> None:

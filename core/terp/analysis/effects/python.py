@@ -222,11 +222,6 @@ def _look_at(reader: Reader, node: ast.AST, scope: Scope) -> None:
         _binds(reader, node, name, scope)
 
 
-def _augmented(reader: Reader, node: ast.AugAssign, _: Scope) -> None:
-    if isinstance(node.target, ast.Name) and node.target in reader.walk.early:
-        reader.doubt(node.target, f"`{node.target.id}` is not known")
-
-
 def _stored(reader: Reader, node: ast.Attribute | ast.Subscript) -> Value:
     """Report if what is assigned to, or deleted, belongs to something that others rely on."""
     value = reader.value(node.value)
@@ -312,7 +307,6 @@ _STATEMENTS: dict[type[ast.AST], Callable[[Reader, Any, Scope], None]] = {
     **dict.fromkeys((ast.Import, ast.ImportFrom), _imported),
     **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef), _defined),
     ast.ClassDef: _class,
-    ast.AugAssign: _augmented,
 }
 
 
@@ -330,6 +324,8 @@ def _name(reader: Reader, node: ast.Name) -> Value | None:
     scope = reader.walk.scope_of[node]
     if isinstance(node.ctx, ast.Load):
         return reader.name(node, scope)
+    if node in reader.walk.early:
+        reader.doubt(node, f"`{node.id}` is not known")
     _binds(reader, node, node.id, scope)
     return Thing.CONTENT
 

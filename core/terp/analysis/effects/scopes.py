@@ -254,13 +254,9 @@ class Walk:
         yield from ((part, inner) for part in body)
 
     def _parameters(self, node: Function | ast.Lambda, scope: Scope, inner: Scope) -> None:
+        takes_self = scope.kind == "class" and not (isinstance(node, ast.Lambda) or node.decorator_list)
         for at, argument in enumerate(_arguments(node.args)):
-            is_self = (
-                at == 0
-                and scope.kind == "class"
-                and not isinstance(node, ast.Lambda)
-                and not node.decorator_list
-            )
+            is_self = takes_self and at == 0
             inner.bind(argument.arg, Binding("self", scope.owner) if is_self else Binding("part"))
 
     def _class(self, node: ast.ClassDef, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from terp.analysis.effects.known import ToolSpec, shell_tools
 from terp.analysis.effects.secret_names import is_secret_name, secret_in
 from terp.analysis.effects.shell_words import ASSIGNMENT, Command, NotRead, Redirection, Script, Word
-from terp.events.effects import EffectKind, Effects, Finder, Place
+from terp.events.effects import EffectKind, Finder, Place
 
 _FOLDERS = ("", "/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin")
 _DEEPEST = 10
@@ -48,13 +48,6 @@ class AnalysedCommand:
         odd = next((word.text for word in self.words[1:] if word.is_open and word.text != "<(…)"), None)
         if odd is not None:
             self.doubt(f"`{self.name}` may take `{odd}` for an option")
-
-
-def shell_effects(code: str) -> Effects:
-    """The account of a script."""
-    find = Finder()
-    report_script(code, find)
-    return find.effects()
 
 
 def report_script(code: str, find: Finder, line: int = 1, depth: int = 0) -> None:
@@ -281,6 +274,7 @@ _SED = re.compile(
     r"(?:[pdq=GhHxN]|s(?P<by>[/|#,:@])(?:(?!(?P=by))[^\\]|\\.)*(?P=by)(?:(?!(?P=by))[^\\]|\\.)*(?P=by)[gpiI\d]*)\s*;?\s*)*"
 )
 _LONGEST_SCRIPT = 500
+_WRITTEN = ("o", "output", "O", "P", "remote-name")
 
 
 def _sed(found: AnalysedCommand, spec: ToolSpec) -> None:
@@ -326,9 +320,8 @@ def _git(found: AnalysedCommand, _: ToolSpec) -> None:
 def _download(found: AnalysedCommand, spec: ToolSpec) -> None:
     _, options = checked(found, spec)
     found.add("network", network_target(found.words))
-    given = {name: value for name, value in options if name in ("o", "output", "O", "P", "remote-name")}
-    written = [value.text for value in given.values() if value]
-    for target in written or (["."] if given or found.name == "wget" else []):
+    given = [value.text if value else "." for name, value in options if name in _WRITTEN]
+    for target in given or (["."] if found.name == "wget" else []):
         if target not in ("-", "/dev/null"):
             found.add("writes", target)
 

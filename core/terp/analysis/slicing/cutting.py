@@ -84,10 +84,8 @@ def _session(cells: Sequence[Source]) -> tuple[frozenset[str], frozenset[str]]:
     for tree in filter(None, trees):
         with suppress(TooDeep):
             walk = Walk(tree)
-            given = (
-                target for target, value in walk.assigned.items() if isinstance(value, ast.Lambda | ast.Name)
-            )
-            methods |= walk.methods | {one.attr for one in given if isinstance(one, ast.Attribute)}
+            # What is stored in an attribute may be a function.
+            methods |= walk.methods | walk.stored
     return frozenset(methods), frozenset(name for cell in cells for name in _FILE.findall(cell.code))
 
 
