@@ -31,11 +31,10 @@ _COMPUTED = ResolvedText("{…}", exact=False)
 _STYLE, _OPTION = re.compile(r"[\w-]+"), re.compile(r"(?!.*backend)[\w.-]+")
 _NAMING = ("use", "pyplot.switch_backend", "pyplot.style.use", "style.use")
 _READ_ONLY = re.compile(r"file:[^?#]*\?mode=(?:ro|memory)$")
-# Code in a text of a table or a model: names, numbers, comparisons, and calls that are looked at.
+# Code in a text of a table or a model: names, numbers and comparisons.
 _QUOTED = re.compile(r"'[^'\\]*'|\"[^\"\\]*\"|`[^`]*`")
 _PLAIN_CODE = re.compile(r"(?!.*(?:@\w+\s*[.(\[]|[\])]\s*\())[\w\s.,<>=!&|~+*/%^:@\[\]()-]*", re.DOTALL)
-_CALLED = re.compile(r"(\.?[\w.]*)\s*\(")
-_WORDS = frozenset({"", "and", "or", "not", "in"})
+_CALL = re.compile(r"\b(?!(?:and|or|not|in)\s*\()[\w.]+\s*\(")
 _SYMBOLS = re.compile(r"[\w ,+*/^=-]*")
 _FIELD = re.compile(r"\{[^{}:!]*[.\[]")
 _READING_SQL = re.compile(r"\s*(?:select|with|explain|values|from|describe|summarize|show)\b", re.IGNORECASE)
@@ -218,7 +217,7 @@ def _method(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Value 
 def _check_method_callables(reader: "Reader", node: ast.Call, name: str) -> None:
     names = python_names()
     applies = name in names.sets["applying"]
-    _check_callables(reader, node, names.method_calls.get(name, ()), applies=applies)
+    _check_callables(reader, node, names.calls.get(name, ()), applies=applies)
     for keyword in node.keywords if applies else ():
         if isinstance(keyword.value, ast.Tuple) and len(keyword.value.elts) == 2:
             # A column of `agg(total=("price", "sum"))`.
@@ -273,21 +272,12 @@ def _evaluated(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Val
 
 
 def _check_code(reader: "Reader", node: ast.Call, at: int, keyword: str) -> None:
-    """Doubt a call that evaluates a text as code, unless that only computes."""
+    """Doubt a call that evaluates a text as code, unless that compares and computes without a call."""
     argument = argument_of(node, at, keyword)
     texts = reader.texts.of(argument) if argument is not None else [_COMPUTED]
-    if has_more(node) or any(not one.exact or not _is_plain_code(one.text) for one in texts):
+    plain = (_QUOTED.sub(" 0 ", one.text) if one.exact and "__" not in one.text else "?" for one in texts)
+    if has_more(node) or any(_CALL.search(code) or not _PLAIN_CODE.fullmatch(code) for code in plain):
         reader.doubt(node, f"`{reader.texts.source(node.func)}` runs a text")
-
-
-def _is_plain_code(text: str) -> bool:
-    code, names = _QUOTED.sub(" 0 ", text), python_names()
-    for name in _CALLED.findall(code) if "__" not in text and _PLAIN_CODE.fullmatch(code) else ["?"]:
-        method = name.rpartition(".")[2]
-        is_method = "." in name and method in names.harmless_methods and method not in names.method_calls
-        if not (is_method or name in _WORDS or name in names.sets["formula functions"]):
-            return False
-    return True
 
 
 def _report_sql(reader: "Reader", node: ast.Call) -> None:

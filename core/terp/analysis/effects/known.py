@@ -26,11 +26,7 @@ _PLACES = {"receiver": RECEIVER, "-": NOTHING}
 # Sets of functions whose modules need no block of their own, and of those that rules of their own analyse.
 _OWNED = ("unpicklers", "processes", "openers", "archives")
 _FUNCTIONS = (*_OWNED, "environment", "refused", "special")
-_GIVEN = {
-    "out": "pandas.DataFrame",
-    "stdin_data": "builtins.str",
-    "stdin_path": "pathlib.PosixPath",
-}
+_GIVEN = {"out": "pandas.DataFrame", "stdin_data": "builtins.str", "stdin_path": "pathlib.PosixPath"}
 """What terp binds, as what the account takes it for: content, text, and a path that is no address."""
 
 TOOL = "terp.tools"
@@ -64,8 +60,8 @@ class EffectRow:
 class PythonNames:
     """Known names of Python: full names such as `os.remove`, or names of methods such as `to_csv`.
 
-    `harmless` and `harmless_methods` only compute. `functions` and `methods` have effects. `calls` and
-    `method_calls` call their arguments. `readers` read a file or the address of one, by the keyword of it.
+    `harmless` and `harmless_methods` only compute. `functions` and `methods` have effects, and call the
+    arguments that `calls` has of them. `readers` read a file or the address of one, by the keyword of it.
     `results` are kinds of objects that functions return; `addresses` are arguments that may be addresses.
     `sets` are names for rules of their own, by the head of their block.
     """
@@ -76,7 +72,6 @@ class PythonNames:
     functions: Mapping[str, tuple[EffectRow, ...]]
     methods: Mapping[str, tuple[EffectRow, ...]]
     calls: Mapping[str, Slots]
-    method_calls: Mapping[str, Slots]
     readers: Mapping[str, str]
     results: Mapping[str, str]
     addresses: Mapping[str, Slots]
@@ -146,7 +141,6 @@ def python_names() -> PythonNames:
         functions={name: _rows(fields) for name, fields in functions.items()},
         methods={name: _rows(fields) for name, fields in tables["method"].items()},
         calls={name: _slots(fields) for name, fields in tables["calls"].items()},
-        method_calls={name: _slots(fields) for name, fields in tables["method calls"].items()},
         readers=readers,
         results=tables["result"],
         addresses={name: _slots(fields) for name, fields in tables["address"].items()},

@@ -291,12 +291,8 @@ def _class(reader: Reader, node: ast.ClassDef, scope: Scope) -> None:
     _binds(reader, node, node.name, scope)
     for base in node.bases:
         value = reader.value(base.value if isinstance(base, ast.Subscript) else base)
-        known = isinstance(value, Local) or value == Thing.UNKNOWN
-        if isinstance(value, Ref):
-            module, _, name = value.path.rpartition(".")
-            known = value.path in python_names().sets["bases"] or module in ("enum", "typing")
-            known = known or (module == "builtins" and name.endswith(("Error", "Exception", "Warning")))
-        if not known:
+        is_known = isinstance(value, Ref) and value.path in python_names().sets["bases"]
+        if not (is_known or isinstance(value, Local) or value == Thing.UNKNOWN):
             reader.doubt(base, f"derives from `{reader.texts.source(base)}`")
     for keyword in node.keywords:
         if keyword.arg not in ("total", "frozen"):

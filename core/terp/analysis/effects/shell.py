@@ -167,11 +167,9 @@ def _variables(found: AnalysedCommand) -> None:
         found.doubt(f"`{worded(found.words)}` is not known")
     elif name in tools.sets["shows variables"] and not (words if name == "set" else named):
         found.add("secrets", "all environment variables")
-    for word in named if name != "set" else ():
-        variable = word.text.partition("=")[0].removesuffix("+")
+    for variable in [word.text.partition("=")[0].removesuffix("+") for word in named if name != "set"]:
         if name == "printenv":
-            if not word.plain or is_secret_name(variable):
-                found.add("secrets", f"${variable}")
+            found.add("secrets", f"${variable}")
         elif tools.rules(variable) or (name == "export" and variable.isupper()):
             found.doubt(f"sets `{variable}`")
 
@@ -179,9 +177,7 @@ def _variables(found: AnalysedCommand) -> None:
 def _installs(found: AnalysedCommand, name: str, first: int = 1) -> None:
     installing, looking = shell_tools().installers[name]
     verbs = [word.text for word in found.words[first:]]
-    verb = next(
-        (word for word in verbs if not word.startswith("-") or name == "pacman"), verbs[0] if verbs else ""
-    )
+    verb = next((word for word in verbs if not word.startswith("-")), "")
     if verb in installing.split():
         named, _ = parsed(found.words[first:], ToolSpec(values=frozenset("r")))
         packages = [word.text for word in named if word.text != verb]
