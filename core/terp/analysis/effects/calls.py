@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from terp.analysis.effects.python import Reader
 
 _KEYWORD_ONLY = 99
-_COMPUTED = ResolvedText("{…}", exact=False)
 _STYLE, _OPTION = re.compile(r"[\w-]+"), re.compile(r"(?!.*backend)[\w.-]+")
 _NAMING = ("use", "pyplot.switch_backend", "pyplot.style.use", "style.use")
 _READ_ONLY = re.compile(r"file:[^?#]*\?mode=(?:ro|memory)$")
@@ -225,7 +224,7 @@ def _check_method_callables(reader: "Reader", node: ast.Call, name: str) -> None
 
 
 def _globbed(reader: "Reader", node: ast.Call, _: ast.Attribute, owner: Value) -> Value | None:
-    report(reader, node, "reads", [node])
+    report(reader, node, "reads", node)
     return of_method(owner, "glob")
 
 
@@ -237,8 +236,8 @@ def _moved(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Value) 
     harmless = harmless or (isinstance(targets[0], ast.Constant) and not isinstance(targets[0].value, str))
     if not kinds or (not has_more(node) and (harmless or len(targets) != 1)):
         return of_method(owner, func.attr) if func.attr in ("replace", "rename", "copy") else None
-    report(reader, node, "deletes" if "deletes" in kinds else "reads", [func.value])
-    report(reader, node, "writes", targets)
+    report(reader, node, "deletes" if "deletes" in kinds else "reads", func.value)
+    report(reader, node, "writes", *targets)
     return Thing.PATH if owner == Thing.PATH else Thing.CONTENT
 
 
@@ -247,7 +246,7 @@ def _written(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Value
     kinds = _ambiguous(reader, func.attr, owner) if owner != Thing.UNKNOWN else ()
     where = argument_of(node, 1 if func.attr == "extract" else 0, "path")
     for kind in kinds:
-        report(reader, node, kind, [where] if where and kind != "subprocess" else [])
+        report(reader, node, kind, where if kind != "subprocess" else None)
     return Thing.CONTENT if kinds else None
 
 
@@ -274,7 +273,7 @@ def _evaluated(reader: "Reader", node: ast.Call, func: ast.Attribute, owner: Val
 def _check_code(reader: "Reader", node: ast.Call, at: int, keyword: str) -> None:
     """Doubt a call that evaluates a text as code, unless that compares and computes without a call."""
     argument = argument_of(node, at, keyword)
-    texts = reader.texts.of(argument) if argument is not None else [_COMPUTED]
+    texts = reader.texts.of(argument)
     plain = (_QUOTED.sub(" 0 ", one.text) if one.exact and "__" not in one.text else "?" for one in texts)
     if has_more(node) or any(_CALL.search(code) or not _PLAIN_CODE.fullmatch(code) for code in plain):
         reader.doubt(node, f"`{reader.texts.source(node.func)}` runs a text")
@@ -282,7 +281,7 @@ def _check_code(reader: "Reader", node: ast.Call, at: int, keyword: str) -> None
 
 def _report_sql(reader: "Reader", node: ast.Call) -> None:
     """Report what the statement in the first argument does."""
-    for one in reader.texts.of(node.args[0]) if node.args else [_COMPUTED]:
+    for one in reader.texts.of(argument_of(node, 0)):
         # What is computed may end a statement and begin another.
         if not one.exact:
             reader.doubt(node, f"the statement `{one.text}` is computed")
@@ -314,9 +313,9 @@ _BY_METHOD: dict[str, Callable[["Reader", ast.Call, ast.Attribute, Value], Value
 }
 
 
-def report(reader: "Reader", node: ast.AST, kind: EffectKind, touched: Sequence[ast.expr]) -> None:
+def report(reader: "Reader", node: ast.AST, kind: EffectKind, *touched: ast.expr | None) -> None:
     """Report an effect on what these arguments name."""
-    texts = [text for argument in touched for text in reader.texts.of(argument)]
+    texts = [text for argument in touched if argument is not None for text in reader.texts.of(argument)]
     for one in texts or [ResolvedText("", exact=False)]:
         is_remote = kind == "network" or one.is_address
         reader.find.add(
@@ -336,7 +335,7 @@ def _report_rows(
         if row.argument == NOTHING:
             reader.find.add(row.kind, row.what, place_of(node))
         elif row.argument == RECEIVER:
-            report(reader, node, row.kind, [receiver] if receiver is not None else [])
+            report(reader, node, row.kind, receiver)
         else:
             _report_argument(reader, node, row)
 
@@ -355,7 +354,7 @@ def _report_argument(reader: "Reader", node: ast.Call, row: EffectRow) -> None:
     if row.optional and (is_none or argument is None) and not has_more(node):
         return
     if argument is None or reader.value(argument) != Thing.FILE:  # A file was reported when it was opened.
-        report(reader, node, row.kind, [argument] if argument is not None else [])
+        report(reader, node, row.kind, argument)
 
 
 def _check_callables(reader: "Reader", node: ast.Call, slots: Slots, *, applies: bool = False) -> None:
@@ -402,7 +401,7 @@ def _check_addresses(reader: "Reader", node: ast.Call, slots: Slots) -> None:
     """Report a text that a function would take for an address, or for the name of a file."""
     for slot, argument in _given(reader, node, slots):
         if slot in ("filename", "stylesheet"):
-            report(reader, node, "reads", [argument])
+            report(reader, node, "reads", argument)
         # A table or a connection, as these functions mostly get; what is displayed is mostly a text.
         is_made = isinstance(argument, ast.Name) and "url" not in slots
         could_be_text = reader.value(argument) == Thing.TEXT or not is_made
@@ -428,27 +427,26 @@ def _opens(reader: "Reader", node: ast.Call, file: ast.expr | None, mode_at: int
     """Report what opening a file in a mode does."""
     given = argument_of(node, mode_at, "mode")
     modes = reader.texts.of(given) if given is not None else [ResolvedText("r", exact=not has_more(node))]
-    touched = [file] if file is not None else []
     for mode in modes:
         if not mode.exact:
             reader.doubt(node, "opens a file in a mode that is computed")
         if set(mode.text) & set("wax+"):
-            report(reader, node, "writes", touched)
+            report(reader, node, "writes", file)
         if not set(mode.text) & set("wax") or "+" in mode.text:
-            report(reader, node, "reads", touched)
+            report(reader, node, "reads", file)
     return Thing.FILE
 
 
 def _unpickle(reader: "Reader", node: ast.Call, path: str) -> Value:
     reader.doubt(node, f"`{path}` runs what the file says")
-    report(reader, node, "reads", node.args[:1])
+    report(reader, node, "reads", *node.args[:1])
     return Thing.CONTENT
 
 
 def _variable(reader: "Reader", node: ast.Call, _: str) -> Value:
     """Report if the environment variable that is asked for holds a secret."""
     argument = argument_of(node, 0, "key")
-    for one in reader.texts.of(argument) if argument is not None else [_COMPUTED]:
+    for one in reader.texts.of(argument):
         reader.variable(one.text, exact=one.exact, node=node)
     return Thing.CONTENT
 
@@ -456,9 +454,9 @@ def _variable(reader: "Reader", node: ast.Call, _: str) -> Value:
 def _read_anywhere(reader: "Reader", node: ast.Call, path: str) -> Value:
     argument = _file_of(node, 0, python_names().readers[path])
     value = reader.value(argument) if argument is not None else None
-    texts = reader.texts.of(argument) if argument is not None else [_COMPUTED]
+    texts = reader.texts.of(argument)
     if value != Thing.FILE:
-        report(reader, node, "reads", [argument] if argument is not None else [])
+        report(reader, node, "reads", argument)
         for one in texts:
             if one.may_be_address and value not in (Thing.PATH, Thing.UNKNOWN):
                 reader.doubt(node, f"`{one.text}` may be an address")
@@ -473,15 +471,14 @@ def _type(reader: "Reader", node: ast.Call) -> Value:
 
 def _database(reader: "Reader", node: ast.Call) -> Value:
     argument = argument_of(node, 0, "database")
-    texts = reader.texts.of(argument) if argument is not None else [_COMPUTED] if has_more(node) else []
+    texts = reader.texts.of(argument) if argument or has_more(node) else []
     if any(one.text != ":memory:" for one in texts):
-        touched = [argument] if argument is not None else []
-        report(reader, node, "reads", touched)
+        report(reader, node, "reads", argument)
         uri = argument_of(node, 7, "uri")
         is_uri = isinstance(uri, ast.Constant) and uri.value is True
         if not (is_uri and all(one.exact and _READ_ONLY.match(one.text) for one in texts)):
             # A file that is not there is made.
-            report(reader, node, "writes", touched)
+            report(reader, node, "writes", argument)
     return Thing.DATABASE
 
 
@@ -493,15 +490,15 @@ def _read_sql(reader: "Reader", node: ast.Call) -> Value:
 def _load_arrays(reader: "Reader", node: ast.Call) -> Value:
     if len(node.args) != 1 or node.keywords:
         reader.doubt(node, "an option of `numpy.load` may run what the file says, or change it")
-    report(reader, node, "reads", node.args[:1])
+    report(reader, node, "reads", *node.args[:1])
     return Thing.CONTENT
 
 
 def _named_option(reader: "Reader", node: ast.Call) -> Value:
     """Doubt the name of a style, a backend or an option that may be a module to import."""
     named = _OPTION if "option" in reader.texts.source(node.func) else _STYLE
-    texts = [reader.texts.one(argument) for argument in node.args[::2]] or [_COMPUTED]
-    if has_more(node) or not all(one.exact and named.fullmatch(one.text) for one in texts):
+    texts = [reader.texts.one(argument) for argument in node.args[::2]]
+    if has_more(node) or not texts or not all(one.exact and named.fullmatch(one.text) for one in texts):
         return reader.doubt(node, "names an option that may have a module imported")
     return Thing.CONTENT
 

@@ -31,7 +31,6 @@ from terp.events.effects import Finder
 
 _MOST_READINGS = 6
 _ENTERED = (Thing.FILE, Thing.DATABASE, Thing.ARCHIVE, Thing.INSTANCE, Thing.CONTENT, Thing.EXPRESSION)
-_PATH_MARKS = frozenset("./~")
 
 
 class Reader:
@@ -362,8 +361,7 @@ def _constant(reader: Reader, node: ast.Constant) -> Value:
 
 
 def _f_string(reader: Reader, node: ast.JoinedStr) -> Value:
-    if any(isinstance(part, ast.Constant) and _PATH_MARKS & set(str(part.value)) for part in node.values):
-        reader.secret(reader.texts.one(node).text, node)
+    reader.secret(reader.texts.one(node).text, node)
     return Thing.TEXT
 
 

@@ -139,10 +139,12 @@ class Texts:
         self._walk = walk
         self._value = value
 
-    def of(self, node: ast.expr, depth: int = 0) -> list[ResolvedText]:
-        """All texts that `node` may stand for; at least one."""
+    def of(self, node: ast.expr | None, depth: int = 0) -> list[ResolvedText]:
+        """All texts that `node` may stand for; at least one, also of an argument that cannot be seen."""
         parts: list[ast.expr] = []
         match node:
+            case None:
+                return [ResolvedText("{…}", exact=False)]
             case ast.Name() if bound := self.bound(node):
                 parts = [bound]
             case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
