@@ -18,13 +18,13 @@ _RANDOM = frozenset({"<random>", "<numpy.random>"})
 
 @dataclass(slots=True)
 class StatementAccount:
-    """The effect of one statement on names.
+    """The effect of one statement, or of a whole cell, on names.
 
     `binds` are names that surely have a new value after it, `may_bind` those that may; `uses` are read now,
     `later` when a function made here is called, `later_changes` changed then. `changes` may have been changed
     in place; `shared` are names with which the value that is bound, or what was changed, may share a part.
     A module stands for its state, as `<numpy>`. What is bound `together` may be one thing. `opaque` says why
-    any name may be affected, or "".
+    any name may be affected, or "". A cell `needs_all` if it may depend on all cells before it.
     """
 
     binds: set[str] = field(default_factory=set)
@@ -42,6 +42,7 @@ class StatementAccount:
     lazy: set[str] = field(default_factory=set)
     together: bool = False
     opaque: str = ""
+    needs_all: bool = False
 
 
 def account(statement: ast.stmt, before: KnownBefore) -> StatementAccount:

@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Iterable, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from terp.analysis.effects.cells import effects_of, python_in, shell_in
 from terp.analysis.effects.known import slice_names
@@ -61,18 +61,6 @@ def slice_of(cells: Sequence[Source], wanted: Iterable[str], also: Set[int] = fr
     return kept[::-1]
 
 
-@dataclass(slots=True)
-class _CellAccount:
-    """The effect of a cell on names; `needs_all` if it may depend on all cells before it."""
-
-    binds: set[str] = field(default_factory=set)
-    may_bind: set[str] = field(default_factory=set)
-    uses: set[str] = field(default_factory=set)
-    changes: set[str] = field(default_factory=set)
-    opaque: str = ""
-    needs_all: bool = False
-
-
 _KINDS = ("plain", "gentle", "solid", "fixed", "lazy")
 _FILE = re.compile(r"\b(\w+)\.py\b")
 
@@ -103,9 +91,9 @@ class _Reading:
         self._node: dict[str, int] = {}
         self._parents: list[int] = []
 
-    def cell(self, cell: Source) -> _CellAccount:
+    def cell(self, cell: Source) -> StatementAccount:
         """Return the account of the next cell."""
-        result = _CellAccount()
+        result = StatementAccount()
         tree = python_in(_body(cell.code)) if cell.language == "python" else None
         self._outside(cell, tree, result)
         if cell.language != "python":
@@ -130,7 +118,7 @@ class _Reading:
                 self._later_changes.setdefault(name, set()).update(result.changes & {WORLD})
         return result
 
-    def _outside(self, cell: Source, tree: ast.Module | None, result: _CellAccount) -> None:
+    def _outside(self, cell: Source, tree: ast.Module | None, result: StatementAccount) -> None:
         kinds = effects_of(cell.language, cell.code).kinds
         # Python that can be parsed is judged by its names, not by "cannot tell".
         unread = "cannot tell" in kinds and (cell.language != "python" or tree is None or shell_in(cell.code))
@@ -139,7 +127,7 @@ class _Reading:
         if kinds & _READING or unread:
             result.uses.add(WORLD)
 
-    def _all_of(self, result: _CellAccount, why: str) -> _CellAccount:
+    def _all_of(self, result: StatementAccount, why: str) -> StatementAccount:
         """Return the account of a cell after which any name may have any value."""
         result.opaque, result.needs_all = why, True
         result.uses |= set(self._node) | {WORLD}
@@ -162,7 +150,7 @@ class _Reading:
             **self._kinds,
         )
 
-    def _statement(self, one: StatementAccount, result: _CellAccount, *, ended: bool) -> None:
+    def _statement(self, one: StatementAccount, result: StatementAccount, *, ended: bool) -> None:
         if not ended:
             one.may_bind, one.binds = one.may_bind | one.binds, set()
         uses = reached(one.uses, self._later)
