@@ -110,8 +110,9 @@ async def test_the_toolbar_counts_jobs(tmp_path: Path, jobs: int, shown: str) ->
         await collect(session, "go")
     bar = Toolbar()
     assert bar.note(LEFT)
-    assert bar.text(session).endswith(f" · {shown}no sandbox · /help")
-    assert ("job" in bar.text(session)) is bool(jobs)
+    line = " · ".join(part.text for part in bar.parts(session))
+    assert line.endswith(f" · {shown}no sandbox · /help")
+    assert ("job" in line) is bool(jobs)
     await session.aclose()
 
 

@@ -28,11 +28,36 @@ def test_a_flood_shows_its_head_a_count_and_its_tail() -> None:
         [*printed(Text("stdout", lines))[:-1], CodeFinished("c1", "ok", 0.5, output_path="/tmp/out.txt")]
     )
     assert shown == [
-        *(str(at) for at in range(40)),
-        "… 948 lines …",
-        *(str(at) for at in range(988, 1_000)),
+        *(str(at) for at in range(6)),
+        "… 992 more lines · Ctrl-O · /out 1",
+        "998",
+        "999",
+        "✓ ran · 500 ms · out[1]",
+    ]
+
+
+def test_without_a_prompt_the_file_of_the_whole_output_is_named() -> None:
+    terminal = Terminal()
+    front = TerminalFront(terminal.screen, keyboard=0, clock=Clock())
+    lines = "".join(f"{at}\n" for at in range(1_000))
+    for event in printed(Text("stdout", lines))[:-1]:
+        front.draw(event)
+    front.draw(CodeFinished("c1", "ok", 0.5, output_path="/tmp/out.txt"))
+    front.draw(TurnFinished("done", ""))
+    assert terminal.shown()[7:] == [
+        "… 992 more lines",
+        "998",
+        "999",
         "✓ ran · 500 ms · out[1]",
         "  all output: /tmp/out.txt",
+    ]
+
+
+def test_a_long_line_takes_three_rows() -> None:
+    assert drawn(printed(Text("stdout", "x" * 100_000 + "\nnext\n")))[2:5] == [
+        "x" * 60 + " … · Ctrl-O · /out 1",
+        "next",
+        "✓ ran · 500 ms",
     ]
 
 
@@ -79,7 +104,7 @@ def test_a_keyboard_interrupt_that_the_code_raised_itself_is_shown() -> None:
 
 def test_what_was_left_out_before_is_counted_too() -> None:
     shown = drawn(printed(Text("stdout", "a\n"), Omitted(900, 90, spooled=True), Text("stdout", "z\n")))
-    assert shown == ["a", "… 90 lines …", "z", "✓ ran · 500 ms"]
+    assert shown == ["a", "… 90 more lines · Ctrl-O · /out 1", "z", "✓ ran · 500 ms"]
 
 
 def test_output_that_is_cleared_shows_what_came_last() -> None:
@@ -125,7 +150,6 @@ def test_a_traceback_shows_the_own_frames_and_counts_those_of_libraries() -> Non
         "----> 3 get()",
         "KeyError: 'nope'",
         "✗ failed · 500 ms · out[1]",
-        f"  all output: {path}",
     ]
 
 
@@ -162,7 +186,7 @@ def test_a_formula_that_code_displays_can_be_read() -> None:
 def test_a_flood_shows_how_much_is_left_out_while_it_runs() -> None:
     stream = OutputStream(lambda: 80, tail_rows=lambda: 12)
     stream.add(Text("stdout", "".join(f"{at}\n" for at in range(1_000))))
-    assert [row.plain for row in stream.tail(4)] == ["… 957 lines …", "997", "998", "999"]
+    assert [row.plain for row in stream.tail(4)] == ["… 957 more lines", "997", "998", "999"]
 
 
 def test_bars_within_bars_are_drawn_again_in_place() -> None:

@@ -190,6 +190,38 @@ def _by_shell() -> Iterator[Cell]:
             yield Cell(f"shell: {what} {how}".strip(), f"shell({filled!r})", sure=what not in UNSURE)
 
 
+# Names in capitals are given: WHERE and PORT of a server, VICTIM.
+PERL = {
+    "unlink": "unlink 'keep'", "rename": "rename 'keep', 'gone'", "rename over": "rename 'ro', 'keep'", "open": "open my $f, '>', 'keep'; print $f 'harm'",
+    "append": "open my $f, '>>', 'keep'; print $f 'harm'", "update": "open my $f, '+<', 'keep'; print $f 'harm'", "sysopen": "use Fcntl; sysopen my $f, 'keep', O_WRONLY|O_TRUNC",
+    "truncate": "truncate 'keep', 1", "chmod": "chmod 0777, 'keep'", "utime": "utime 1, 1, 'keep'", "rmdir": "rmdir 'empty'", "link": "link 'keep', 'second'; open my $f, '>', 'second'; print $f 'harm'",
+    "reopen": "open my $g, '<', 'keep'; open my $f, '>', '/proc/self/fd/' . fileno $g; print $f 'harm'", "chmod by a descriptor": "open my $g, '<', 'keep'; chmod 0777, $g", "remove all": "use File::Path; File::Path::remove_tree('dir')",
+    "in place": "local ($^I, @ARGV) = ('', 'keep'); while (<>) { print 'harm' }", "by a glob": "unlink grep { /keep/ } glob('*')", "by a pipe": "open my $f, '|-', 'tee keep >/dev/null'; print $f 'harm'; close $f",
+    "by a program": "system 'rm', '-f', 'keep'", "by a shell": "system 'echo harm > keep'", "by ticks": "my $x = `rm -f keep`", "by exec": "exec 'rm', '-f', 'keep'",
+    "copy": "use File::Copy; copy('ro', 'keep'); chmod 0777, 'keep'", "move": "use File::Copy; move('dir', 'gone')", "by eval": "eval q(unlink 'ke' . 'ep')", "at the end": "END { unlink 'keep' } 1",
+    "when an object dies": "package A; sub DESTROY { unlink 'keep' } package main; { my $x = bless [], 'A'; }", "by a signal": "$SIG{USR1} = sub { unlink 'keep' }; kill 'USR1', $$; select undef, undef, undef, 0.1",
+    "connect": "use IO::Socket; my $s = IO::Socket::INET->new(PeerAddr => WHERE, PeerPort => PORT); print $s 'harm'", "connect to a path": "use Socket; socket my $s, AF_UNIX, SOCK_STREAM, 0; connect $s, sockaddr_un('sock')",
+    "send": "use Socket; socket my $s, AF_INET, SOCK_DGRAM, 0; send $s, \"harm NUMBER\\n\", 0, sockaddr_in(PORT, inet_aton(WHERE))",
+}  # fmt: skip
+AROUND_PERL = {
+    "": "{0}",
+    "in a child": "my $child = fork; if (!$child) {{ {0}; exit }} waitpid $child, 0",
+    "in a session of its own": "use POSIX (); my $child = fork; if (!$child) {{ POSIX::setsid(); {0}; exit }} waitpid $child, 0",
+}
+
+
+def _by_perl() -> Iterator[Cell]:
+    # What is run where it stands replaces or ends the program.
+    alone = ("by exec", "at the end")
+    for what, code in PERL.items():
+        for how, around in AROUND_PERL.items():
+            if how and what in alone:
+                continue
+            filled = around.format(code)
+            given = f"{filled!r}.replace('WHERE', repr(HOST)).replace('PORT', str(PORT)).replace('NUMBER', str(N))"
+            yield Cell(f"perl: {what} {how}".strip(), f"perl({given})")
+
+
 ACTS = {
     "write": "open('keep', 'w').write('harm')",
     "delete": "os.unlink('keep')",
@@ -211,6 +243,10 @@ FROM = {
         "if os.fork() == 0:\n    os.execve(program, [PYTHON, '-c', 'import os; ' + {0!r}], dict(os.environ))\nos.wait()"
     ),
     "a vforked program": "os.posix_spawn(PYTHON, [PYTHON, '-c', 'import os; ' + {0!r}], dict(os.environ)); os.wait()",
+    "a cloned child": (
+        "child = system('clone', 17, None, None, None, None)\nif child == 0:\n    try:\n        {0}\n    finally:\n        os._exit(0)\n"
+        "os.waitpid(child, 0)"
+    ),
     "a child in another group": (
         "child = os.fork()\nif child == 0:\n    os.setpgid(0, 0); os.umask(0)\n    try:\n        {0}\n    finally:\n        os._exit(0)\n"
         "os.waitpid(child, 0)"
@@ -457,11 +493,30 @@ def _by_races() -> Iterator[Cell]:
             yield Cell(f"race: {what} by {race}", around.format(code), reported=False, sure=False)
 
 
+def _inherited(code: str) -> str:
+    """Return a cell whose child does something to `f`, the user's file that it inherits open for reading."""
+    return (
+        "import subprocess; f = os.open('keep', os.O_RDONLY); "
+        f"subprocess.run([PYTHON, '-c', 'import os, sys; f = int(sys.argv[1]); ' + {code!r}, str(f)], pass_fds=[f], stderr=2)"
+    )
+
+
 TRICKS = {
     "write what it may only read by a mapping": "import mmap; f = os.open('keep', os.O_RDONLY); mmap.mmap(f, 4, mmap.MAP_SHARED, mmap.PROT_WRITE)[:] = b'harm'",
     "write by splice": "f = os.open('keep', os.O_RDONLY); r, w = os.pipe(); os.write(w, b'harm'); os.splice(r, f, 4)",
     "write by sendfile": "f = os.open('keep', os.O_RDONLY); g = os.open('ro', os.O_RDONLY); os.sendfile(f, g, 0, 4)",
     "write by copy_file_range": "f = os.open('keep', os.O_RDONLY); g = os.open('ro', os.O_RDONLY); os.copy_file_range(g, f, 4)",
+    "delete by a child that outlives its cell": "if os.fork() == 0:\n    os.setsid(); time.sleep(0.3)\n    try:\n        os.unlink('keep')\n    finally:\n        os._exit(0)",
+    "write by a mapping that is opened up": "f = os.open('keep', os.O_RDONLY); m = libc.mmap(None, 4096, 1, 1, f, 0); libc.mprotect(ctypes.c_void_p(m), 4096, 3) or ctypes.memmove(m, b'harm', 4)",
+    "write by splice to an inherited descriptor": _inherited("r, w = os.pipe(); os.write(w, b'harm'); os.splice(r, f, 4)"),
+    "write by sendfile to an inherited descriptor": _inherited("os.sendfile(f, os.open('ro', os.O_RDONLY), 0, 4)"),
+    "write by tee to an inherited descriptor": _inherited("import ctypes; ctypes.CDLL(None).vmsplice(f, b'harm', 1, 0)"),
+    "delete by a 32-bit call": (
+        "X86 or sys.exit('no such calls')\nstart = libc.mmap(None, 4096, 7, 0x62, -1, 0)\nctypes.memmove(start + 100, b'keep', 5)\n"
+        "code = b'\\x53\\xb8\\x0a\\0\\0\\0\\xbb' + struct.pack('=I', start + 100) + b'\\xcd\\x80\\x5b\\xc3'\n"
+        "ctypes.memmove(start, code, len(code)); ctypes.CFUNCTYPE(ctypes.c_int)(start)()"
+    ),
+    "write by openat2 below a bare descriptor": "at = os.open('.', os.O_PATH); os.write(system('openat2', at, b'keep', struct.pack('=QQQ', 1, 0, 8), 24), b'harm')",
     "write by a bare descriptor": "f = os.open('keep', os.O_PATH); os.write(f, b'harm')",
     "cut by a descriptor": "f = os.open('keep', os.O_RDONLY); os.ftruncate(f, 0)",
     "reserve by a descriptor": "f = os.open('keep', os.O_RDONLY); os.posix_fallocate(f, 0, 100)",
@@ -482,6 +537,8 @@ ASKED_TRICKS = {
     "in a file without a name": "f = os.open('.', os.O_TMPFILE | os.O_WRONLY); system('linkat', -100, f'/proc/self/fd/{f}'.encode(), -100, b'mine', 0x400); os.replace('mine', 'keep')",
     "a file opened before it was renamed": "f = os.open('keep', os.O_PATH); open(f'/proc/self/fd/{f}', 'w').write('harm')",
     "by a descriptor passed along": "a, b = socket.socketpair(socket.AF_UNIX); socket.send_fds(a, [b'x'], [os.open('keep', os.O_RDONLY)]); f = socket.recv_fds(b, 1, 1)[1][0]; os.fchmod(f, 0o777)",
+    "by an inherited descriptor": _inherited("open(f'/proc/self/fd/{f}', 'w').write('harm')"),
+    "the mode of an inherited descriptor": _inherited("os.fchmod(f, 0o777)"),
     "by its second name": "os.symlink('keep', '..' + '/' + str(N) + '/s'); open('s', 'a').write('harm')",
     "by a socket's name": "os.chmod('sock', 0o777); os.unlink('sock')",
     "all below": "import shutil; shutil.rmtree(HERE, ignore_errors=True)",
@@ -502,7 +559,7 @@ def _by_tricks() -> Iterator[Cell]:
 
 
 CELLS = [
-    *_by_python(), *_by_number(), *_by_shell(), *_from_elsewhere(), *_by_network(), *_by_powers(), *_by_races(),
+    *_by_python(), *_by_number(), *_by_shell(), *_by_perl(), *_from_elsewhere(), *_by_network(), *_by_powers(), *_by_races(),
     *_by_tricks(),
 ]  # fmt: skip
 # Of each class some.

@@ -54,6 +54,8 @@ def at_end_of_page(path):
     return ctypes.c_void_p(start + 4096 - len(path) - 1)
 def shell(command):
     subprocess.run(["bash", "-c", command], env={**os.environ, "PYTHON": PYTHON}, stderr=2)
+def perl(code):
+    subprocess.run(["perl", "-e", code], stderr=2)
 def wait_for(name):
     while not os.path.exists(name):
         time.sleep(0.01)

@@ -16,11 +16,12 @@ from typing import Any
 
 from terp.kernels.sandbox.bubblewrap import find_bubblewrap
 from terp.kernels.sandbox.landlock import find_landlock
-from terp.kernels.sandbox.policy import Policy
+from terp.kernels.sandbox.policy import Policy, ResourceLimits
 from terp.kernels.sandbox.tier import ProcessCommand, Tier
 from terp.kernels.sandbox.tiers import failure_of, failure_to_hold
 
 TIERS = ("bubblewrap", "Landlock")
+NO_LIMITS = ResourceLimits()
 Ask = Mapping[str, Any]
 Grants = Sequence[tuple[Sequence[str], str, bool]]
 
@@ -97,15 +98,27 @@ class Bench:
             return running.finished(answer, timeout_s)
 
     @contextmanager
-    def started(self, argv: Sequence[str], *, held: bool = True, free: bool = False) -> "Iterator[Running]":
-        """Start a command; it is killed with the context."""
+    def started(
+        self,
+        argv: Sequence[str],
+        *,
+        held: bool = True,
+        free: bool = False,
+        moment: int | None = None,
+        limits: ResourceLimits = NO_LIMITS,
+    ) -> "Iterator[Running]":
+        """Start a command; it is killed with the context. With a `moment` files are saved before changes."""
         ours, theirs = socket.socketpair()
         with ours, theirs, tempfile.TemporaryFile() as output:
             line = theirs.fileno() if held else -1
             environment = {**os.environ, "HOME": str(self.out)}
             command = ProcessCommand(tuple(argv), environment, str(self.work), self._own, line=line)
             policy = Policy(
-                str(self.work), (str(self.work),), network=self._network, read_only=self._protected
+                str(self.work),
+                (str(self.work),),
+                network=self._network,
+                read_only=self._protected,
+                limits=limits,
             )
             wrapped = self._tier.wrap(command, policy)
             process = subprocess.Popen(
@@ -119,7 +132,7 @@ class Bench:
                 start_new_session=True,
             )
             theirs.close()
-            running = Running(process, ours, output, self.grants, free=free, held=held)
+            running = Running(process, ours, output, self.grants, free=free, held=held, moment=moment)
             try:
                 yield running
             finally:
@@ -139,6 +152,7 @@ class Running:
         *,
         free: bool,
         held: bool,
+        moment: int | None,
     ) -> None:
         self.process = process
         self._line = line
@@ -147,10 +161,16 @@ class Running:
         self._held = held
         self.ran = Ran(-1, "")
         if held:
-            self.say({"free": free, "grants": grants})
+            self.say({"free": free, "grants": grants, "moment": moment})
 
     def say(self, message: Mapping[str, Any]) -> None:
         self._line.sendall(json.dumps(message).encode() + b"\n")
+
+    def answer_to(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Send a message and wait for the holder's answer to it."""
+        self.say(message)
+        answers = (json.loads(line) for line in self._messages)
+        return next(answer for answer in answers if next(iter(message)) in answer)
 
     def next_question(self) -> Ask:
         """Wait for the next question."""

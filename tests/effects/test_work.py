@@ -8,6 +8,7 @@ import sys
 import time
 import venv
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -193,11 +194,14 @@ act("top", 2)
 
 def test_a_thousand_runs_with_threads_and_children_end(tier: Tier, figure: Figure) -> None:
     rnd = random.Random(1)
+    ended: Counter[int] = Counter()
     began = time.monotonic()
     for number in range(500):
         bench = Bench(tier)
         (bench.work / "theirs").touch()
-        # Each run ends by itself, else the time limit of the driver fails the test.
-        bench.python(RANDOM, str(number), answer=lambda _: rnd.random() < 0.5, timeout_s=30)
+        # One that hangs fails by the time limit of the driver.
+        ran = bench.python(RANDOM, str(number), answer=lambda _: rnd.random() < 0.5, timeout_s=30)
+        ended[ran.status] += 1
         bench.close()
+    assert ended == {0: 500}
     figure(f"500 runs with threads and children in {tier.name}: no hang, {time.monotonic() - began:.0f} s")

@@ -83,7 +83,10 @@ class Drawing:
 
 def screen_on(painter: Painter, theme: str, environ: Mapping[str, str]) -> TerminalScreen:
     """Return a screen with the colours of its environment, and the setting `theme`."""
-    palette = Palette(tty.colours_of(environ), lambda: theme_of(theme, painter.facts.background, environ))
+    # The console of Linux shows the sequence of a link as text.
+    links = painter.live and environ.get("TERM") != "linux"
+    ground = lambda: theme_of(theme, painter.facts.background, environ)  # noqa: E731
+    palette = Palette(tty.colours_of(environ), ground, links=links)
     return TerminalScreen(painter, palette)
 
 

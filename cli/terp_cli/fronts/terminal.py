@@ -151,6 +151,11 @@ class TerminalFront(InteractiveFront):
     def _drawing(self) -> "Drawing":
         draw = self._make_drawer() if self._make_drawer is not None else None
         drawing: Drawing = _drawing().Drawing(self._make_screen(), self._clock, draw, verbose=self.verbose)
+        # The prompt reads more keys than the terminal's driver, which knows Ctrl-C.
+        prompted = self._keyboard is None
+        status = drawing.transcript.status
+        drawing.transcript.recalls = prompted
+        status.stops, status.detaches = "Esc stops" if prompted else "Ctrl-C stops", prompted
         return drawing
 
     def _suspend(self) -> None:

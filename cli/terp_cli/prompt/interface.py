@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+
+from terp_cli.terminal.rows import width_of
 
 if TYPE_CHECKING:
     import ast
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+BAR = "▌ "
+"""Stands before each row of an entered message in the scrollback."""
 LEAVING = "Ctrl-C again leaves; so does Ctrl-D."
 NOT_SENT = "Not sent: "
 _CONTINUED = re.compile(r"(?<!\\)\\\n")
@@ -38,6 +42,28 @@ class Typed:
     pasted: bool
 
 
+@dataclass(frozen=True, slots=True)
+class ToolbarPart:
+    """A fact on the last line of the screen. Of those without room, the highest `rank` goes first; 0 stays.
+
+    `style` is a class of the prompt's styles.
+    """
+
+    text: str
+    rank: int = 0
+    style: Literal["quiet", "warning", "bad"] = "quiet"
+
+
+def fitted(parts: Sequence[ToolbarPart], width: int) -> Sequence[ToolbarPart]:
+    """Return the parts that fit, with " · " between them, into a row of `width` cells."""
+    while parts and sum(width_of(part.text) + 3 for part in parts) - 3 > width:
+        last = max(parts, key=lambda part: part.rank)
+        if not last.rank:
+            break
+        parts = [part for part in parts if part is not last]
+    return parts
+
+
 class PromptHost:
     """The object behind an input line; this base class serves while the session is still being opened.
 
@@ -59,9 +85,9 @@ class PromptHost:
         """The directory of the files that are completed."""
         return Path()
 
-    def toolbar(self) -> str:
+    def toolbar(self) -> Sequence[ToolbarPart]:
         """Return the last line of the screen."""
-        return ""
+        return ()
 
     def begin(self) -> None:
         """Prepare for the first key; called just before it is read."""
@@ -82,6 +108,14 @@ class PromptHost:
     def run_at_once(self, line: str) -> bool:
         """Run a line now if it need not wait for the end of the turn; return True if it was run."""
         return False
+
+    async def copied_picture(self) -> str:
+        """Return a mention of the picture on the clipboard, now a file; "" if there is none."""
+        return ""
+
+    def whole_output(self) -> str:
+        """Return the command that shows all output of the last run; "" without any."""
+        return ""
 
     def may_leave(self) -> bool:
         """Return True if the user may leave now."""

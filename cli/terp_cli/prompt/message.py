@@ -11,7 +11,7 @@ from typing import IO
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.buffer import Buffer, CompletionState
 from prompt_toolkit.completion import CompleteEvent, DummyCompleter
-from prompt_toolkit.filters import Condition, has_completions, has_focus, is_searching
+from prompt_toolkit.filters import Condition, has_completions, has_focus, is_searching, vi_navigation_mode
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import History
 from prompt_toolkit.key_binding import (
@@ -30,6 +30,7 @@ from prompt_toolkit.layout.processors import (
 )
 from prompt_toolkit.widgets import SearchToolbar
 
+from terp.text.files import size_text
 from terp_cli.prompt.completing import LineCompleter
 from terp_cli.prompt.interface import (
     INDENT,
@@ -47,7 +48,10 @@ _MENU_ROWS = 8
 
 
 class MessageLine:
-    """The input line. `entered` gets an entered message; Ctrl-C twice or Ctrl-D calls `leave`."""
+    """The input line. `entered` gets an entered message; Ctrl-C twice or Ctrl-D calls `leave`.
+
+    In an entered message the names of `pasted` texts stand for them.
+    """
 
     def __init__(
         self,
@@ -69,6 +73,7 @@ class MessageLine:
             enable_history_search=False,
         )
         self.leaving = False
+        self.pasted = LongPastes()
         self.use_host(host)
         self._entered = entered
         self._take_back = take_back
@@ -128,6 +133,8 @@ class MessageLine:
 
     def _accept(self, buffer: Buffer) -> bool:
         self._entered(buffer.text)
+        # The history has the texts behind the names.
+        buffer.text = self.pasted.whole(buffer.text)
         return False
 
     def _busy(self) -> bool:
@@ -135,6 +142,11 @@ class MessageLine:
 
     def _typed(self, _: Buffer) -> None:
         self.leaving = False
+
+    async def _attach(self) -> None:
+        """Mention the picture on the clipboard at the cursor."""
+        if mention := await self._host.copied_picture():
+            self.buffer.insert_text(f"{mention} ")
 
     async def _completed(self) -> None:
         """Insert the completion if there is only one; else open the menu at the first."""
@@ -153,7 +165,13 @@ class MessageLine:
 
     def _bindings(self) -> KeyBindingsBase:
         return merge_key_bindings(
-            [self._writing_keys(), self._tab_keys(), self._leaving_keys(), self._turn_keys()]
+            [
+                self._writing_keys(),
+                self._paste_keys(),
+                self._tab_keys(),
+                self._leaving_keys(),
+                self._turn_keys(),
+            ]
         )
 
     def _writing_keys(self) -> KeyBindings:
@@ -178,12 +196,6 @@ class MessageLine:
         def _newline(event: KeyPressEvent) -> None:
             event.current_buffer.insert_text("\n")
 
-        @bindings.add(Keys.BracketedPaste, filter=typing)
-        def _paste(event: KeyPressEvent) -> None:
-            text = event.data.replace("\r\n", "\n").replace("\r", "\n")
-            before = event.current_buffer.document.text_before_cursor
-            event.current_buffer.insert_text(as_mentions(text) or pasted_code(text, before))
-
         @bindings.add("c-x", "c-e", filter=typing)
         def _editor(event: KeyPressEvent) -> None:
             event.current_buffer.open_in_editor(validate_and_handle=False)
@@ -191,6 +203,30 @@ class MessageLine:
         @bindings.add("c-z", filter=typing)
         def _suspend(event: KeyPressEvent) -> None:
             event.app.suspend_to_background()
+
+        return bindings
+
+    def _paste_keys(self) -> KeyBindings:
+        bindings = KeyBindings()
+        typing = has_focus(self.buffer)
+
+        @bindings.add(Keys.BracketedPaste, filter=typing)
+        def _paste(event: KeyPressEvent) -> None:
+            text = event.data.replace("\r\n", "\n").replace("\r", "\n")
+            before = event.current_buffer.document.text_before_cursor
+            inserted = as_mentions(text) or self.pasted.shown(pasted_code(text, before))
+            event.current_buffer.insert_text(inserted)
+
+        @bindings.add("c-v", filter=typing & ~vi_navigation_mode)
+        def _picture(event: KeyPressEvent) -> None:
+            event.app.create_background_task(self._attach())
+
+        @bindings.add("c-o", filter=typing)
+        def _whole(_: KeyPressEvent) -> None:
+            if (text := self.pasted.whole(self.buffer.text)) != self.buffer.text:
+                self.put(text)
+            elif command := self._host.whole_output():
+                self._entered(command)
 
         return bindings
 
@@ -274,6 +310,33 @@ class MessageLine:
     def _end(self) -> None:
         if self._host.may_leave():
             self._leave()
+
+
+_MOST_PASTED_LINES = 12
+
+
+class LongPastes:
+    """Pasted texts of many lines, each with a short name that stands for it on the line."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+
+    def shown(self, text: str) -> str:
+        """Return a name for a long text, which stands for it until it is `whole`; a short text unchanged."""
+        lines = text.count("\n") + 1
+        if lines <= _MOST_PASTED_LINES:
+            return text
+        name = f"[pasted {lines:,} lines, {size_text(len(text.encode()))}]"
+        while self._texts.get(name, text) != text:
+            name = f"{name[:-1]}, again]"
+        self._texts[name] = text
+        return name
+
+    def whole(self, line: str) -> str:
+        """Return the line with the texts in place of their names."""
+        for name, text in self._texts.items():
+            line = line.replace(name, text)
+        return line
 
 
 _READ_BYTES = 1_000_000

@@ -39,7 +39,7 @@ from prompt_toolkit.layout.dummy import create_dummy_layout
 from prompt_toolkit.layout.processors import Processor, TabsProcessor, Transformation, TransformationInput
 from prompt_toolkit.styles import Style
 
-from terp_cli.prompt.interface import LEAVING, NOT_SENT, PromptHost, Typed, margin, unmarked
+from terp_cli.prompt.interface import BAR, LEAVING, NOT_SENT, PromptHost, Typed, fitted, margin, unmarked
 from terp_cli.prompt.message import MessageLine
 from terp_cli.terminal import tty
 from terp_cli.terminal.bottom import Bottom, Measured
@@ -47,7 +47,7 @@ from terp_cli.terminal.desktop import run_editor
 from terp_cli.terminal.guard import TerminalListener
 from terp_cli.terminal.keys import FocusInput, TerminalKeys
 from terp_cli.terminal.painter import Painter
-from terp_cli.terminal.rows import Row
+from terp_cli.terminal.rows import Row, folded
 from terp_cli.terminal.sanitise import one_line, readable
 from terp_cli.terminal.terminal_facts import query
 
@@ -62,6 +62,8 @@ _PAUSE_S = 0.5
 _STYLE = {
     "mark": "bold ansigreen",
     "quiet": "ansibrightblack",
+    "warning": "ansiyellow",
+    "bad": "bold ansired",
     "auto-suggestion": "ansibrightblack",
     "completion-menu": "",
     "completion-menu.completion": "noreverse bg:default fg:default",
@@ -200,7 +202,7 @@ class PromptApp:
         self._opened = opened
         self._query = query
         self._listener = listener or TerminalListener()
-        self._bold = "1" if colours else ""
+        self._bold, self._bar = ("1", "1;32") if colours else ("", "")
         self._message: MessageLine | None = None
         self._host: PromptHost | None = None
         self._question: Question | None = None
@@ -286,7 +288,7 @@ class PromptApp:
             await self._more.wait()
         line = self._queued.popleft()
         self._commit(line)
-        return unmarked(line)
+        return unmarked(self._message.pasted.whole(line) if self._message else line)
 
     async def line(
         self, question: str, *, secret: bool = False, fresh: bool = True, escape: str = ""
@@ -471,7 +473,13 @@ class PromptApp:
         leaving = self._message is not None and self._message.leaving
         if self._left:
             return [("class:quiet", _ENDING)]
-        return [("class:quiet", LEAVING if leaving else self._host.toolbar())]
+        if leaving:
+            return [("class:quiet", LEAVING)]
+        shown = fitted(self._host.toolbar(), self._painter.width)
+        row: StyleAndTextTuples = []
+        for part in shown:
+            row += [("class:quiet", " · "), (f"class:{part.style}", part.text)]
+        return row[1:]
 
     def _entered(self, line: str) -> None:
         if self._host is not None and self._host.run_at_once(line):
@@ -492,8 +500,11 @@ class PromptApp:
             self._host.typed()
 
     def _commit(self, line: str) -> None:
+        """Write an entered message; a bar before its rows shows it among what was said to it."""
         rows: list[Row] = [()]
+        room = max(1, self._painter.width - len(BAR))
         for number, part in enumerate(readable(line).split("\n")):
-            shown = part.expandtabs(_TAB)
-            rows.append(((_MARK if number == 0 else margin(line, _MARK), self._bold), (shown, "")))
+            mark = margin(line, "") if number else ""
+            said = folded(((mark, self._bold), (part.expandtabs(_TAB), "")), room)
+            rows += [((BAR, self._bar), *row) for row in said]
         self._painter.update(rows)

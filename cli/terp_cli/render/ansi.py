@@ -20,11 +20,14 @@ class Palette:
     """Converter of styles into SGR parameters for one kind of terminal; None draws without any.
 
     `theme` may change until the terminal has answered all queries. It sets terp's own colours; the
-    colours of programs stay as they are.
+    colours of programs stay as they are. With `links` addresses and files can be opened with a click.
     """
 
-    def __init__(self, colours: ColorSystem | None, theme: Callable[[], Theme] = any_ground) -> None:
+    def __init__(
+        self, colours: ColorSystem | None, theme: Callable[[], Theme] = any_ground, *, links: bool = False
+    ) -> None:
         self._colours = colours
+        self._links = links
         self._theme = theme
         self._known: dict[Style, str] = {}
         self._known_in = theme()
@@ -46,7 +49,10 @@ class Palette:
     def _parameters(self, style: Style) -> str:
         known = self._known.get(style)
         if known is None:
-            known = self._known[style] = self._compute(style)
+            known = self._compute(style)
+            if style.link and self._links:
+                known = f"{known}|{style.link}"
+            self._known[style] = known
         return known
 
     def _compute(self, style: Style) -> str:
@@ -145,6 +151,8 @@ def _style(style: str | Style) -> Style:
 
 def _has_no_ground(before: str, after: str) -> bool:
     # On a space a colour or weight is invisible; a background, a line or reverse is not.
+    if "|" in before or "|" in after:
+        return False
     return not any(_SEEN_ON_SPACE & set(sgr.split(";")) or "48;" in sgr for sgr in (before, after))
 
 

@@ -7,7 +7,9 @@ They name the sixteen colours of the terminal, so that its theme decides. If the
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from socket import gethostname
 from typing import Any, Literal
+from urllib.parse import quote
 
 from rich.style import Style
 
@@ -62,6 +64,21 @@ ITALIC = Style(italic=True)
 STRIKE = Style(strike=True)
 LINK = Style(underline=True)
 FORMULA = Style(italic=True)
+_FOR_URLS = "!#$%&'()*+,/:;=?@[]~"
+
+
+def linked(style: Style, address: str) -> Style:
+    """Return a style that also leads to an address of the web or of mail; any other is no link."""
+    if address.startswith(("https://", "http://", "mailto:")):
+        return style + Style(link=quote(address, safe=_FOR_URLS))
+    return style
+
+
+def file_link(path: str) -> Style:
+    """Return the style of a file's name, which leads to the file if the path is absolute."""
+    return Style(link=f"file://{gethostname()}{quote(path)}") if path.startswith("/") else PLAIN
+
+
 INLINE_CODE = Style(color="cyan")
 HEADINGS = (
     Style(bold=True, underline=True),

@@ -1,34 +1,52 @@
-"""The status line: the cause and the duration of waiting."""
+"""The status line: the present work, its duration, the tokens of the turn, and the keys that help."""
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from terp.events import KernelChanged
+from terp.session.cost.budget import Tally
 from terp_cli.render import look
 from terp_cli.terminal.sanitise import one_line
 
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _FRAMES_A_SECOND = 8
+_STALLED_S = 3.0
+_BACKGROUND = "Ctrl-B background"
 
 
 class Status:
-    """The cause of waiting, its start, and the seconds after which it is shown."""
+    """The present work, its start, and the seconds after which it is shown.
+
+    `stops` names the key that interrupts ("Esc stops"), and `detaches` is True if Ctrl-B moves running code
+    to the background.
+    """
 
     def __init__(self) -> None:
+        self.stops = ""
+        self.detaches = False
         self._what = ""
         self._since = 0.0
         self._after_s = 0.0
         self._until = 0.0
         self._hint = ""
+        self._received: float | None = None
+        self._runs = False
 
     @property
     def what(self) -> str:
-        """The cause of waiting; "" for none."""
+        """The present work; "" for none."""
         return self._what
 
-    def wait(self, what: str, now: float, after_s: float = 0.3) -> None:
-        """Begin to wait for `what`."""
+    def wait(self, what: str, now: float, after_s: float = 0.3, *, runs: bool = False) -> None:
+        """Begin to wait for `what`; `runs` if it is code of the model."""
         self._what, self._since, self._after_s, self._until = what, now, after_s, 0.0
-        self._hint = ""
+        self._hint, self._received, self._runs = "", None, runs
+
+    def receive(self, what: str, now: float) -> None:
+        """Note that data came, of a stream called `what`."""
+        if self._what != what:
+            self.wait(what, now)
+        self._received = now
 
     def kernel_changed(self, event: KernelChanged, now: float) -> None:
         """Begin to wait for a kernel that starts, or for code that ignores an interrupt."""
@@ -51,16 +69,33 @@ class Status:
         """Stop waiting."""
         self._what = ""
 
-    def rows(self, now: float) -> list[Text]:
-        """Return the present line, with a hint below it; no rows if nothing is due."""
+    def rows(self, now: float, width: int, used: Tally) -> list[Text]:
+        """Return the present line, with a hint below it; no rows if nothing is due.
+
+        `used` are the tokens of the turn so far. What has no room is left out, the keys last.
+        """
         waited = now - self._since
         if not self._what or waited < self._after_s:
             return []
         frame = _FRAMES[int(waited * _FRAMES_A_SECOND) % len(_FRAMES)]
         time = f"in {max(0.0, self._until - now):.0f} s" if self._until else elapsed(waited)
-        line = f"{self._what} · {time}{' · the code does not answer' if self._hint else ''}"
+        silent = now - self._received if self._received is not None else 0.0
+        parts = [self._what, time]
+        if self._hint:
+            parts.append("the code does not answer")
+        elif silent >= _STALLED_S:
+            parts.append(f"no data for {elapsed(silent)}")
+        keys = [] if self._hint or not self.stops else [self.stops]
+        keys += [_BACKGROUND] if keys and self._runs and self.detaches else []
+        tokens = [_tokens(used)] if used.input_tokens or used.output_tokens else []
+        lines = [" · ".join(line) for line in ([*parts, *tokens, *keys], [*parts, *keys], parts)]
+        line = next((line for line in lines if cell_len(line) <= width - 2), lines[-1])
         below = [Text(f"  {self._hint}", look.DIM)] if self._hint else []
         return [Text.assemble((f"{frame} ", look.MARKER), (line, look.DIM)), *below]
+
+
+def _tokens(used: Tally) -> str:
+    return f"{used.input_tokens:,} in, {used.output_tokens:,} out"
 
 
 def elapsed(seconds: float) -> str:

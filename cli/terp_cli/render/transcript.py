@@ -17,7 +17,7 @@ from terp_cli.render.fold import indented, wrapped
 from terp_cli.render.markdown.answer import AnswerStream, same_file
 from terp_cli.render.markdown.grammar import fed
 from terp_cli.render.markdown.markdown import MarkdownStream
-from terp_cli.render.output.display import Draw, Drawn, made_files, picture_rows
+from terp_cli.render.output.display import MOST_ROWS, Draw, Drawn, Fold, made_files, picture_rows
 from terp_cli.render.output.output import Interruption, OutputStream
 from terp_cli.render.pieces import Pieces
 from terp_cli.render.status import Status, elapsed
@@ -123,7 +123,7 @@ class DrawnTranscript:
     begins, it is finished, and a blank row follows. `verbose` folds no traceback, and no reasoning unless
     `reasoning` is given. `draw` draws pictures; without it there is no `Graphic` among the rows. `rows` is
     the height of the screen: longer code of a call is folded (0: never). `asks`: proposed code needs the
-    user's approval. `ascii_only` writes formulas in ASCII.
+    user's approval. `ascii_only` writes formulas in ASCII. `status` is the line below it.
     """
 
     def __init__(
@@ -146,13 +146,14 @@ class DrawnTranscript:
         self._screen_rows = rows
         self.ascii_only = False
         self.asks = True
+        self.recalls = False  # True if Ctrl-O and /out N show all output.
         self.folds_code = False  # True if some of the code that was proposed last is not shown.
         self._proposed: on.CodeProposed | None = None
         self._cwd = ""
         self._obituary = ""
         self._interruption = Interruption()
         self._named: set[str] = set()  # Files that this turn has named.
-        self._status = Status()
+        self.status = Status()
         self._running = self._asked = False
         self._usage = Tally()
         self._part: GrowingBlock | None = None
@@ -177,7 +178,7 @@ class DrawnTranscript:
         """Return the rows of the growing block, and those below that never become final; at most `limit`."""
         if limit < 1:
             return [], []
-        status = self._status.rows(self._clock())
+        status = self.status.rows(self._clock(), self._width(), self._usage)
         left = limit - len(status) - 1 if status else limit
         passes = isinstance(self._part, FoldedReasoning | OutputStream)
         most = min(left, _MOST_PASSING) if passes else left
@@ -235,24 +236,26 @@ class DrawnTranscript:
                 assert_never(event)
 
     def _end(self, finished: on.TurnFinished) -> None:
-        self._status.clear()
+        self.status.clear()
         self._end_part()
         self._line(words.ended(finished, self._usage))
         self._usage = Tally()
         self._named.clear()
 
     def _write(self, event: on.ReasoningDelta | on.TextDelta | on.CodeDelta | on.CodeProposed) -> None:
-        if not isinstance(event, on.ReasoningDelta):
-            self._status.wait("waiting for more", self._clock(), after_s=2.0)
+        now = self._clock()
         match event:
             case on.ReasoningDelta(text=text):
+                self.status.receive("thinking", now)
                 self._think(text)
             case on.TextDelta():
+                self.status.receive("answering", now)
                 self._keep(self._growing("text", self._markdown).feed(fed(event)))
             case on.CodeDelta():
+                self.status.receive("writing code", now)
                 self._write_code(event)
             case on.CodeProposed():
-                self._status.clear()
+                self.status.clear()
                 self._propose(event)
             case _:
                 assert_never(event)
@@ -265,25 +268,25 @@ class DrawnTranscript:
                 self._numbers[call_id] = number
                 self._running = True
                 self._run_on()
-                self._begin("output " + call_id, self._output())
+                self._begin("output " + call_id, self._output(call_id))
             case on.Printed(call_id=call_id, output=output):
                 if not self.verbose and self._interruption.keeps(call_id, output):
                     return
                 if isinstance(output, Display | DisplayUpdate) and output.path:
                     self._named |= {output.path, saved_to(output.metadata)}
-                self._keep(self._growing("output " + call_id, self._output).add(output))
+                self._keep(self._growing("output " + call_id, lambda: self._output(call_id)).add(output))
             case on.LateOutput(call_id=call_id, output=output):
                 begun = self._name == "late " + call_id
-                late = self._growing("late " + call_id, self._output)
+                late = self._growing("late " + call_id, lambda: self._output(call_id))
                 self._keep([] if begun else [words.late_header()])
                 self._keep(late.add(output))
             case on.CodeFinished():
                 self._running = False
-                self._status.clear()
+                self.status.clear()
                 self._finish_run(event)
             case on.JobChanged():
                 self._running = False
-                self._status.clear()
+                self.status.clear()
                 self._end_part()
                 self._line(words.of_job(event))
             case _:
@@ -291,41 +294,40 @@ class DrawnTranscript:
 
     def _run_on(self) -> None:
         """Show that code is running, if any is."""
-        self._status.clear()
+        self.status.clear()
         if self._running:
-            self._status.wait("running", self._clock(), after_s=0.5)
+            self.status.wait("running", self._clock(), after_s=0.5, runs=True)
 
     def _wait(self, event: Waiting) -> None:
         now = self._clock()
         match event:
             case on.ModelCalled(model=model):
-                self._status.wait(f"waiting for {one_line(model)}", now)
+                self.status.wait(f"waiting for {one_line(model)}", now)
             case on.ModelRetrying(delay_s=delay_s):
                 self._line(words.retrying(event))
-                self._status.count_down("trying again", now, delay_s)
+                self.status.count_down("trying again", now, delay_s)
             case on.Progress(done=done, total=total, seconds=seconds):
                 if 0 < total <= done:
                     self._run_on()
                 elif not self._asked:
-                    self._status.wait(words.progress(event), now - seconds)
+                    self.status.wait(words.progress(event), now - seconds)
             case on.Asked():
                 # The code that asks draws the question, perhaps on another terminal.
                 self._asked = True
-                self._status.clear()
+                self.status.clear()
             case on.KernelChanged():
                 self._kernel_changed(event)
             case on.CheckStarted():
                 self._line(words.of_check(event))
-                self._status.wait("checking", now)
+                self.status.wait("checking", now)
             case on.CheckFinished():
-                self._status.clear()
+                self.status.clear()
                 self._line(words.of_check(event))
             case _:
                 assert_never(event)
 
     def _think(self, text: str) -> None:
         if self._name != "reasoning":
-            self._status.wait("thinking", self._clock())
             self._begin("reasoning", self._reasoning())
         self._keep(cast("FoldedReasoning | PlainStream", self._part).feed(text))
 
@@ -342,7 +344,8 @@ class DrawnTranscript:
             lambda address: picture_rows(same_file(address, self._cwd), self._drawing),
         )
 
-    def _output(self) -> OutputStream:
+    def _output(self, call_id: str) -> OutputStream:
+        rows, number = self._screen_rows(), self._numbers.get(call_id, 0)
         return OutputStream(
             self._width,
             self._cwd,
@@ -350,6 +353,10 @@ class DrawnTranscript:
             draw=self._drawing,
             tail_rows=self._tail_rows,
             ascii_only=self.ascii_only,
+            fold=Fold(
+                max(_FEWEST_ROWS, rows // 3) if rows else MOST_ROWS,
+                f"Ctrl-O · /out {number}" if self.recalls and number else "",
+            ),
         )
 
     def _growing(self, name: str, new: Callable[[], Part]) -> Part:
@@ -415,7 +422,9 @@ class DrawnTranscript:
 
     def _finish_run(self, finished: on.CodeFinished) -> None:
         for error in self._interruption.released(finished):
-            self._keep(self._growing("output " + finished.call_id, self._output).add(error))
+            self._keep(
+                self._growing("output " + finished.call_id, lambda: self._output(finished.call_id)).add(error)
+            )
         if self._name != "output " + finished.call_id:
             self._begin("", None)
         output = self._part
@@ -428,13 +437,13 @@ class DrawnTranscript:
         number = self._numbers.pop(finished.call_id, 0)
         self._keep([part for row in words.finished(finished, number=number) for part in self._fit(row)])
         # An unbroken path can be copied.
-        self._keep(words.left_behind(replace(finished, files=news), cut=cut))
+        self._keep(words.left_behind(replace(finished, files=news), cut=cut and not self.recalls))
         pictures, named = made_files(finished.files, self._drawing, saved)
         self._keep(pictures)
         self._named |= named
 
     def _kernel_changed(self, changed: on.KernelChanged) -> None:
-        self._status.kernel_changed(changed, self._clock())
+        self.status.kernel_changed(changed, self._clock())
         self._obituary = changed.why if changed.state == "died" else ""
         self._line(words.kernel_changed(changed))
 

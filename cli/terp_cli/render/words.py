@@ -8,18 +8,11 @@ from rich.text import Text
 
 from terp import events as on
 from terp.errors import with_remedy
-from terp.events.changes import (
-    by_folder,
-    delta_line,
-    file_groups,
-    file_name,
-    file_there,
-    size_text,
-    stopped_line,
-)
+from terp.events.changes import by_folder, delta_line, file_groups, file_name, file_there, stopped_line
 from terp.events.outputs import FileChange
 from terp.events.performed import account_of
 from terp.session.cost.budget import Tally
+from terp.text.files import size_text
 from terp_cli.render import look, sentences
 from terp_cli.render.sentences import BETWEEN, effects_in_words, notable
 from terp_cli.render.status import elapsed
@@ -57,11 +50,10 @@ _KERNEL = {
 
 
 def usage_line(used: Tally) -> str:
-    """Return the tokens and the cost of a turn's requests; "" without any tokens."""
-    if not (used.input_tokens or used.output_tokens):
+    """Return the tokens and the cost of a turn's requests; "" if they cost nothing, or it is not known."""
+    if not used.cost_usd:
         return ""
-    cost = "cost unknown" if used.cost_usd is None else f"${used.cost_usd:.4f}"
-    return f"{used.input_tokens:,} tokens read · {used.output_tokens:,} written · {cost}"
+    return f"{used.input_tokens:,} tokens read · {used.output_tokens:,} written · ${used.cost_usd:.4f}"
 
 
 def code_header(language: str) -> Text:
@@ -218,8 +210,10 @@ def _file(change: FileChange, cwd: str, style: Style) -> Text:
     size = f" ({size_text(change.size)})" if change.action != "deleted" else ""
     there = f" {one_line(file_there(change))}" if change.host else ""
     path = one_line(change.copy or file_name(change.path, cwd))
+    # The path may be that of another machine.
+    link = look.PLAIN if change.host or change.action == "deleted" else look.file_link(change.path)
     moved = [(f"{one_line(file_name(change.source, cwd))} → ", look.DIM)] if change.source else []
-    return Text.assemble((f"  {change.action} ", style), *moved, path, (size + there, look.DIM))
+    return Text.assemble((f"  {change.action} ", style), *moved, (path, link), (size + there, look.DIM))
 
 
 def _said(text: str, style: Style) -> list[Text]:

@@ -13,12 +13,12 @@ from terp.settings import Settings
 from terp.text.importing import import_slow
 from terp_cli.fronts.invocation import STDIN, Invocation
 from terp_cli.fronts.titles import Titles
-from terp_cli.prompt.interface import PromptHost
+from terp_cli.prompt.interface import PromptHost, ToolbarPart
 from terp_cli.terminal import tty
 from terp_cli.terminal.painter import Painter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import TextIO
 
     from terp_cli.prompt.interface import PromptReader
@@ -95,9 +95,9 @@ class StartingHost(PromptHost):
         self._model = settings.model or "starting"
         self._secrets = call.secrets
 
-    def toolbar(self) -> str:
+    def toolbar(self) -> "Sequence[ToolbarPart]":
         """Return the last line of the screen."""
-        return f"{self._model} · /help"
+        return ToolbarPart(self._model), ToolbarPart("/help", 9)
 
     def without_secrets(self, text: str) -> str:
         """Return an entered line, redacted, as it is written to the history."""

@@ -7,6 +7,7 @@ A line is a command, the user's own code (`!ls`, `>>> x`), or a message to the m
 """
 
 import asyncio
+import os
 import signal
 import time
 import traceback
@@ -21,22 +22,34 @@ from terp import __version__
 from terp import events as on
 from terp.checks.until.loop import ask
 from terp.errors import TerpError
-from terp.events import Event, JobChanged, KernelChanged, UsageReported
+from terp.events import (
+    Event,
+    HistoryCompacted,
+    HistoryRewound,
+    JobChanged,
+    KernelChanged,
+    SessionResumed,
+    UsageReported,
+)
 from terp.events.kernel import Kernel
 from terp.events.messages import Assistant, Attachment
 from terp.kernels.sandbox.tier import is_confined
+from terp.session.artifacts import OUTPUTS
 from terp.session.context.namespaces import Namespaces
 from terp.session.session import Session
 from terp.settings.interpreter import environment_name
+from terp.text.files import make_private, new_file
 from terp_cli.fronts.oneshot import OneShotPrompt, one_turn
 from terp_cli.fronts.titles import Titles
-from terp_cli.prompt.interface import CtrlCDebounce, PromptHost, Word, typed_code, unclear
+from terp_cli.prompt.interface import BAR, CtrlCDebounce, PromptHost, ToolbarPart, Word, typed_code, unclear
+from terp_cli.prompt.mentions import mention
 from terp_cli.repl.commands.every import all_commands
 from terp_cli.repl.commands.table import UnknownCommand
 from terp_cli.repl.context import APPROVALS, ReplContext
 from terp_cli.repl.keeping import SessionOpener, prefetch_adapters
 from terp_cli.repl.missed_mentions import attached
 from terp_cli.repl.resuming import way_back
+from terp_cli.terminal.desktop import copied_picture
 from terp_cli.terminal.sanitise import one_line, readable
 
 if TYPE_CHECKING:
@@ -143,6 +156,7 @@ class Repl(PromptHost):
         self._warned = False
         self._ctrl_c = CtrlCDebounce(time.monotonic)
         self._toolbar = Toolbar()
+        self._last_run = 0
 
     async def run(self, question: OneShotPrompt | None, banner: Sequence[str]) -> None:
         """Answer `question`, then read and answer until the user leaves."""
@@ -195,10 +209,10 @@ class Repl(PromptHost):
         """Handle a key."""
         self._titles.typed()
 
-    def toolbar(self) -> str:
+    def toolbar(self) -> Sequence[ToolbarPart]:
         """Return the last line of the screen."""
         context = self._context
-        return self._toolbar.text(context.session, context.profile, approval=context.approval)
+        return self._toolbar.parts(context.session, context.profile, approval=context.approval)
 
     def interrupt(self) -> None:
         """Interrupt the running turn, and return the queued lines to the input line."""
@@ -229,6 +243,23 @@ class Repl(PromptHost):
             return False
         self.start(lambda: self._guarded(self._commands.run(self._context, line)))
         return True
+
+    async def copied_picture(self) -> str:
+        """Return a mention of the picture on the clipboard, now a file; "" if there is none."""
+        context = self._context
+        picture = await copied_picture(context.environ)
+        if not picture:
+            context.say("No picture was found on the clipboard.")
+            return ""
+        folder = make_private(context.session.folder / OUTPUTS)
+        path = folder / f"pasted-{len(list(folder.glob('pasted-*.png'))) + 1}.png"
+        with os.fdopen(new_file(path), "wb") as file:
+            file.write(picture)
+        return mention(str(path))
+
+    def whole_output(self) -> str:
+        """Return the command that shows all output of the last run; "" without any."""
+        return f"/out {self._last_run}" if self._last_run else ""
 
     def may_leave(self) -> bool:
         """Return True if the user may leave; the first attempt only warns about running jobs."""
@@ -353,7 +384,7 @@ class Repl(PromptHost):
     def _show_prompt(self, prompt: str) -> None:
         """Show a message that was not typed just now, such as a repeated one."""
         first, *more = readable(prompt).split("\n")
-        self._context.prompt.say("\n".join(["", f"› {first}", *(f"  {line}" for line in more)]))
+        self._context.prompt.say("\n".join(["", *(f"{BAR}{line}" for line in (first, *more))]))
 
     @property
     def _kernel(self) -> Kernel:
@@ -396,6 +427,8 @@ class Repl(PromptHost):
                     return
                 event = record.event
                 self._titles.saw(event)
+                if isinstance(event, on.CodeStarted):
+                    self._last_run = event.execution_count
                 if self._toolbar.note(event):
                     self._context.prompt.refresh()
                 if isinstance(event, on.TurnStarted | on.CodeTyped | on.CheckStarted):
@@ -426,23 +459,25 @@ def _is_last(event: on.Event, typed: str) -> bool:
 
 
 _STATES = {"starting": "starting", "busy": "busy", "died": "died"}
-
-
-_APPROVAL_MARKS = {"effect": "asks at effects", "never": "runs unasked"}
+_APPROVALS = {
+    "effect": ToolbarPart("asks at effects"),
+    "never": ToolbarPart("runs without asking", style="bad"),
+}
+_NO_SANDBOX = ToolbarPart("no sandbox", style="warning")
 
 
 class Toolbar:
-    """A toolbar; it stores facts from events and formats them as one line."""
+    """A toolbar; it stores facts from events and formats them as parts of one line."""
 
     def __init__(self) -> None:
         self._kernels: dict[str, str] = {}
+        self._context = ("", "")
 
     def note(self, event: Event) -> bool:
         """Store the facts of `event`; return True if the line may have changed."""
         match event:
-            case UsageReported():
-                # The session counts the usage.
-                return True
+            case UsageReported() | HistoryCompacted() | HistoryRewound() | SessionResumed():
+                self._context = ("", "")
             case KernelChanged(language=language, state=state):
                 self._kernels[language] = _STATES.get(state, "")
             case JobChanged():
@@ -451,24 +486,42 @@ class Toolbar:
                 return False
         return True
 
-    def text(self, session: Session, profile: str = "default", *, approval: str = "before") -> str:
-        """Return the line; `approval` is the value of `ReplContext.approval`."""
+    def parts(
+        self, session: Session, profile: str = "default", *, approval: str = "before"
+    ) -> Sequence[ToolbarPart]:
+        """Return the parts; `approval` is the value of `ReplContext.approval`."""
         kernel = session.kernels.get(session.kernels.languages[0])
-        parts = [one_line(part) for part in (session.model.name, profile) if part and part != "default"]
-        used = session.budget.used
-        if tokens := used.input_tokens + used.output_tokens:
-            parts.append(f"{tokens:,} tokens")
-        if cost := used.cost_usd:
-            parts.append(f"${cost:.2f}" if cost >= 0.01 else "<$0.01")
+        if self._context[0] != session.model.name:
+            # The line is drawn at each key.
+            self._context = session.model.name, _context(session)
+        parts = [ToolbarPart(one_line(session.model.name), 3)]
+        if profile != "default":
+            parts.append(ToolbarPart(one_line(profile), 5))
+        if context := self._context[1]:
+            parts.append(ToolbarPart(context, 2))
         if environment := _environment(session, kernel.place):
-            parts.append(one_line(environment))
-        parts += [f"{one_line(language)} {state}" for language, state in self._kernels.items() if state]
+            parts.append(ToolbarPart(one_line(environment), 6))
+        parts += [
+            ToolbarPart(f"{one_line(language)} {state}", 4)
+            for language, state in self._kernels.items()
+            if state
+        ]
         if jobs := len(session.jobs.running):
-            parts.append("1 job" if jobs == 1 else f"{jobs} jobs")
-        parts.append("no sandbox" if kernel.tier == "none" else one_line(kernel.tier))
-        if mark := _APPROVAL_MARKS.get(approval):
+            parts.append(ToolbarPart("1 job" if jobs == 1 else f"{jobs} jobs", 1))
+        is_free = kernel.tier == "none"
+        parts.append(_NO_SANDBOX if is_free else ToolbarPart(one_line(kernel.tier)))
+        if mark := _APPROVALS.get(approval):
             parts.append(mark)
-        return " · ".join([*parts, "/help"])
+        return [*parts, ToolbarPart("/help", 7)]
+
+
+def _context(session: Session) -> str:
+    """Return how full the context window is; its tokens if the window is unknown, "" before a message."""
+    if not session.history:
+        return ""
+    tokens, window = session.expected_tokens, session.window.tokens
+    # Less than one in a hundred is not nothing.
+    return f"context {max(1, round(100 * tokens / window))} %" if window else f"{tokens:,} tokens"
 
 
 def _environment(session: Session, place: str) -> str:

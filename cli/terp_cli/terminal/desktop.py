@@ -21,7 +21,14 @@ _PROGRAMS = (
     (("pbcopy",), ""),
     (("clip.exe",), "WSL_DISTRO_NAME"),
 )
+# The same, to read a picture from it.
+_PICTURE_PROGRAMS = (
+    (("wl-paste", "--type", "image/png"), "WAYLAND_DISPLAY"),
+    (("xclip", "-selection", "clipboard", "-target", "image/png", "-out"), "DISPLAY"),
+    (("pngpaste", "-"), ""),
+)
 _PROGRAM_S = 5.0
+_PNG = b"\x89PNG\r\n\x1a\n"
 # xterm and others drop longer sequences; many take more.
 _LONGEST_SEQUENCE = 74_994
 
@@ -42,6 +49,15 @@ async def copied(text: str, environ: Mapping[str, str], write: Callable[[str], N
     return "(sent to the terminal: if it is not there, allow OSC 52 in its settings)"
 
 
+async def copied_picture(environ: Mapping[str, str]) -> bytes:
+    """Return the picture on the user's clipboard as a PNG; empty if there is none, or no way to it."""
+    for command in _usable(environ, _PICTURE_PROGRAMS):
+        content = await asyncio.to_thread(_content, command, environ)
+        if content.startswith(_PNG):
+            return content
+    return b""
+
+
 def osc52(text: str, *, tmux: bool = False) -> str:
     """Return the escape sequence that puts `text` on the clipboard of a terminal (OSC 52)."""
     encoded = base64.b64encode(text.encode("utf-8", "replace")).decode()
@@ -50,10 +66,12 @@ def osc52(text: str, *, tmux: bool = False) -> str:
     return f"{sequence}\x1bPtmux;\x1b{sequence}\x1b\\" if tmux else sequence
 
 
-def _usable(environ: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
+def _usable(
+    environ: Mapping[str, str], programs: Sequence[tuple[tuple[str, ...], str]] = _PROGRAMS
+) -> Iterator[tuple[str, ...]]:
     if environ.get("SSH_CONNECTION") or environ.get("SSH_TTY"):
         return
-    for command, variable in _PROGRAMS:
+    for command, variable in programs:
         found = shutil.which(command[0], path=environ.get("PATH", ""))
         if found and (not variable or environ.get(variable)):
             yield (found, *command[1:])
@@ -74,6 +92,20 @@ def _by_program(command: tuple[str, ...], text: str, environ: Mapping[str, str])
     except (OSError, subprocess.SubprocessError):
         return False
     return ran.returncode == 0
+
+
+def _content(command: tuple[str, ...], environ: Mapping[str, str]) -> bytes:
+    try:
+        return subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=dict(environ),
+            timeout=_PROGRAM_S,
+            check=True,
+        ).stdout
+    except (OSError, subprocess.SubprocessError):
+        return b""
 
 
 _PAGES = (".html", ".htm", ".svg", ".xhtml")

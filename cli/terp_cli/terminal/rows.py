@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 Run = tuple[str, str]
-"""Text without controls, and the SGR parameters it is drawn with ("" for plain)."""
+"""Text without controls, and the SGR parameters it is drawn with ("" for plain), then `|` and its link."""
 
 Row = tuple[Run, ...]
 
@@ -43,13 +43,21 @@ def width_of(text: str) -> int:
 def encode(row: Row) -> str:
     """Return a row with its sequences; it begins and ends in the plain style."""
     parts: list[str] = []
-    current = ""
+    current = shown = link = ""
     for text, sgr in row:
         if sgr != current:
-            parts.append(_change(current, sgr))
+            before, (shown, _, address) = shown, sgr.partition("|")
+            if address != link:
+                # OSC 8: terminals that know no links ignore it.
+                parts.append(f"\x1b]8;;{address}\x1b\\")
+                link = address
+            if shown != before:
+                parts.append(_change(before, shown))
             current = sgr
         parts.append(text)
-    if current:
+    if link:
+        parts.append("\x1b]8;;\x1b\\")
+    if shown:
         parts.append("\x1b[m")
     return "".join(parts)
 

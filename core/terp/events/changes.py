@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 
 from terp.events.outputs import FileChange, StoppedAt, VariableChange
+from terp.text.files import size_text
 
 _SIGNS = {"new": "+", "changed": "~", "removed": "−"}
 _WORDS = {"new": "new ", "changed": "changed ", "removed": "removed "}
-_UNITS = ("bytes", "kB", "MB", "GB")
 # Below it a size is no news.
 _LARGE = 100_000
 _MOST = 12
@@ -43,17 +43,6 @@ def file_name(path: str, cwd: str) -> str:
     """Return the path of a file, relative to the working directory if it is below it."""
     name = PurePath(path)
     return str(name.relative_to(cwd)) if cwd and name.is_relative_to(cwd) else path
-
-
-def size_text(size: float) -> str:
-    """Format a number of bytes with its unit: `9.4 MB`."""
-    if size == 1:
-        return "1 byte"
-    for unit in _UNITS[:-1]:
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit == "bytes" or size >= 10 else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.1f} {_UNITS[-1]}"
 
 
 def stopped_line(stopped: StoppedAt) -> str:

@@ -5,8 +5,8 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from terp.events.changes import size_text
 from terp.events.outputs import EffectVerb, FileChange, PerformedEffect
+from terp.text.files import size_text
 
 FILE_EFFECTS: tuple[EffectVerb, ...] = ("create", "modify", "delete")
 """The verbs whose objects are paths."""

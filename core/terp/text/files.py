@@ -97,3 +97,17 @@ def make_private(directory: Path) -> Path:
         make_private(directory.parent)
         directory.mkdir(mode=0o700, exist_ok=True)
     return directory
+
+
+_UNITS = ("bytes", "kB", "MB", "GB")
+
+
+def size_text(size: float) -> str:
+    """Format a number of bytes with its unit: `9.4 MB`."""
+    if size == 1:
+        return "1 byte"
+    for unit in _UNITS[:-1]:
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "bytes" or size >= 10 else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} {_UNITS[-1]}"

@@ -325,7 +325,10 @@ def test_waiting_is_shown_with_its_time_and_leaves_nothing_behind() -> None:
     waiting = terminal.shown()
     front.draw(TextDelta("Here."))
     front.draw(TurnFinished("done", "Here."))
-    assert (waiting[1][2:], terminal.shown()) == ("waiting for openai/gpt-4o · 3.0 s", ["", "Here."])
+    assert (waiting[1][2:], terminal.shown()) == (
+        "waiting for openai/gpt-4o · 3.0 s · Esc stops",
+        ["", "Here."],
+    )
 
 
 def test_frames_are_at_least_a_twentieth_of_a_second_apart() -> None:

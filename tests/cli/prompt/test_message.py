@@ -1,6 +1,6 @@
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,7 +9,7 @@ import pytest
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.input.base import PipeInput
 
-from terp_cli.prompt.interface import PromptHost, Word, goes_on, unmarked
+from terp_cli.prompt.interface import PromptHost, ToolbarPart, Word, goes_on, unmarked
 from terp_cli.prompt.message import LockedHistory
 from terp_cli.prompt.prompt_app import PromptApp
 from tests.cli.screens import Watched
@@ -27,8 +27,11 @@ class Seat(PromptHost):
         self.interrupts = 0
         self.rewinds = 0
 
-    def toolbar(self) -> str:
-        return "toolbar"
+    def toolbar(self) -> Sequence[ToolbarPart]:
+        return [ToolbarPart("toolbar")]
+
+    async def copied_picture(self) -> str:
+        return "@/s/pasted-1.png"
 
     def interrupt(self) -> None:
         self.interrupts += 1
@@ -60,8 +63,8 @@ class Completing(PromptHost):
 class Inner(PromptHost):
     """Another owner of the line."""
 
-    def toolbar(self) -> str:
-        return "inner"
+    def toolbar(self) -> Sequence[ToolbarPart]:
+        return [ToolbarPart("inner")]
 
 
 @asynccontextmanager
@@ -96,6 +99,36 @@ async def seat(*history: str) -> AsyncIterator[Seat]:
 async def test_a_message_is_what_was_meant(keys: str, message: str) -> None:
     async with seat() as here:
         assert (await here.read(keys)).strip() == message
+
+
+PASTE = "\n".join(f"line {at}" for at in range(200))
+PASTED = f"about this: \x1b[200~{PASTE}\x1b[201~"
+
+
+async def test_a_long_paste_is_named_on_the_line() -> None:
+    async with seat() as here:
+        here.keys.send_text(PASTED)
+        await here.screen.wrote("kB]")
+        assert here.screen.shown() == ["", "› about this: [pasted 200 lines, 1.7 kB]", "toolbar"]
+
+
+async def test_a_long_paste_is_sent_whole() -> None:
+    async with seat() as here:
+        assert await here.read(f"{PASTED}\r") == f"about this: {PASTE}"
+
+
+async def test_a_key_shows_a_long_paste() -> None:
+    async with seat() as here:
+        here.keys.send_text(f"{PASTED}\x0f")
+        await here.screen.wrote("line 199")
+        assert here.screen.shown()[-2:] == ["  line 199", "toolbar"]
+
+
+async def test_a_copied_picture_is_mentioned_on_the_line() -> None:
+    async with seat() as here:
+        here.keys.send_text("what is \x16")
+        await here.screen.wrote("pasted-1")
+        assert await here.read("?\r") == "what is @/s/pasted-1.png ?"
 
 
 async def test_the_lines_of_code_stand_below_each_other() -> None:
@@ -237,7 +270,7 @@ async def test_a_pasted_tab_is_as_wide_as_one_and_is_sent_as_one() -> None:
         await here.screen.wrote("a   b")
         row = next(row for row in here.screen.shown() if row.startswith("›"))
         assert (row, await here.read("\r")) == ("› a   b", "a\tb")
-    assert "› a   b" in here.screen.shown()
+    assert "▌ a   b" in here.screen.shown()
 
 
 async def test_the_cursor_is_on_the_last_line_of_what_is_edited() -> None:

@@ -77,3 +77,22 @@ def test_a_terminal_that_answers_late_changes_what_is_drawn_next() -> None:
     palette = Palette(ColorSystem.EIGHT_BIT, lambda: look.theme_of("auto", answers.pop(0), {}))
     rows = [palette.row(Text("x", look.MARKER)) for _ in range(2)]
     assert rows == [(("x", "33"),), (("x", "38;5;94"),)]
+
+
+@pytest.mark.parametrize(
+    ("address", "target"),
+    [
+        ("https://x.org/a b?c=d", "https://x.org/a%20b?c=d"),
+        ("http://x.org/\x1b]8;;", "http://x.org/%1B]8;;"),
+        ("javascript:alert(1)", None),
+        ("file:///etc/passwd", None),
+    ],
+)
+def test_only_addresses_of_the_web_and_of_mail_are_links(address: str, target: str | None) -> None:
+    assert look.linked(look.PLAIN, address).link == target
+
+
+def test_a_terminal_without_links_gets_none() -> None:
+    text = Text("x", look.linked(look.LINK, "https://x.org"))
+    rows = [Palette(ColorSystem.STANDARD, links=links).row(text) for links in (True, False)]
+    assert rows == [(("x", "4|https://x.org"),), (("x", "4"),)]

@@ -13,6 +13,7 @@ from terp.events import (
     Progress,
     ReasoningDelta,
     TextDelta,
+    UsageReported,
 )
 from terp_cli.render.transcript import DrawnTranscript
 from tests.cli.drawing import Clock
@@ -85,8 +86,37 @@ def test_the_line_is_no_row_of_the_text_that_grows() -> None:
     rows, passing = transcript.unfinished(12)
     assert ([row.plain for row in rows], [row.plain[2:] for row in passing]) == (
         ["Some words"],
-        ["", "waiting for more · 3.0 s"],
+        ["", "answering · 3.0 s · no data for 3.0 s"],
     )
+
+
+def line(width: int, *events: Event) -> str:
+    clock = Clock()
+    transcript = DrawnTranscript(lambda: width, lambda: 12, clock)
+    transcript.status.stops, transcript.status.detaches = "Esc stops", True
+    for event in events:
+        transcript.show(event)
+    clock.now = 2.0
+    return transcript.tail(12)[-1].plain[2:]
+
+
+USED = UsageReported(12_300, 250, 0, None)
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"),
+    [
+        (80, "running · 2.0 s · 12,300 in, 250 out · Esc stops · Ctrl-B background"),
+        (69, "running · 2.0 s · Esc stops · Ctrl-B background"),
+        (40, "running · 2.0 s"),
+    ],
+)
+def test_the_line_names_tokens_and_keys_as_far_as_there_is_room(width: int, shown: str) -> None:
+    assert line(width, USED, CodeStarted("c1", 1)) == shown
+
+
+def test_only_running_code_can_go_to_the_background() -> None:
+    assert line(80, USED, TextDelta("Hm")) == "answering · 2.0 s · 12,300 in, 250 out · Esc stops"
 
 
 def test_reasoning_that_is_folded_at_its_end_passes() -> None:

@@ -276,7 +276,7 @@ async def test_retry_asks_the_same_again_without_a_trace_of_the_first_answer(
     await here.types("hello\nthere\r", "/retry\r", "\x04")
     await here.left()
     shown = here.screen.shown()
-    assert shown[shown.index("› /retry") + 2 :][:2] == ["› hello", "  there"]
+    assert shown[shown.index("▌ /retry") + 2 :][:2] == ["▌ hello", "▌ there"]
     assert [len(request) for request in here.model.requests] == [2, 2]
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from terp_cli.terminal.desktop import copied, osc52
+from terp_cli.terminal.desktop import copied, copied_picture, osc52
 
 
 @pytest.fixture
@@ -48,3 +48,14 @@ async def test_a_text_that_may_be_too_long_is_told(tmp_path: Path) -> None:
 
 def test_tmux_is_asked_to_pass_it_on() -> None:
     assert osc52("hi", tmux=True) == "\x1b]52;c;aGk=\x07\x1bPtmux;\x1b\x1b]52;c;aGk=\x07\x1b\\"
+
+
+@pytest.mark.parametrize(
+    ("shown", "read"), [("\\211PNG\\r\\n\\032\\n1", b"\x89PNG\r\n\x1a\n1"), ("a text", b"")]
+)
+async def test_a_picture_on_the_clipboard_is_read(tmp_path: Path, shown: str, read: bytes) -> None:
+    program = tmp_path / "wl-paste"
+    program.write_text(f"#!/bin/sh\n[ \"$2\" = image/png ] && printf '{shown}'\n", encoding="utf-8")
+    program.chmod(0o755)
+    environ = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "WAYLAND_DISPLAY": "wayland-0"}
+    assert await copied_picture(environ) == read

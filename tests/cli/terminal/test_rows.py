@@ -2,7 +2,7 @@
 
 import pytest
 
-from terp_cli.terminal.rows import Graphic, Row, after_text
+from terp_cli.terminal.rows import Graphic, Row, after_text, encode
 
 
 def rows(*texts: str) -> list[Row]:
@@ -44,3 +44,8 @@ def test_the_rest_of_a_row_keeps_its_styles() -> None:
 def test_a_picture_ends_the_text_that_is_shown() -> None:
     picture = Graphic(1, 11, "(a picture)\r\n")
     assert after_text([*rows("one"), picture], "onetwo") == (1, [], "")
+
+
+def test_a_link_is_opened_once_and_closed_at_the_end_of_the_row() -> None:
+    row = (("see ", ""), ("a", "4|https://x.org"), ("b", "1|https://x.org"))
+    assert encode(row) == ("see \x1b]8;;https://x.org\x1b\\\x1b[4ma\x1b[;1mb\x1b]8;;\x1b\\\x1b[m")

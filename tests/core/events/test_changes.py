@@ -2,15 +2,9 @@
 
 import pytest
 
-from terp.events.changes import (
-    by_folder,
-    delta_line,
-    described_files,
-    file_groups,
-    size_text,
-    stopped_line,
-)
+from terp.events.changes import by_folder, delta_line, described_files, file_groups, stopped_line
 from terp.events.outputs import FileChange, Held, StoppedAt, VariableChange
+from terp.text.files import size_text
 
 
 def test_a_delta_is_one_line() -> None:

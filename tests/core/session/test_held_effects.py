@@ -12,6 +12,7 @@ import pytest
 from terp.analysis.rules.deciding import Rules
 from terp.analysis.rules.rule import Verdict, read_rule
 from terp.events import Asked, CodeFinished, CodeProposed, Event, Progress, TurnFinished
+from terp.events.messages import ToolCall
 from terp.events.outputs import PerformedEffect
 from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.sandbox.bubblewrap import find_bubblewrap
@@ -46,7 +47,7 @@ async def held(
     tmp_path: Path,
     tier: Tier,
     person: Person,
-    *codes: str,
+    *codes: str | ToolCall,
     at_once: bool = True,
     unasked: Callable[[], bool] = lambda: False,
     rules: Sequence[tuple[Verdict, str]] = (),
@@ -60,7 +61,7 @@ async def held(
     options = SandboxOptions("workspace", hold=True, at_once=at_once)
     confinement = Confinement(options, str(work), os.environ, unasked, tiers=lambda *_: [tier])
     kernels = LocalKernels(str(work), confinement=confinement)
-    model = ScriptedModel(*([call(code)] for code in codes), "done")
+    model = ScriptedModel(*([call(code) if isinstance(code, str) else code] for code in codes), "done")
     session = open_session(tmp_path, model, kernels, person)
     session.resources.confinement = confinement
     session.resources.rules = Rules([read_rule(verdict, text, "test") for verdict, text in rules])
@@ -291,3 +292,87 @@ async def test_a_kernel_that_was_started_without_a_holder_runs_nothing_unasked(
         events = await collect(session, "go")
     assert [one.asks for one in person.shown] == ["the effects of code in this kernel cannot be held"] * 2
     assert len(of(CodeProposed, events)) == 4
+
+
+CHANGING = {
+    "shell": "echo x > data.csv; rm photos/0.jpg; sed -i s/a/b/ notes.txt; mv photos/1.jpg m; echo y > new",
+    "python": """
+import os, subprocess
+subprocess.run(['sh', '-c', 'echo x > data.csv; rm photos/0.jpg'])
+os.rename('photos', 'p')
+open('notes.txt', 'w').close()
+""",
+}
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("language", CHANGING)
+async def test_a_rewind_restores_the_files_that_code_of_any_language_has_changed(
+    tmp_path: Path, tier: Tier, language: str
+) -> None:
+    person = ScriptedPerson(*"a" * 9)
+    async with held(tmp_path, tier, person, call("x = 1"), call(CHANGING[language], language)) as session:
+        (tmp_path / "work" / "notes.txt").write_text("a note\0")
+        before = content(tmp_path / "work")
+        await collect(session, "go")
+        assert content(tmp_path / "work") != before
+        changed = await session.rewind.changed_files(1)
+        assert [one for one in changed if not one.restorable] == []
+        taken = await session.rewind.restore(1, [one.path for one in changed])
+    assert (taken.files_lost, content(tmp_path / "work")) == ((), before)
+
+
+async def test_of_a_file_that_two_kernels_have_changed_the_earliest_state_returns(
+    tmp_path: Path, tier: Tier
+) -> None:
+    codes = (
+        call("open('data.csv', 'a').write('python')"),
+        call("echo shell >> data.csv; rm -r photos; mkdir new", "shell"),
+        call("open('data.csv', 'a').write('python again'); open('new/a', 'w').close()"),
+    )
+    async with held(tmp_path, tier, ScriptedPerson(*"a" * 9), *codes) as session:
+        before = content(tmp_path / "work")
+        await collect(session, "go")
+        changed = await session.rewind.changed_files(1)
+        taken = await session.rewind.restore(1, [one.path for one in changed])
+    assert (taken.files_lost, content(tmp_path / "work")) == ((), before)
+    assert not (tmp_path / "work" / "new").exists()
+
+
+async def test_files_stay_as_they_are_without_the_wish(tmp_path: Path, tier: Tier) -> None:
+    async with held(tmp_path, tier, ScriptedPerson("a"), DELETES) as session:
+        await collect(session, "go")
+        taken = await session.rewind.restore(1)
+    assert (taken.files, pictures(tmp_path)) == ((), [])
+    assert [Path(path).name for path, _ in taken.files_lost] == ["0.jpg", "1.jpg", "2.jpg"]
+
+
+async def test_a_kernel_that_was_restarted_has_no_copies_from_before(tmp_path: Path, tier: Tier) -> None:
+    codes = ("open('data.csv', 'w').write('1')", "open('data.csv', 'w').write('2')")
+    async with held(tmp_path, tier, ScriptedPerson("a", "a"), *codes) as session:
+        turn, restarts = session.turn("go"), [1]
+        async with aclosing(turn):
+            async for event in turn:
+                if isinstance(event, CodeFinished) and restarts.pop():
+                    restarts.append(0)
+                    await session.kernels.get("python").restart()
+        changed = await session.rewind.changed_files(1)
+    assert [(Path(one.path).name, one.why) for one in changed] == [("data.csv", "no copy of it was saved")]
+
+
+async def test_after_a_rewind_no_file_counts_as_made_by_the_code(tmp_path: Path, tier: Tier) -> None:
+    person = ScriptedPerson("a", "n")
+    codes = (
+        call("import os; os.remove('data.csv'); open('data.csv', 'w').close()"),
+        call("try:\n    open('data.csv', 'w')\nexcept PermissionError:\n    print('asked')"),
+    )
+    async with held(tmp_path, tier, person, codes[0]) as session:
+        await collect(session, "go")
+        await session.rewind.restore(1, [one.path for one in await session.rewind.changed_files(1)])
+        session.model = ScriptedModel([codes[1]], "done")
+        await collect(session, "go")
+    assert results(session)[0].startswith("asked\n")
+    assert (tmp_path / "work" / "data.csv").read_text() == "a,b\n"

@@ -56,9 +56,10 @@ def _leaf(node: SyntaxTreeNode) -> tuple[str, Style]:
 
 def _add_link(text: Text, node: SyntaxTreeNode, style: Style) -> None:
     start = len(text)
+    target = str(node.attrs.get("href", ""))
     for child in node.children:
-        _add(text, child, style + look.LINK)
-    address = visible(str(node.attrs.get("href", "")))
+        _add(text, child, look.linked(style + look.LINK, target))
+    address = visible(target)
     # The words of a link may name one place while it leads to another.
     if text.plain[start:] not in (address, address.removeprefix("mailto:")):
-        text.append(f" ({address})", style + look.DIM)
+        text.append(f" ({address})", look.linked(style + look.DIM, target))

@@ -21,6 +21,8 @@ from terp_cli.render.markdown.inline import inline
 _GAP = 3
 # With narrower columns on average, a row is easier to read as lines.
 _LEAST_COLUMN = 8
+# In a narrower window a table that does not fit is one block a row.
+_NARROW = 50
 
 Cells = Sequence[Text]
 
@@ -59,7 +61,8 @@ class TableLayout:
         ]
         natural = [max(_width(cell) for cell in column) for column in zip(*cells, strict=False)]
         room = width - _GAP * (len(natural) - 1)
-        in_columns = sum(natural) <= room or width // len(natural) >= _LEAST_COLUMN
+        is_wide = width >= _NARROW and width // len(natural) >= _LEAST_COLUMN
+        in_columns = sum(natural) <= room or is_wide
         return cls(cells[0], sides, _fitted(natural, room) if in_columns else natural, width, in_columns)
 
     def widened(self, cells: Cells) -> Self:

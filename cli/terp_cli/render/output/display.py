@@ -3,6 +3,7 @@
 import re
 from base64 import b64encode
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, TypeVar
 
@@ -32,6 +33,27 @@ _SERIES_END = re.compile(r"(?:Freq: [^,]+, )?(?:Name: .*?, )?(?:Length: (\d{1,18
 _SERIES_GAP = re.compile(r"\s*\.\.\.?\s*")
 
 
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """The limit of rows of one output, and where the rest is: "/out 6", or "" if it is nowhere."""
+
+    most: int = MOST_ROWS
+    recall: str = ""
+
+    def rows(self, rows: Sequence[Row]) -> list[Row | Text]:
+        """Return at most so many rows: a third from the start, the others from the end, a count between."""
+        if len(rows) <= self.most:
+            return [*rows]
+        head = self.most // 3
+        left_out = Text(self.more(len(rows) - self.most, "line"), look.DIM)
+        return [*rows[:head], left_out, *rows[head - self.most :]]
+
+    def more(self, count: int, what: str) -> str:
+        """Return the number of lines or characters that are not shown, and where they are."""
+        said = f"… {count:,} more {what}{'s' if count != 1 else ''}"
+        return f"{said} · {self.recall}" if self.recall else said
+
+
 def display_rows(
     data: Mapping[str, Any],
     path: str,
@@ -39,11 +61,12 @@ def display_rows(
     draw: Draw | None = None,
     *,
     ascii_only: bool = False,
+    fold: Fold | None = None,
 ) -> list[Drawn]:
     """Return the rows of a MIME bundle. A picture, or a note on it, is followed by the `path` of its file.
 
     For a bundle that cannot be shown, the row lists its types. With `ascii_only` formulas are written in
-    ASCII.
+    ASCII. `fold` limits text.
     """
     rows: list[Drawn] = []
     picture = next((kind for kind in data if kind.startswith("image/")), "")
@@ -52,10 +75,10 @@ def display_rows(
     if isinstance(markdown := data.get("text/markdown"), str):
         rows += _of_markdown(markdown, width, ascii_only=ascii_only)
     elif not (picture and path):
-        rows += _of_words(data, width(), path, ascii_only=ascii_only)
+        rows += _of_words(data, width(), path, ascii_only=ascii_only, fold=fold or Fold())
     if path:
         kind = picture.removeprefix("image/").partition("+")[0] or PurePath(path).suffix[1:] or "html"
-        rows.append(Text.assemble((f"{one_line(kind)} ", look.DIM), one_line(path)))
+        rows.append(Text.assemble((f"{one_line(kind)} ", look.DIM), (one_line(path), look.file_link(path))))
     elif data and not rows and "text/plain" not in data:
         rows.append(Text(f"{one_line(', '.join(data))}: not shown in a terminal.", look.DIM))
     return rows
@@ -68,7 +91,14 @@ def _of_markdown(markdown: str, width: Callable[[], int], *, ascii_only: bool) -
     return stream.feed(markdown) + stream.finish()
 
 
-def _of_words(data: Mapping[str, Any], width: int, path: str, *, ascii_only: bool) -> list[Text]:
+def _of_words(
+    data: Mapping[str, Any],
+    width: int,
+    path: str,
+    *,
+    ascii_only: bool,
+    fold: Fold,
+) -> list[Text]:
     plain, page = data.get("text/plain"), data.get("text/html")
     wordless = not isinstance(plain, str) or is_wordless(plain)
     if isinstance(page, str) and (rows := _of_html(page, width, whole=wordless and "<script" not in page)):
@@ -78,7 +108,7 @@ def _of_words(data: Mapping[str, Any], width: int, path: str, *, ascii_only: boo
     if rows := _of_formula(data, ascii_only=ascii_only):
         return rows
     if isinstance(plain, str) and not (wordless and path):
-        return _of_series(plain) or folded(lines_of(plain))
+        return fold.rows(_of_series(plain) or lines_of(plain))
     return []
 
 
@@ -90,7 +120,7 @@ def _of_html(page: str, width: int, *, whole: bool) -> list[Text]:
 
     if frame := FrameTable.of_html(page):
         return frame.drawn(width)
-    return folded(page_rows(page, width)) if whole else []
+    return Fold().rows(page_rows(page, width)) if whole else []
 
 
 def _of_resource(resource: Mapping[str, Any], width: int) -> list[Text]:
@@ -123,22 +153,13 @@ def _of_series(plain: str) -> list[Text]:
             values[at] = Text(f"… {int(end[1]) - len(values) + 1:,} rows …", look.DIM)
         elif index := re.match(r"\S+", row.plain):
             row.stylize(look.DIM, 0, index.end())
-    return folded([*values, Text(last.plain, look.DIM)])
+    return [*values, Text(last.plain, look.DIM)]
 
 
 def lines_of(written: str) -> list[Text]:
     """Return the lines of a program's output."""
     text = ProgramText()
     return [text_of(line) for line in (*text.feed(written), *text.finish())]
-
-
-def folded(rows: Sequence[Row], most: int = MOST_ROWS) -> list[Row | Text]:
-    """Return at most so many rows: a third from the start, the others from the end, a count between."""
-    if len(rows) <= most:
-        return [*rows]
-    head = most // 3
-    left_out = Text(f"… {len(rows) - most:,} lines …", look.DIM)
-    return [*rows[:head], left_out, *rows[head - most :]]
 
 
 _LARGEST = 20_000_000

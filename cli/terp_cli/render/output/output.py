@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import assert_never
 
+from rich.cells import cell_len
 from rich.text import Text as Styled
 
 from terp.events import CodeFinished, error_text
@@ -11,11 +12,17 @@ from terp.events.outputs import Clear, Display, DisplayUpdate, Error, InputReque
 from terp.text.pictures import saved_to
 from terp_cli.render import look
 from terp_cli.render.ansi import text_of
-from terp_cli.render.output.display import MOST_ROWS, Draw, Drawn, display_rows, folded, lines_of
+from terp_cli.render.output.display import (
+    Draw,
+    Drawn,
+    Fold,
+    display_rows,
+    lines_of,
+)
 from terp_cli.terminal.program_text import Line, ProgramText
 
-_HEAD, _TAIL = 40, MOST_ROWS - 40
-"""Lines of a flood that are shown from its start while it runs, and from its end when it is over."""
+_LONGEST_LINE = 3
+"""Rows that one line takes."""
 _OPEN = 8
 """Lines up to which a program may move its cursor and write again."""
 _LONGEST_TRACEBACK = 60
@@ -26,6 +33,7 @@ _MOST_RESULTS = 200
 class OutputStream:
     """Rows of the output of one run. A flood shows its head, then a count, and at its end its tail.
 
+    `fold` limits its lines; of a line three rows are shown.
     A traceback shows the frames of the cell and of files below `cwd`, and a count of those of libraries;
     with `whole` all frames. `cut`: lines were left out so far. `draw` draws pictures; without it only their
     files are named. `saved` are files of displayed pictures that the code itself has written.
@@ -40,7 +48,12 @@ class OutputStream:
         draw: Draw | None = None,
         tail_rows: Callable[[], int] = lambda: 0,
         ascii_only: bool = False,
+        fold: Fold | None = None,
     ) -> None:
+        self._fold = fold or Fold()
+        # Lines of a flood that are shown from its end when it is over; the others while it runs.
+        last = max(2, self._fold.most * 3 // 13)
+        self._head = self._fold.most - last
         self._width = width
         self._cwd = cwd
         self._whole = whole
@@ -49,7 +62,7 @@ class OutputStream:
         # A bar, a gap and the status line stay in sight below what may still change.
         self._text = ProgramText(window=min(_OPEN, max(0, tail_rows() - 4)))
         self._shown = 0
-        self._held: deque[Line] = deque(maxlen=_TAIL)
+        self._held: deque[Line] = deque(maxlen=last)
         self._left_out = 0
         self._left_out_chars = 0
         self._live = False
@@ -89,7 +102,7 @@ class OutputStream:
         """Return all held rows. Called when another block follows, or the run is over."""
         rows = self._lines(self._text.finish())
         self.cut = self.cut or self._left_out > 0 or self._left_out_chars > 0
-        rows += [*self._count(self._left_out), *map(text_of, self._held)]
+        rows += [*self._count(self._left_out), *map(self._line, self._held)]
         self._shown, self._left_out, self._left_out_chars, self._live = 0, 0, 0, False
         self._held.clear()
         return rows
@@ -98,7 +111,7 @@ class OutputStream:
         """Return the remaining rows at the end of the run."""
         rows: list[Drawn] = [*self.settle()]
         updates = self._updates.values()
-        rows += folded([row for update in updates for row in self._display(update, self._draw)])
+        rows += Fold().rows([row for update in updates for row in self._display(update, self._draw)])
         if self._results > _MOST_RESULTS:
             rows.append(Styled(f"… {self._results - _MOST_RESULTS:,} more results …", look.DIM))
         self._updates, self._results = {}, 0
@@ -111,7 +124,7 @@ class OutputStream:
         room = max(1, limit - 1 - len(updates))
         hidden = max(0, len(lines) - room) if self._left_out or len(self._held) else 0
         count = self._count(self._left_out + hidden)
-        return [*count, *[*(text_of(line) for line in lines), *updates][-(limit - len(count)) :]]
+        return [*count, *[*(self._line(line) for line in lines), *updates][-(limit - len(count)) :]]
 
     def _still_of(self, name: str, update: DisplayUpdate) -> list[Styled]:
         if name not in self._still:
@@ -121,16 +134,26 @@ class OutputStream:
         return self._still[name]
 
     def _lines(self, lines: Sequence[Line]) -> list[Styled]:
-        room = 0 if self._live else max(0, _HEAD - self._shown)
+        room = 0 if self._live else max(0, self._head - self._shown)
         now, later = lines[:room], lines[room:]
         self._shown += len(now)
-        self._left_out += max(0, len(self._held) + len(later) - _TAIL)
+        self._left_out += max(0, len(self._held) + len(later) - (self._held.maxlen or 0))
         self._held.extend(later)
-        return [text_of(line) for line in now]
+        return [self._line(line) for line in now]
+
+    def _line(self, line: Line) -> Styled:
+        """Return a line; of a long one the beginning."""
+        text, most = text_of(line), self._width() * _LONGEST_LINE
+        if self._whole or not most or len(text) * 2 <= most or cell_len(text.plain) <= most:
+            return text
+        self.cut = True
+        more = f"… · {self._fold.recall}" if self._fold.recall else "…"
+        text.truncate(most - len(more) - 1)
+        return text.append(f" {more}", look.DIM)
 
     def _leave_out(self, omitted: Omitted) -> list[Styled]:
         rows = self._lines(self._text.finish())
-        self._shown = max(self._shown, _HEAD)
+        self._shown = max(self._shown, self._head)
         self._left_out += len(self._held) + omitted.lines
         self._left_out_chars += omitted.characters
         self._held.clear()
@@ -139,9 +162,9 @@ class OutputStream:
     def _count(self, lines: int) -> list[Styled]:
         """Return the row with the count of hidden lines, if any."""
         if lines:
-            return [Styled(f"… {lines:,} lines …", look.DIM)]
+            return [Styled(self._fold.more(lines, "line"), look.DIM)]
         if self._left_out_chars:
-            return [Styled(f"… {self._left_out_chars:,} characters …", look.DIM)]
+            return [Styled(self._fold.more(self._left_out_chars, "character"), look.DIM)]
         return []
 
     def _clear(self, *, wait: bool) -> None:
@@ -170,7 +193,12 @@ class OutputStream:
         if saved:
             self.saved.add(saved)
         return display_rows(
-            display.data, saved or display.path, self._width, draw, ascii_only=self._ascii_only
+            display.data,
+            saved or display.path,
+            self._width,
+            draw,
+            ascii_only=self._ascii_only,
+            fold=self._fold,
         )
 
     def _error(self, error: Error) -> list[Styled]:
@@ -186,7 +214,7 @@ class OutputStream:
         for last in rows[-1:]:
             last.stylize(look.BAD)
         self.cut = self.cut or "library frame" in traceback or len(rows) > _LONGEST_TRACEBACK
-        return folded(rows, _LONGEST_TRACEBACK)
+        return Fold(_LONGEST_TRACEBACK).rows(rows)
 
 
 class Interruption:

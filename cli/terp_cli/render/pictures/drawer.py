@@ -30,8 +30,7 @@ _MOST_BYTES = 4_000_000
 _MOST_SIDE = 10_000
 # Rows of earlier text that stay in sight.
 _ROWS_LEFT = 6
-# Half cells are large pixels: what is higher is not seen at a glance.
-_MOST_BLOCKS = 30
+_ROWS_LEFT_BY_BLOCKS = 3
 _PNG = b"\x89PNG\r\n\x1a\n"
 
 
@@ -204,8 +203,9 @@ class Drawer:
                 image = raster.opened(data)
                 return [sixel(image, self._extent(image.size))]
             case "blocks":
-                columns, rows = self._room()
-                return list(blocks(raster.opened(data), columns, min(rows, _MOST_BLOCKS)))
+                columns, rows = self._size()
+                rows = max(3, rows - _ROWS_LEFT_BY_BLOCKS)
+                return list(blocks(raster.opened(data), max(1, columns), rows))
             case "off":
                 return []
             case _:

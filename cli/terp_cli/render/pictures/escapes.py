@@ -1,4 +1,4 @@
-"""Pictures as sequences for a terminal: kitty's protocol, iTerm2's, sixels, and half blocks in colour.
+"""Pictures as sequences for a terminal: kitty's protocol, iTerm2's, sixels, and quadrants in colour.
 
 https://sw.kovidgoyal.net/kitty/graphics-protocol/ and https://iterm2.com/documentation-images.html
 """
@@ -7,13 +7,15 @@ import base64
 import re
 import zlib
 from collections.abc import Iterator
-from itertools import groupby
+from functools import lru_cache
+from itertools import combinations, groupby
 from typing import TYPE_CHECKING
 
 from rich.color import Color
 from rich.style import Style
 from rich.text import Text
 
+from terp_cli.render.pictures import raster
 from terp_cli.render.pictures.raster import Extent
 from terp_cli.terminal.rows import Graphic, placed
 
@@ -84,21 +86,23 @@ def _chunks(png: bytes, keys: str) -> Iterator[str]:
 
 Pixel = tuple[int, int, int]
 
-_UPPER = "▀"
-# Enough for a plot; each further one makes runs shorter and costs bytes.
-_COLOURS = 64
+# By the pixels of the brighter colour: upper left 1, upper right 2, lower left 4, lower right 8.
+_QUADRANTS = " ▘▝▀▖▌▞▛▗▚▐▜▄▙▟█"
+# Enough for a photograph; each further one makes runs shorter and costs bytes.
+_COLOURS = 128
 
 
 def blocks(image: "Image", columns: int, rows: int) -> list[Text]:
-    """The picture as half blocks in at most so many cells; a cell counts as twice as high as wide."""
+    """The picture in at most so many cells of four pixels in two colours; a cell is twice as high as wide."""
     scale = min(1.0, columns / image.width, rows * 2 / image.height)
-    width, height = max(1, round(image.width * scale)), max(1, round(image.height * scale))
-    lines = _lines(image, min(columns, width), min(rows * 2, height))
-    pairs = [(lines[at], lines[at + 1] if at + 1 < len(lines) else None) for at in range(0, len(lines), 2)]
+    wide = min(columns, max(1, round(image.width * scale)))
+    high = min(rows, max(1, round(image.height * scale / 2)))
+    pixels = _pixels(raster.thickened(image, image.width / (2 * wide)), 2 * wide, 2 * high)
+    pairs = [(pixels[at], pixels[at + 1]) for at in range(0, 2 * high, 2)]
     return [_row(upper, lower) for upper, lower in pairs]
 
 
-def _lines(image: "Image", width: int, height: int) -> list[list[Pixel]]:
+def _pixels(image: "Image", width: int, height: int) -> list[list[Pixel]]:
     from PIL import Image as Pillow  # noqa: PLC0415  (whoever has an image has Pillow)
 
     small = image.convert("RGB").resize((width, height), Pillow.Resampling.BOX)
@@ -107,18 +111,36 @@ def _lines(image: "Image", width: int, height: int) -> list[list[Pixel]]:
     return [colours[at : at + width] for at in range(0, len(colours), width)]
 
 
-def _row(upper: list[Pixel], lower: list[Pixel] | None) -> Text:
+def _row(upper: list[Pixel], lower: list[Pixel]) -> Text:
     text = Text()
-    cells = zip(upper, lower, strict=True) if lower else ((pixel, None) for pixel in upper)
-    for (above, below), run in groupby(cells):
-        length = len(list(run))
-        if above == below:
-            # A background is one colour to set, and spaces leave no seams between rows.
-            text.append(" " * length, Style(bgcolor=Color.from_rgb(*above)))
-        else:
-            ground = Color.from_rgb(*below) if below else None
-            text.append(_UPPER * length, Style(color=Color.from_rgb(*above), bgcolor=ground))
+    cells = [_cell((*upper[at : at + 2], *lower[at : at + 2])) for at in range(0, len(upper), 2)]
+    for (shape, front, ground), run in groupby(cells):
+        colour = Color.from_rgb(*front) if shape != " " else None
+        # A cell of one colour is a space: it leaves no seams between rows.
+        text.append(shape * len(list(run)), Style(color=colour, bgcolor=Color.from_rgb(*ground)))
     return text
+
+
+@lru_cache(maxsize=4096)
+def _cell(pixels: tuple[Pixel, Pixel, Pixel, Pixel]) -> tuple[str, Pixel, Pixel]:
+    """Return the character for four pixels, its colour, and that of its ground: the two that are nearest."""
+    front, ground = max(combinations(pixels, 2), key=lambda pair: _distance(*pair))
+    if front == ground:
+        return " ", front, front
+    is_front = [_distance(pixel, front) < _distance(pixel, ground) for pixel in pixels]
+    shape = sum(1 << at for at, one in enumerate(is_front) if one)
+    fronts = [pixel for pixel, one in zip(pixels, is_front, strict=True) if one]
+    grounds = [pixel for pixel, one in zip(pixels, is_front, strict=True) if not one]
+    return _QUADRANTS[shape], _mean(fronts), _mean(grounds)
+
+
+def _distance(one: Pixel, other: Pixel) -> int:
+    return sum((a - b) ** 2 for a, b in zip(one, other, strict=True))
+
+
+def _mean(pixels: list[Pixel]) -> Pixel:
+    red, green, blue = (round(sum(channel) / len(pixels)) for channel in zip(*pixels, strict=True))
+    return red, green, blue
 
 
 _MOST_COLOURS = 64

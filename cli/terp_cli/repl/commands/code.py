@@ -13,7 +13,7 @@ from rich.text import Text as Row
 
 from terp.errors import TerpError
 from terp.events import JobChanged
-from terp.events.changes import shape_text, size_text
+from terp.events.changes import shape_text
 from terp.events.kernel import Variable
 from terp.events.outputs import Display, Text
 from terp.events.performed import effect_line
@@ -21,6 +21,7 @@ from terp.events.run_log import LoggedRun, RunLog
 from terp.session.context.namespaces import Namespaces
 from terp.store.export.story import Answer, Story, story_of
 from terp.store.export.words import output_text
+from terp.text.files import size_text
 from terp.text.paths import typed_path
 from terp.text.plain import counted
 from terp_cli.fronts.listings import language_rows, tool_rows

@@ -8,7 +8,6 @@ from typing import cast
 
 from terp.analysis.effects.cells import effects_of
 from terp.errors import TerpError
-from terp.events.changes import size_text
 from terp.events.kernel import Variable
 from terp.kernels.jupyter.local import LocalKernels
 from terp.opening.session import limits_of
@@ -22,6 +21,7 @@ from terp.store.export.story import redacted, story_of
 from terp.store.export.writing import FORMATS, Format, write_new, write_story
 from terp.store.export.writing import export as write_session
 from terp.store.saved_messages import MessagesUnreadable, from_json, to_json
+from terp.text.files import size_text
 from terp.text.paths import typed_path
 from terp.text.plain import counted
 from terp_cli.repl.commands.table import misused, unquoted

@@ -2,13 +2,12 @@
 
 import ast
 import re
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from terp.analysis.effects.python import Reader
-from terp.analysis.effects.scopes import TooDeep, Walk
-from terp.analysis.effects.shell import report_script, shell_effects
+from terp.analysis.effects.scopes import TooDeep, Walk, parsed
+from terp.analysis.effects.shell import report_script
 from terp.events.effects import Effects, Finder, cannot_tell
 from terp.text.languages import language_of
 
@@ -27,15 +26,18 @@ def effects_of(language: str, code: str, known: Mapping[str, str] | None = None,
     """
     if len(code) > MOST_CHARACTERS:
         return cannot_tell(f"{len(code):,} characters are too many to read")
+    find = Finder()
     try:
         match language_of(language, ["python", "shell"]):
             case "python":
-                return cell_effects(code, known or {}, cwd)
+                _report_cell(code, find, known or {}, cwd)
             case "shell":
-                return shell_effects(code)
+                report_script(code, find)
+            case _:
+                return cannot_tell(f"{language or 'this language'} is not read")
     except (RecursionError, MemoryError):
         return cannot_tell("it is nested too deep to read")
-    return cannot_tell(f"{language or 'this language'} is not read")
+    return find.effects()
 
 
 _COMMAND = re.compile(
@@ -59,18 +61,17 @@ _OPTIONS = re.compile(r"(?:\s+-[nrpt]\s*\d+|\s+-[qo]|\s+--no-(?:stdout|stderr|di
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line of IPython's own: where it is, and the Python that stands in its place."""
+    """A command of IPython from line `at` until line `stop`, and the Python that stands in its place."""
 
     at: int
+    stop: int
     indent: str
     sign: str
     rest: str
     python: str
 
 
-def cell_effects(code: str, known: Mapping[str, str], cwd: str) -> Effects:
-    """Return the account of a cell."""
-    find = Finder()
+def _report_cell(code: str, find: Finder, known: Mapping[str, str], cwd: str) -> None:
     first = code.lstrip("\n")
     if first.startswith("%%"):
         blank = code[: len(code) - len(first)].count("\n")
@@ -80,7 +81,6 @@ def cell_effects(code: str, known: Mapping[str, str], cwd: str) -> Effects:
         find.doubt("it does not begin like a cell", (1, 0))
     else:
         _report_python(code, find, known, cwd)
-    return find.effects()
 
 
 def _report_python(code: str, find: Finder, known: Mapping[str, str], cwd: str) -> None:
@@ -91,9 +91,9 @@ def _report_python(code: str, find: Finder, known: Mapping[str, str], cwd: str) 
     if own:
         for line in own:
             _report_line(line, find)
-        if not _stand_alone(lines, own):
+        tree = parsed(_without(lines, own))
+        if not _stand_alone(tree, own):
             find.doubt("a command of IPython stands within other code", (own[0].at + 1, 0))
-        tree = parsed("\n".join(_without(lines, own)))
     if not isinstance(tree, ast.Module):
         find.doubt("it is not Python", (tree, 0))
         return
@@ -103,25 +103,12 @@ def _report_python(code: str, find: Finder, known: Mapping[str, str], cwd: str) 
         find.doubt("it is nested too deep to read", (1, 0))
 
 
-def parsed(code: str) -> ast.Module | int:
-    """The tree of `code`; the line where it is no Python when there is none."""
-    try:
-        with warnings.catch_warnings():
-            # A doubtful escape in a text of the model's is no business of the person's terminal.
-            warnings.simplefilter("ignore")
-            return ast.parse(code)
-    except SyntaxError as error:
-        return error.lineno or 1
-    except (ValueError, UnicodeError):
-        return 1
-
-
 def python_in(code: str) -> ast.Module | None:
     """The tree of a cell without what only IPython understands; None when the rest is no Python."""
     tree = parsed(code)
     if not isinstance(tree, ast.Module):
         lines = code.split("\n")
-        tree = parsed("\n".join(_without(lines, _own_lines(lines))))
+        tree = parsed(_without(lines, _own_lines(lines)))
     return tree if isinstance(tree, ast.Module) else None
 
 
@@ -145,10 +132,12 @@ def shell_in(code: str) -> list[str]:
     head, _, body = first.partition("\n")
     if _SHELL_CELL.match(head):
         return [body]
-    own = [line for line in _own_lines(code.split("\n")) if line.sign]
-    scripts = (line.rest if line.sign != "%" else _SHELL_MAGIC.sub("", line.rest, count=1) for line in own)
+    own = _own_lines(code.split("\n"))
+    magics = [_SHELL_MAGIC.match(line.rest) if line.sign == "%" else None for line in own]
     return [
-        script for script, line in zip(scripts, own, strict=True) if line.sign != "%" or script != line.rest
+        line.rest[magic.end() if magic else 0 :]
+        for line, magic in zip(own, magics, strict=True)
+        if magic or line.sign != "%"
     ]
 
 
@@ -159,53 +148,44 @@ def commands_in(code: str) -> list[str]:
 
 
 def _own_lines(lines: list[str]) -> list[_Line]:
-    """The lines that only IPython understands, and those that continue them."""
+    """The commands that only IPython understands."""
     found: list[_Line] = []
     at = 0
     while at < len(lines):
-        command = _COMMAND.fullmatch(lines[at])
-        start = at
+        command, start = _COMMAND.fullmatch(lines[at]), at
+        at += 1
         if command is None:
-            at += 1
             continue
         rest = command["rest"]
-        while rest.endswith("\\") and at + 1 < len(lines):
-            at += 1
+        while rest.endswith("\\") and at < len(lines):
             rest = f"{rest[:-1]} {lines[at].strip()}"
-            found.append(_Line(at, "", "", "", ""))
+            at += 1
         python = f"{command['name']} = None" if command["name"] else "pass"
         timing = _TIMING.fullmatch(rest) if command["sign"] == "%" else None
         if timing and timing["code"]:
             python = f"{command['name']} = ({timing['code']})" if command["name"] else timing["code"]
-        found.append(_Line(start, command["indent"], command["sign"], rest, python))
-        at += 1
-    return sorted(found, key=lambda line: line.at)
+        found.append(_Line(start, at, command["indent"], command["sign"], rest, python))
+    return found
 
 
-def _without(lines: list[str], own: list[_Line]) -> list[str]:
-    replaced = {line.at: f"{line.indent}{line.python}" if line.sign else "" for line in own}
-    return [replaced.get(at, line) for at, line in enumerate(lines)]
+def _without(lines: list[str], own: list[_Line]) -> str:
+    """Return a cell with Python in the place of the commands of IPython."""
+    replaced = list(lines)
+    for line in own:
+        replaced[line.at : line.stop] = [f"{line.indent}{line.python}", *[""] * (line.stop - line.at - 1)]
+    return "\n".join(replaced)
 
 
-def _stand_alone(lines: list[str], own: list[_Line]) -> bool:
-    """Return True if the code between the lines of IPython is complete Python each time.
+def _stand_alone(tree: ast.Module | int, own: list[_Line]) -> bool:
+    """Return True if a statement at the top begins at each line of IPython, in the Python in its place.
 
     Only then is it certain that none of them lies within a string, where it would be no command.
     """
-    if any(line.indent for line in own):
-        return False
-    start = 0
-    for line in [*own, None]:
-        stop = line.at if line else len(lines)
-        if not isinstance(parsed("\n".join(lines[start:stop])), ast.Module):
-            return False
-        start = stop + 1
-    return True
+    begins = {node.lineno for node in tree.body} if isinstance(tree, ast.Module) else set()
+    return all(line.at + 1 in begins and not line.indent for line in own)
 
 
 def _report_line(line: _Line, find: Finder) -> None:
-    if not line.sign:
-        return
     if line.sign != "%":
         if _EXPANDED.search(line.rest):
             find.doubt("IPython puts values into a command", (line.at + 1, 0))

@@ -5,16 +5,17 @@ begin with `#` are comments. The first lines of each file say what its blocks me
 """
 
 import ast
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
+from terp.analysis.effects.scopes import Walk, imported_modules, parsed
 from terp.events import CodeFinished, CodeProposed, CodeTyped, KernelChanged
-from terp.events.effects import EffectKind, Effects
+from terp.events.effects import EffectKind
 from terp.events.log import EventLog
 
 RECEIVER = -1
@@ -25,11 +26,7 @@ _PLACES = {"receiver": RECEIVER, "-": NOTHING}
 # Sets of functions whose modules need no block of their own, and of those that rules of their own analyse.
 _OWNED = ("unpicklers", "processes", "openers", "archives")
 _FUNCTIONS = (*_OWNED, "environment", "refused", "special")
-_GIVEN = {
-    "out": "pandas.DataFrame",
-    "stdin_data": "builtins.str",
-    "stdin_path": "pathlib.PosixPath",
-}
+_GIVEN = {"out": "pandas.DataFrame", "stdin_data": "builtins.str", "stdin_path": "pathlib.PosixPath"}
 """What terp binds, as what the account takes it for: content, text, and a path that is no address."""
 
 TOOL = "terp.tools"
@@ -63,8 +60,8 @@ class EffectRow:
 class PythonNames:
     """Known names of Python: full names such as `os.remove`, or names of methods such as `to_csv`.
 
-    `harmless` and `harmless_methods` only compute. `functions` and `methods` have effects. `calls` and
-    `method_calls` call their arguments. `readers` read a file or the address of one, by the keyword of it.
+    `harmless` and `harmless_methods` only compute. `functions` and `methods` have effects, and call the
+    arguments that `calls` has of them. `readers` read a file or the address of one, by the keyword of it.
     `results` are kinds of objects that functions return; `addresses` are arguments that may be addresses.
     `sets` are names for rules of their own, by the head of their block.
     """
@@ -75,7 +72,6 @@ class PythonNames:
     functions: Mapping[str, tuple[EffectRow, ...]]
     methods: Mapping[str, tuple[EffectRow, ...]]
     calls: Mapping[str, Slots]
-    method_calls: Mapping[str, Slots]
     readers: Mapping[str, str]
     results: Mapping[str, str]
     addresses: Mapping[str, Slots]
@@ -85,10 +81,6 @@ class PythonNames:
         """Return True if something of this full name is known."""
         tables = (self.harmless, self.modules, self.functions, self.readers)
         return any(path in table for table in tables) or any(path in self.sets[name] for name in _FUNCTIONS)
-
-    def is_harmless_method(self, name: str) -> bool:
-        """Return True if calling this method only computes, for receivers of every known type."""
-        return name in self.harmless_methods
 
     def may_be_column(self, name: str) -> bool:
         """Return True if an attribute that is read, and is not listed, may count as plain content."""
@@ -117,20 +109,15 @@ class ShellTools:
     """Known command line tools by name.
 
     `installers` map to the words that install and those that only look something up; `transparent` tools run
-    the command after so many operands; `evaluating` ones take names and numbers, and options by letters:
-    those with a text, with a number, and with code. `sets` are for rules of their own.
+    the command after so many operands; `evaluating` ones take names, numbers and options of these letters.
+    `sets` are for rules of their own.
     """
 
     programs: Mapping[str, ToolSpec]
     installers: Mapping[str, tuple[str, str]]
     transparent: Mapping[str, int]
-    evaluating: Mapping[str, tuple[str, str, str]]
+    evaluating: Mapping[str, str]
     sets: Mapping[str, frozenset[str]]
-
-    @property
-    def wrappers(self) -> frozenset[str]:
-        """The tools that run whatever they are given."""
-        return self.sets["wrappers"]
 
     def rules(self, name: str) -> bool:
         """Return True if a variable of this name decides what the shell or programs do."""
@@ -143,34 +130,20 @@ def python_names() -> PythonNames:
     """Return the known names of Python; the first call reads the files."""
     modules = dict(_blocks("harmless.txt"))
     harmless = frozenset(f"{module}.{name}" for module, names in modules.items() for name in names)
-    tables: dict[str, dict[str, Any]] = {
-        word: {} for word in ("function", "method", "calls", "method calls", "address", "reader", "result")
-    }
-    sets: dict[str, frozenset[str]] = {}
-    for head, names in (*_blocks("effects.txt"), *_blocks("words.txt")):
-        word, sign, fields = head.partition(":")
-        if not sign:
-            sets[word] = frozenset(names)
-        elif word in ("function", "method"):
-            tables[word].update(dict.fromkeys(names, tuple(map(_row, filter(None, fields.split(","))))))
-        elif word in ("calls", "method calls", "address"):
-            slots = tuple(int(slot) if slot.isdecimal() else slot for slot in fields.split())
-            tables[word].update(dict.fromkeys(names, slots))
-        else:
-            tables[word].update(dict.fromkeys(names, fields.strip()))
-    owned = {*tables["function"], *tables["reader"], *(one for name in _OWNED for one in sets[name])}
+    tables, sets = _tables("effects.txt", "words.txt")
+    functions, readers = tables["function"], tables["reader"]
+    owned = {*functions, *readers, *(one for name in _OWNED for one in sets[name])}
     owners = {name.rpartition(".")[0] for name in owned} - harmless
     return PythonNames(
         harmless=harmless,
         harmless_methods=frozenset(name for _, names in _blocks("methods.txt") for name in names),
         modules=_with_packages({*modules, *owners} - {"os.environ"}),
-        functions=tables["function"],
-        methods=tables["method"],
-        calls=tables["calls"],
-        method_calls=tables["method calls"],
-        readers=tables["reader"],
+        functions={name: _rows(fields) for name, fields in functions.items()},
+        methods={name: _rows(fields) for name, fields in tables["method"].items()},
+        calls={name: _slots(fields) for name, fields in tables["calls"].items()},
+        readers=readers,
         results=tables["result"],
-        addresses=tables["address"],
+        addresses={name: _slots(fields) for name, fields in tables["address"].items()},
         sets=sets,
     )
 
@@ -178,27 +151,30 @@ def python_names() -> PythonNames:
 @cache
 def shell_tools() -> ShellTools:
     """Return the known command line tools; the first call reads the file."""
-    programs: dict[str, ToolSpec] = {}
-    installers: dict[str, tuple[str, str]] = {}
-    transparent: dict[str, int] = {}
-    evaluating: dict[str, tuple[str, str, str]] = {}
+    tables, sets = _tables("shell.txt")
+    installers, wrappers, evaluating = (tables.pop(word) for word in ("installer", "wrapper", "evaluating"))
+    return ShellTools(
+        {name: _tool(kinds, fields) for kinds, table in tables.items() for name, fields in table.items()},
+        {name.replace("+", " "): fields.partition("|")[::2] for name, fields in installers.items()},
+        {name: int(count) for name, count in wrappers.items()},
+        evaluating,
+        sets,
+    )
+
+
+@cache
+def slice_names() -> Mapping[str, frozenset[str]]:
+    """Return the sets of names by which slices are cut; the first call reads the file."""
     sets: dict[str, frozenset[str]] = {}
-    for head, names in _blocks("shell.txt"):
-        word, sign, fields = head.partition(":")
-        if not sign:
-            sets[word] = frozenset(names)
-        elif word == "installer":
-            installing, _, looking = fields.partition("|")
-            words = installing.strip(), looking.strip()
-            installers.update((name.replace("+", " "), words) for name in names)
-        elif word == "wrapper":
-            transparent.update(dict.fromkeys(names, int(fields)))
-        elif word == "evaluating":
-            texts, counts, code = fields.replace("-", "").split(",")
-            evaluating.update(dict.fromkeys(names, (texts.strip(), counts.strip(), code.strip())))
-        else:
-            programs.update(dict.fromkeys(names, _tool(word, fields)))
-    return ShellTools(programs, installers, transparent, evaluating, sets)
+    for head, names in _blocks("slices.txt"):
+        name, *others = head.split(" + ")
+        sets[name] = frozenset(names).union(*(sets[other] for other in others))
+    return sets
+
+
+def listed(kind: str, *names: str) -> bool:
+    """Return True if one of these names is in a set by which slices are cut."""
+    return not slice_names()[kind].isdisjoint(names)
 
 
 def _blocks(file: str) -> Iterator[tuple[str, list[str]]]:
@@ -214,6 +190,23 @@ def _blocks(file: str) -> Iterator[tuple[str, list[str]]]:
     yield head, names
 
 
+def _tables(*files: str) -> tuple[dict[str, dict[str, str]], dict[str, frozenset[str]]]:
+    """Return the fields of names by the word of their block, and the blocks without fields as sets."""
+    tables: dict[str, dict[str, str]] = defaultdict(dict)
+    sets: dict[str, frozenset[str]] = {}
+    for head, names in (block for file in files for block in _blocks(file)):
+        word, sign, fields = head.partition(":")
+        if sign:
+            tables[word].update(dict.fromkeys(names, fields.strip()))
+        else:
+            sets[word] = frozenset(names)
+    return tables, sets
+
+
+def _rows(fields: str) -> tuple[EffectRow, ...]:
+    return tuple(map(_row, filter(None, fields.split(","))))
+
+
 def _row(text: str) -> EffectRow:
     given, _, what = text.partition(" = ")
     kind, place, *more = given.split()
@@ -222,20 +215,20 @@ def _row(text: str) -> EffectRow:
     return EffectRow(cast("EffectKind", kind), argument, keyword, what.strip(), "optional" in more)
 
 
+def _slots(fields: str) -> Slots:
+    return tuple(int(slot) if slot.isdecimal() else slot for slot in fields.split())
+
+
 def _tool(kinds: str, text: str) -> ToolSpec:
     kind, _, last = kinds.partition("+")
-    named = {words[0]: words[1:] for field in text.split(",") if (words := field.split())}
-
-    def options(name: str) -> frozenset[str]:
-        letters, *names = named[name] or [""]
-        return frozenset({*letters, *names})
-
+    fields = (field.split() for field in text.split(","))
+    named = {words[0]: frozenset(words[1:]) for words in fields if words}
     return ToolSpec(
         cast("EffectKind", kind),
         cast("EffectKind", last or kind),
-        options("values") if "values" in named else frozenset(),
-        int(named.get("skip", ["0"])[0]),
-        options("options") if "options" in named else None,
+        named.get("values", frozenset()),
+        int(*named.get("skip", ["0"])),
+        named.get("options"),
         files="no" not in named,
     )
 
@@ -288,23 +281,27 @@ class SessionNames:
         self._lasting.update(
             {one.name: UNKNOWN for one in finished.changes if python_names().has(f"builtins.{one.name}")}
         )
-        self._lasting.update((f"from {module}", module) for module in _sources(proposed.code))
-        imported = _imported(proposed.code) if _is_understood(proposed.effects) else None
-        if imported is None:
+        tree = parsed(proposed.code)
+        nodes = list(ast.walk(tree)) if isinstance(tree, ast.Module) else []
+        sources = (node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module)
+        self._lasting.update((f"from {module}", module) for module in sources)
+        defines_types = any(isinstance(node, ast.ClassDef) for node in nodes)
+        if not isinstance(tree, ast.Module) or defines_types or "cannot tell" in proposed.effects.kinds:
             self._names.clear()
             return
         if proposed.effects.kinds - {"reads"}:
             # What it calls by name may be something else now.
             self._names = {name: path for name, path in self._names.items() if path != OWN_FUNCTION}
-        first, later = imported
         if finished.status == "ok":
-            self._names.update({**first, **later})
+            self._names.update(imported_modules(tree.body))
             if not proposed.effects.found:
                 # The effects of other functions were reported with their cell, and would not be with a call.
-                self._names.update(dict.fromkeys(_functions(proposed.code), OWN_FUNCTION))
+                self._names.update(dict.fromkeys(_functions(tree), OWN_FUNCTION))
         elif finished.changes:
             # It failed, but not before it had bound something: it got past the imports at its head.
-            self._names.update(first)
+            self._names.update(
+                imported_modules([*takewhile(lambda node: isinstance(node, ast.Import), tree.body)])
+            )
         for change in finished.changes:
             if change.type == "function" and self._names.get(change.name) == OWN_FUNCTION:
                 continue
@@ -314,48 +311,9 @@ class SessionNames:
             self._names.update((change.name, path) for path in known)
 
 
-def _is_understood(effects: Effects) -> bool:
-    return "cannot tell" not in effects.kinds
-
-
-def _imported(code: str) -> tuple[dict[str, str], dict[str, str]] | None:
-    """Return the imports at the head of a cell, and those after it; None if the cell defines types."""
-    try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    if any(isinstance(node, ast.ClassDef) for node in ast.walk(tree)):
-        return None
-    head = list(takewhile(lambda node: isinstance(node, ast.Import), tree.body))
-    return _modules(head), _modules(tree.body[len(head) :])
-
-
-def _functions(code: str) -> set[str]:
+def _functions(tree: ast.Module) -> set[str]:
     """The functions that a cell defines at its top, and binds nowhere else."""
-    tree = ast.parse(code)
-    defined = {
-        node.name for node in tree.body if isinstance(node, ast.FunctionDef) and not node.decorator_list
+    only = {name: one[0].node for name, one in Walk(tree).top.names.items() if len(one) == 1}
+    return {
+        name for name, made in only.items() if isinstance(made, ast.FunctionDef) and not made.decorator_list
     }
-    bound = Counter(
-        name
-        for node in ast.walk(tree)
-        for name in (getattr(node, "id", ""), getattr(node, "name", ""), getattr(node, "asname", ""))
-        if name in defined and not isinstance(getattr(node, "ctx", None), ast.Load)
-    )
-    return {name for name in defined if bound[name] == 1}
-
-
-def _modules(body: Sequence[ast.stmt]) -> dict[str, str]:
-    """The modules that statements import, under the names that they get."""
-    aliases = (alias for node in body if isinstance(node, ast.Import) for alias in node.names)
-    named = ((alias.asname, alias.name, alias.name.partition(".")[0]) for alias in aliases)
-    return {own or package: name if own else package for own, name, package in named}
-
-
-def _sources(code: str) -> set[str]:
-    """Return the modules that code imports something from."""
-    try:
-        nodes = ast.walk(ast.parse(code))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return set()
-    return {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}

@@ -18,14 +18,6 @@ from terp.analysis.effects.known import OWN_FUNCTION, SERVERS, SHIPPED, TOOL, py
 from terp.analysis.effects.scopes import Binding, Scope, Walk, bound_name, place_of
 from terp.analysis.effects.secret_names import is_secret_name, secret_in
 from terp.analysis.effects.values import (
-    CONTENT,
-    EXPRESSION,
-    FUNCTION,
-    INSTANCE,
-    PATH,
-    PATHS,
-    TEXT,
-    UNKNOWN,
     Local,
     Ref,
     Texts,
@@ -38,8 +30,7 @@ from terp.analysis.effects.values import (
 from terp.events.effects import Finder
 
 _MOST_READINGS = 6
-_ENTERED = {"file", "database", "archive", "instance", "content", "expression"}
-_PATH_MARKS = frozenset("./~")
+_ENTERED = (Thing.FILE, Thing.DATABASE, Thing.ARCHIVE, Thing.INSTANCE, Thing.CONTENT, Thing.EXPRESSION)
 
 
 class Reader:
@@ -97,7 +88,7 @@ class Reader:
     def doubt(self, node: ast.AST, what: str) -> Thing:
         """Report something that is not known; what is derived from it is not reported again."""
         self.find.doubt(what, place_of(node))
-        return UNKNOWN
+        return Thing.UNKNOWN
 
     def secret(self, text: str, node: ast.AST) -> None:
         """Report if a text names a file of secrets."""
@@ -109,18 +100,18 @@ class Reader:
         match binding.how:
             case "import":
                 known = python_names().has(binding.path) and not self.shadowed(binding.path)
-                value = Ref(binding.path) if known else UNKNOWN
+                value = Ref(binding.path) if known else Thing.UNKNOWN
             case "def" if binding.node is not None:
                 value = Local(binding.node)
             case "self":
-                value = INSTANCE
+                value = Thing.INSTANCE
             case "part":
-                value = value if value == EXPRESSION else CONTENT
+                value = value if value == Thing.EXPRESSION else Thing.CONTENT
             case "element":
                 value = element_of(value)
             case "entered":
-                is_same = value is None or (isinstance(value, Thing) and value.kind in _ENTERED)
-                value = value if is_same else CONTENT
+                enters_itself = value is None or value in _ENTERED
+                value = value if enters_itself else Thing.CONTENT
         return value
 
     def shadowed(self, path: str) -> bool:
@@ -178,7 +169,9 @@ class Reader:
         """Return True if calling this runs only code that is reported anyway."""
         # A library that builds expressions may evaluate the texts that it is given.
         evaluates = isinstance(value, Ref) and builds_expressions(value.path)
-        return value in (FUNCTION, EXPRESSION) or (isinstance(value, Local | Ref) and not evaluates)
+        return value in (Thing.FUNCTION, Thing.EXPRESSION) or (
+            isinstance(value, Local | Ref) and not evaluates
+        )
 
 
 def _of_parts(bindings: Sequence[Binding]) -> Value | None:
@@ -186,7 +179,7 @@ def _of_parts(bindings: Sequence[Binding]) -> Value | None:
     value: Value | None = None
     for binding in bindings:
         if binding.how == "self" or (binding.how == "part" and binding.node is None):
-            value = joined(value, CONTENT if binding.how == "part" else INSTANCE)
+            value = joined(value, Thing.CONTENT if binding.how == "part" else Thing.INSTANCE)
     return value
 
 
@@ -200,13 +193,13 @@ def _from_kernel(path: str) -> Value:
     """Return the value of a kernel's name that is this module or function, or an instance of this type."""
     names = python_names()
     if path == OWN_FUNCTION:
-        return FUNCTION
+        return Thing.FUNCTION
     is_shipped = path in names.functions and path.startswith(SHIPPED)
     if is_shipped or path in names.modules or (path.startswith("builtins.") and path in names.harmless):
         return Ref(path)
     if path in ("pathlib.Path", "pathlib.PosixPath"):
-        return PATH
-    return CONTENT if path in names.harmless else UNKNOWN
+        return Thing.PATH
+    return Thing.CONTENT if path in names.harmless else Thing.UNKNOWN
 
 
 def _lies_in(folder: str, name: str) -> bool:
@@ -228,17 +221,12 @@ def _look_at(reader: Reader, node: ast.AST, scope: Scope) -> None:
         _binds(reader, node, name, scope)
 
 
-def _augmented(reader: Reader, node: ast.AugAssign, _: Scope) -> None:
-    if isinstance(node.target, ast.Name) and node.target in reader.walk.early:
-        reader.doubt(node.target, f"`{node.target.id}` is not known")
-
-
 def _stored(reader: Reader, node: ast.Attribute | ast.Subscript) -> Value:
     """Report if what is assigned to, or deleted, belongs to something that others rely on."""
     value = reader.value(node.value)
     if isinstance(node, ast.Attribute):
         # Of a class it would be another method for each of its objects, also those of later cells.
-        is_method = value == CONTENT and python_names().is_harmless_method(node.attr)
+        is_method = value == Thing.CONTENT and node.attr in python_names().harmless_methods
         given = reader.walk.assigned.get(node)
         is_function = given is not None and reader.callable(reader.value(given))
         is_special = node.attr in ("backend", "memory") or (node.attr[:2] == "__" and node.attr[-2:] == "__")
@@ -249,7 +237,7 @@ def _stored(reader: Reader, node: ast.Attribute | ast.Subscript) -> Value:
         rules = not key.exact or any(word in key.text for word in names.sets["ruling words"])
         if value.path in names.modules or value.path in names.sets["environments"] or rules:
             return reader.doubt(node, f"changes `{value.path}`")
-    return CONTENT
+    return Thing.CONTENT
 
 
 def _binds(reader: Reader, node: ast.AST, name: str, scope: Scope) -> None:
@@ -302,12 +290,8 @@ def _class(reader: Reader, node: ast.ClassDef, scope: Scope) -> None:
     _binds(reader, node, node.name, scope)
     for base in node.bases:
         value = reader.value(base.value if isinstance(base, ast.Subscript) else base)
-        known = isinstance(value, Local) or value == UNKNOWN
-        if isinstance(value, Ref):
-            module, _, name = value.path.rpartition(".")
-            known = value.path in python_names().sets["bases"] or module in ("enum", "typing")
-            known = known or (module == "builtins" and name.endswith(("Error", "Exception", "Warning")))
-        if not known:
+        is_known = isinstance(value, Ref) and value.path in python_names().sets["bases"]
+        if not (is_known or isinstance(value, Local) or value == Thing.UNKNOWN):
             reader.doubt(base, f"derives from `{reader.texts.source(base)}`")
     for keyword in node.keywords:
         if keyword.arg not in ("total", "frozen"):
@@ -318,7 +302,6 @@ _STATEMENTS: dict[type[ast.AST], Callable[[Reader, Any, Scope], None]] = {
     **dict.fromkeys((ast.Import, ast.ImportFrom), _imported),
     **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef), _defined),
     ast.ClassDef: _class,
-    ast.AugAssign: _augmented,
 }
 
 
@@ -328,7 +311,7 @@ def value_of(reader: Reader, node: ast.expr) -> Value | None:
     if evaluate is None:
         if type(node).__name__ not in python_names().sets["plain expressions"]:
             return reader.doubt(node, f"`{type(node).__name__}` is not read")
-        return CONTENT
+        return Thing.CONTENT
     return evaluate(reader, node)
 
 
@@ -336,8 +319,10 @@ def _name(reader: Reader, node: ast.Name) -> Value | None:
     scope = reader.walk.scope_of[node]
     if isinstance(node.ctx, ast.Load):
         return reader.name(node, scope)
+    if node in reader.walk.early:
+        reader.doubt(node, f"`{node.id}` is not known")
     _binds(reader, node, node.id, scope)
-    return CONTENT
+    return Thing.CONTENT
 
 
 def _attribute(reader: Reader, node: ast.Attribute) -> Value | None:
@@ -359,8 +344,8 @@ def _attribute(reader: Reader, node: ast.Attribute) -> Value | None:
     if node in reader.walk.called:
         # The call looks at it.
         return owner
-    is_said = node.attr in ("__name__", "__doc__", "__version__") and owner not in (None, UNKNOWN)
-    return TEXT if is_said else calls.passed_on(reader, node, owner)
+    is_said = node.attr in ("__name__", "__doc__", "__version__") and owner not in (None, Thing.UNKNOWN)
+    return Thing.TEXT if is_said else calls.passed_on(reader, node, owner)
 
 
 def _constant(reader: Reader, node: ast.Constant) -> Value:
@@ -368,28 +353,31 @@ def _constant(reader: Reader, node: ast.Constant) -> Value:
     if isinstance(value, bytes):
         reader.secret(value.decode("utf-8", "replace"), node)
     if not isinstance(value, str):
-        return CONTENT
+        return Thing.CONTENT
     reader.secret(value, node)
     if value in python_names().sets["ruling options"] or value.startswith("module://"):
         reader.doubt(node, f"`{value}` may have modules imported or programs run")
-    return TEXT
+    return Thing.TEXT
 
 
 def _f_string(reader: Reader, node: ast.JoinedStr) -> Value:
-    if any(isinstance(part, ast.Constant) and _PATH_MARKS & set(str(part.value)) for part in node.values):
-        reader.secret(reader.texts.one(node).text, node)
-    return TEXT
+    reader.secret(reader.texts.one(node).text, node)
+    return Thing.TEXT
 
 
 def _operation(reader: Reader, node: ast.BinOp) -> Value:
     sides = (reader.value(node.left), reader.value(node.right))
-    if isinstance(node.op, ast.Div | ast.Add) and (TEXT in sides or PATH in sides):
+    if isinstance(node.op, ast.Div | ast.Add) and (Thing.TEXT in sides or Thing.PATH in sides):
         reader.secret(reader.texts.one(node).text, node)
-    if EXPRESSION in sides:
-        return EXPRESSION
-    if isinstance(node.op, ast.Div) and PATH in sides:
-        return PATH
-    return TEXT if isinstance(node.op, ast.Add | ast.Mod | ast.Mult) and sides[0] == TEXT else CONTENT
+    if Thing.EXPRESSION in sides:
+        return Thing.EXPRESSION
+    if isinstance(node.op, ast.Div) and Thing.PATH in sides:
+        return Thing.PATH
+    return (
+        Thing.TEXT
+        if isinstance(node.op, ast.Add | ast.Mod | ast.Mult) and sides[0] == Thing.TEXT
+        else Thing.CONTENT
+    )
 
 
 def _item(reader: Reader, node: ast.Subscript) -> Value | None:
@@ -399,16 +387,18 @@ def _item(reader: Reader, node: ast.Subscript) -> Value | None:
     if isinstance(owner, Ref) and owner.path in python_names().sets["environments"]:
         name = reader.texts.one(node.slice)
         reader.variable(name.text, exact=name.exact, node=node)
-        return TEXT
+        return Thing.TEXT
     if isinstance(owner, Ref | Local):
         # `Stack[int]` is a class; whatever else is subscripted gives content.
-        return owner if isinstance(owner, Local) else CONTENT
+        return owner if isinstance(owner, Local) else Thing.CONTENT
     return element_of(owner)
 
 
 def _compared(reader: Reader, node: ast.Compare | ast.UnaryOp) -> Value:
     sides = [node.operand] if isinstance(node, ast.UnaryOp) else [node.left, *node.comparators]
-    return EXPRESSION if any(reader.value(side) == EXPRESSION for side in sides) else CONTENT
+    return (
+        Thing.EXPRESSION if any(reader.value(side) == Thing.EXPRESSION for side in sides) else Thing.CONTENT
+    )
 
 
 def _lambda(_: Reader, node: ast.Lambda) -> Value:
@@ -428,7 +418,7 @@ def _same(reader: Reader, node: ast.NamedExpr | ast.Await | ast.Starred) -> Valu
 
 def _several(reader: Reader, node: ast.expr) -> Value:
     parts = [node.elt] if isinstance(node, _COMPREHENSIONS) else getattr(node, "elts", [])
-    return PATHS if parts and all(reader.value(part) == PATH for part in parts) else CONTENT
+    return Thing.PATHS if parts and all(reader.value(part) == Thing.PATH for part in parts) else Thing.CONTENT
 
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp)

@@ -1,9 +1,10 @@
 """Scopes and bindings of Python code, and its nodes in order of evaluation."""
 
 import ast
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from terp.events.effects import Place
 
@@ -17,6 +18,19 @@ MOST_LEVELS = 120
 
 class TooDeep(Exception):
     """Code is nested deeper than a person would write it."""
+
+
+def parsed(code: str) -> ast.Module | int:
+    """The tree of `code`; the line where it is no Python when there is none."""
+    try:
+        with warnings.catch_warnings():
+            # A doubtful escape in a text of the model's is no business of the person's terminal.
+            warnings.simplefilter("ignore")
+            return ast.parse(code)
+    except SyntaxError as error:
+        return error.lineno or 1
+    except (ValueError, RecursionError, MemoryError):
+        return 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,13 +80,6 @@ class Scope:
         """The nearest scope that an assignment expression in a comprehension binds in."""
         scope = self
         while scope.kind == "comprehension" and scope.parent is not None:
-            scope = scope.parent
-        return scope
-
-    def module(self) -> "Scope":
-        """The outermost scope."""
-        scope = self
-        while scope.parent is not None:
             scope = scope.parent
         return scope
 
@@ -134,8 +141,8 @@ class Walk:
             stack += [(keyword.value, scope, depth) for keyword in reversed(node.keywords)]
             stack += [(part, scope, depth) for part in reversed(node.args)]
             stack.append((node.func, scope, depth))
-        elif kind in _SCOPED:
-            stack += [(part, where, depth) for part, where in reversed(list(self._scoped(node, scope)))]
+        elif parts := _SCOPED.get(kind):
+            stack += [(part, where, depth) for part, where in reversed(list(parts(self, node, scope)))]
         else:
             if kind.__name__ in _BINDING:
                 self._bind(node, scope)
@@ -160,17 +167,6 @@ class Walk:
     def _give(self, node: ast.AST, name: str, binding: Binding, scope: Scope) -> None:
         scope.bind(name, binding)
         self.gives.setdefault(node, []).append((name, binding))
-
-    def _scoped(self, node: ast.AST, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
-        """The parts of a node that has a scope of its own."""
-        match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
-                return self._function(node, scope)
-            case ast.ClassDef():
-                return self._class(node, scope)
-            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-                return self._comprehension(node, scope)
-        raise TypeError(node)
 
     def _bind(self, node: ast.AST, scope: Scope) -> None:
         match node:
@@ -205,7 +201,7 @@ class Walk:
                     path = f"{'.' * level}{module or ''}.{alias.name}"
                     self._give(node, alias.asname or alias.name, Binding("import", node, path), scope)
             case ast.Global(names=declared):
-                scope.elsewhere.update(dict.fromkeys(declared, scope.module()))
+                scope.elsewhere.update(dict.fromkeys(declared, self.top))
             case ast.Nonlocal(names=declared):
                 outer = scope.parent.around if scope.parent else scope
                 scope.elsewhere.update(dict.fromkeys(declared, outer))
@@ -258,13 +254,9 @@ class Walk:
         yield from ((part, inner) for part in body)
 
     def _parameters(self, node: Function | ast.Lambda, scope: Scope, inner: Scope) -> None:
+        takes_self = scope.kind == "class" and not (isinstance(node, ast.Lambda) or node.decorator_list)
         for at, argument in enumerate(_arguments(node.args)):
-            is_self = (
-                at == 0
-                and scope.kind == "class"
-                and not isinstance(node, ast.Lambda)
-                and not node.decorator_list
-            )
+            is_self = takes_self and at == 0
             inner.bind(argument.arg, Binding("self", scope.owner) if is_self else Binding("part"))
 
     def _class(self, node: ast.ClassDef, scope: Scope) -> Iterator[tuple[ast.AST, Scope]]:
@@ -310,12 +302,19 @@ _EVALUATED: dict[type[ast.AST], tuple[str, ...]] = {
 }
 # What these name are signs and contexts, which have no parts and do nothing.
 _SIGNS = frozenset({"ctx", "op", "ops"})
-_SCOPED = frozenset(
-    {
-        *(ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef),
-        *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
-    }
-)
+_SCOPED: dict[type[ast.AST], Callable[[Walk, Any, Scope], Iterator[tuple[ast.AST, Scope]]]] = {
+    **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda), Walk._function),
+    ast.ClassDef: Walk._class,
+    **dict.fromkeys((ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp), Walk._comprehension),
+}
+"""The parts of nodes that have a scope of their own, with the scope of each part."""
+
+
+def imported_modules(body: Iterable[ast.stmt]) -> dict[str, str]:
+    """The modules that statements import, under the names that they get."""
+    aliases = (alias for node in body if isinstance(node, ast.Import) for alias in node.names)
+    named = ((alias.asname, alias.name, alias.name.partition(".")[0]) for alias in aliases)
+    return {own or package: name if own else package for own, name, package in named}
 
 
 def place_of(node: ast.AST) -> Place:

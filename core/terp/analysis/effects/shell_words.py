@@ -252,7 +252,9 @@ class Script:
                 self._at = run.end()
                 continue
             character = self._text[self._at]
-            if character in " \t\n;&|)" or (character in "<>" and not self._substitutes()):
+            if character in " \t\n;&|)" or (
+                character in "<>" and self._text[self._at + 1 : self._at + 2] != "("
+            ):
                 break
             if character == "(":
                 raise self._unread("`(`")
@@ -270,9 +272,6 @@ class Script:
         # Alone they group, or stand for a file; within a word they make several words of one.
         plain = plain or (text in ("{", "}", "{}") and self._text[start : self._at] == text)
         return Word(text, plain, bare and plain, pattern, splits)
-
-    def _substitutes(self) -> bool:
-        return self._text[self._at + 1 : self._at + 2] == "("
 
     def _character(self, character: str) -> tuple[str, bool]:
         """Return the text of one character or of what it opens, and True if it is literal."""

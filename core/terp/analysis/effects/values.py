@@ -4,26 +4,10 @@ import ast
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from enum import Enum
 
 from terp.analysis.effects.known import python_names
 from terp.analysis.effects.scopes import Walk
-
-Kind = Literal[
-    "content",  # numbers, containers, tables, pictures: only what harmless functions make
-    "text",
-    "path",
-    "paths",  # something to iterate over that has paths
-    "expression",  # of a library that builds expressions: made by its functions, and never called back
-    "column",  # what an attribute gives that is not listed
-    "file",
-    "database",
-    "archive",
-    "instance",  # of a class of the cell
-    "function",  # made by a harmless function of known functions
-    "several",  # one of several that differ: nothing is known of its methods
-    "unknown",  # reported already where it was made
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,30 +24,33 @@ class Local:
     node: ast.AST
 
 
-@dataclass(frozen=True, slots=True)
-class Thing:
-    """An object."""
+class Thing(Enum):
+    """An object of a kind that is known."""
 
-    kind: Kind
+    CONTENT = "content"
+    """Numbers, containers, tables, pictures: only what harmless functions make."""
+    TEXT = "text"
+    PATH = "path"
+    PATHS = "paths"
+    """Something to iterate over that has paths."""
+    EXPRESSION = "expression"
+    """Of a library that builds expressions: made by its functions, and never called back."""
+    COLUMN = "column"
+    """The value of an attribute that is not listed."""
+    FILE = "file"
+    DATABASE = "database"
+    ARCHIVE = "archive"
+    INSTANCE = "instance"
+    """Of a class of the cell."""
+    FUNCTION = "function"
+    """Made by a harmless function of known functions."""
+    SEVERAL = "several"
+    """One of several that differ: nothing is known of its methods."""
+    UNKNOWN = "unknown"
+    """Reported already where it was made."""
 
 
 Value = Ref | Local | Thing
-
-CONTENT = Thing("content")
-TEXT = Thing("text")
-PATH = Thing("path")
-PATHS = Thing("paths")
-EXPRESSION = Thing("expression")
-COLUMN = Thing("column")
-FILE = Thing("file")
-ARCHIVE = Thing("archive")
-INSTANCE = Thing("instance")
-SEVERAL = Thing("several")
-UNKNOWN = Thing("unknown")
-FUNCTION = Thing("function")
-_BY_KIND: dict[str, Thing] = {
-    one.kind: one for one in (TEXT, PATH, PATHS, EXPRESSION, FILE, FUNCTION, Thing("database"))
-}
 
 
 def joined(one: Value | None, other: Value | None) -> Value | None:
@@ -71,24 +58,28 @@ def joined(one: Value | None, other: Value | None) -> Value | None:
     if one is None or other is None or one == other:
         return other if one is None else one
     both = (one, other)
-    if UNKNOWN in both:
-        return UNKNOWN
-    if all(value == FUNCTION or isinstance(value, Local) for value in both):
-        return FUNCTION
-    return CONTENT if SEVERAL not in both and all(isinstance(value, Thing) for value in both) else SEVERAL
+    if Thing.UNKNOWN in both:
+        return Thing.UNKNOWN
+    if all(value == Thing.FUNCTION or isinstance(value, Local) for value in both):
+        return Thing.FUNCTION
+    return (
+        Thing.CONTENT
+        if Thing.SEVERAL not in both and all(isinstance(value, Thing) for value in both)
+        else Thing.SEVERAL
+    )
 
 
 def element_of(value: Value | None) -> Value | None:
     """Return the value of an element of something."""
-    if value is None or value in (UNKNOWN, TEXT, EXPRESSION):
+    if value is None or value in (Thing.UNKNOWN, Thing.TEXT, Thing.EXPRESSION):
         return value
-    return PATH if value == PATHS else CONTENT
+    return Thing.PATH if value == Thing.PATHS else Thing.CONTENT
 
 
 def of_function(path: str) -> Value:
     """Return the value of a call of a known function."""
-    made = python_names().results.get(path, "")
-    return _BY_KIND.get(made) or (EXPRESSION if builds_expressions(path) else CONTENT)
+    made = "expression" if builds_expressions(path) else "content"
+    return Thing(python_names().results.get(path, made))
 
 
 def builds_expressions(path: str) -> bool:
@@ -99,14 +90,18 @@ def builds_expressions(path: str) -> bool:
 def of_method(receiver: Value, name: str) -> Value:
     """Return the value of a method or attribute of this name."""
     sets = python_names().sets
-    if receiver == PATH and name in sets["path to path"]:
-        return PATH
-    if receiver == PATH and name in sets["path to paths"]:
-        return PATHS
-    if receiver == EXPRESSION:
-        return EXPRESSION
-    is_text = name in sets["to text"] or (receiver == TEXT and name == "replace")
-    return TEXT if is_text or (receiver == PATH and name in ("name", "stem", "suffix")) else CONTENT
+    if receiver == Thing.PATH and name in sets["path to path"]:
+        return Thing.PATH
+    if receiver == Thing.PATH and name in sets["path to paths"]:
+        return Thing.PATHS
+    if receiver == Thing.EXPRESSION:
+        return Thing.EXPRESSION
+    is_text = name in sets["to text"] or (receiver == Thing.TEXT and name == "replace")
+    return (
+        Thing.TEXT
+        if is_text or (receiver == Thing.PATH and name in ("name", "stem", "suffix"))
+        else Thing.CONTENT
+    )
 
 
 # The depth to which names are followed, and the most texts of one expression.
@@ -144,10 +139,12 @@ class Texts:
         self._walk = walk
         self._value = value
 
-    def of(self, node: ast.expr, depth: int = 0) -> list[ResolvedText]:
-        """All texts that `node` may stand for; at least one."""
+    def of(self, node: ast.expr | None, depth: int = 0) -> list[ResolvedText]:
+        """All texts that `node` may stand for; at least one, also of an argument that cannot be seen."""
         parts: list[ast.expr] = []
         match node:
+            case None:
+                return [ResolvedText("{…}", exact=False)]
             case ast.Name() if bound := self.bound(node):
                 parts = [bound]
             case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
@@ -224,21 +221,16 @@ class Texts:
         value, sets = self._value(func), python_names().sets
         parts = [self.one(part, depth) for part in arguments]
         if isinstance(value, Ref):
-            is_pattern = value.path.startswith("glob.")
             if parts and value.path in sets["joining"]:
-                whole = _together("/", parts)
-                return ResolvedText(whole.text, whole.exact, is_pattern)
+                return _together("/", parts, is_pattern=value.path.startswith("glob."))
             here = "~" if value.path.endswith(".home") else "."
             return ResolvedText(here) if not parts and value.path in sets["here"] else None
-        if not isinstance(func, ast.Attribute) or value not in (PATH, TEXT):
+        if not isinstance(func, ast.Attribute) or value not in (Thing.PATH, Thing.TEXT):
             return None
         owner = self.one(func.value, depth)
-        if func.attr in sets["same text"] and not parts:
-            return owner
-        if value == PATH and func.attr in _BETWEEN:
-            whole = _together(_BETWEEN[func.attr], [owner, *parts])
-            return ResolvedText(whole.text, whole.exact, "glob" in func.attr)
-        return None
+        if value == Thing.PATH and (between := _BETWEEN.get(func.attr)):
+            return _together(between, [owner, *parts], is_pattern="glob" in func.attr)
+        return owner if func.attr in sets["same text"] and not parts else None
 
 
 def argument_of(call: ast.Call, at: int, keyword: str = "") -> ast.expr | None:
@@ -259,7 +251,7 @@ def has_more(call: ast.Call) -> bool:
     )
 
 
-def _together(between: str, parts: list[ResolvedText]) -> ResolvedText:
+def _together(between: str, parts: list[ResolvedText], *, is_pattern: bool = False) -> ResolvedText:
     text = parts[0].text if parts else ""
     for part in parts[1:]:
         if between and part.text.startswith("/"):
@@ -268,4 +260,4 @@ def _together(between: str, parts: list[ResolvedText]) -> ResolvedText:
             text = f"{text.removesuffix('/')}{between}{part.text}" if between else text + part.text
     if between:
         text = text.removeprefix("./") if text != "./" else text
-    return ResolvedText(text, all(part.exact for part in parts))
+    return ResolvedText(text, all(part.exact for part in parts), is_pattern)

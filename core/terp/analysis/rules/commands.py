@@ -6,32 +6,12 @@ from dataclasses import dataclass, replace
 
 from terp.analysis.effects.cells import MOST_CHARACTERS, shell_in
 from terp.analysis.effects.known import shell_tools
-from terp.analysis.effects.shell import evaluates
-from terp.analysis.effects.shell_programs import worded
+from terp.analysis.effects.shell import evaluates, worded
 from terp.analysis.effects.shell_words import ASSIGNMENT, Command, NotRead, Script, Word
 from terp.text.languages import language_of
 
-_SCRATCH = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
 _DEEPEST = 5
 _MOST_SUFFIXES = 50
-# They run any code or command that they are given.
-_INTERPRETERS = frozenset(
-    str.split("""
-        python pypy ipython jupyter node nodejs deno bun ts-node perl ruby irb php lua luajit r rscript julia
-        java jshell scala groovy kotlin clojure ghci runghc ocaml racket guile sbcl tclsh expect wish octave
-        swift erl iex elixir awk gawk mawk nawk sed ed ex vi vim nvim emacs gdb lldb
-        csh tcsh ash busybox pwsh powershell osascript xonsh nu
-        npx bunx uvx rsh tmux screen at batch crontab sqlite3 psql mysql pkexec run0 unshare nsenter
-    """)
-)
-# They change what the commands after them mean.
-_REDEFINING = frozenset(
-    str.split("""
-        alias unalias export declare typeset readonly local set setopt unsetopt shopt enable disable trap
-        hash unset function autoload zmodload bindkey compdef complete fc
-    """)
-)
-_KEYWORDS = frozenset(str.split("for while until if then elif else do done case esac select in time ! { }"))
 # `python3.12`, `node20`, `python.exe`.
 _VERSION = re.compile(r"(?:[-.]?\d[\d.]*)?(?:\.exe)?\Z")
 
@@ -101,7 +81,7 @@ def _odd(command: Command) -> str:
     if not command.words:
         return "only a redirection is left of it"
     for one in command.redirections:
-        if not one.target.plain or one.target.text not in _SCRATCH:
+        if not one.target.plain or one.target.text not in shell_tools().sets["scratch"]:
             return "it is redirected"
     if ASSIGNMENT.match(command.words[0].text):
         return "it begins with a variable"
@@ -113,12 +93,12 @@ def _odd(command: Command) -> str:
 
 def why_never(command: str) -> str:
     """Return why no rule may allow this command, as a clause; "" if a rule may."""
-    name = base_name(command)
-    if command in _KEYWORDS:
+    name, sets = base_name(command), shell_tools().sets
+    if command in sets["keywords"]:
         return f"`{command}` belongs to the language of the shell and is no command"
-    if name in _REDEFINING:
+    if name in sets["redefining"]:
         return f"`{command}` changes what later commands mean, so no rule allows it"
-    if name in _INTERPRETERS or runs_others(command):
+    if name in sets["interpreters"] or runs_others(command):
         return f"`{command}` runs whatever it is given, so no rule allows it; name what it would run"
     return ""
 
@@ -133,7 +113,7 @@ def base_name(command: str) -> str:
 def runs_others(command: str) -> bool:
     """Return True if the words of a command are another command, as those of `sudo` or `timeout`."""
     name = command.rpartition("/")[2]
-    return name in shell_tools().wrappers or name in shell_tools().transparent or name == "find"
+    return name in shell_tools().sets["wrappers"] or name in shell_tools().transparent or name == "find"
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,17 +200,9 @@ def _is(pattern: Pattern, text: str) -> bool:
 
 
 def _matches(pattern: str, text: str) -> bool:
-    first, *pieces = pattern.split("*")
-    if not pieces:
-        return pattern == text
-    *between, last = pieces
-    if not (text.startswith(first) and text.endswith(last) and len(text) >= len(first) + len(last)):
-        return False
-    at, stop = len(first), len(text) - len(last)
-    # The nearest place for each is the best: a regular expression would try them all.
-    for piece in between:
-        found = text.find(piece, at, stop)
-        if found < 0:
-            return False
-        at = found + len(piece)
-    return True
+    first, *between = map(re.escape, pattern.split("*"))
+    if between:
+        # The nearest place for each piece is the best, so the groups are atomic: no other one is tried.
+        *between, last = between
+        first += "".join(f"(?>.*?{piece})" for piece in between) + f".*{last}"
+    return re.fullmatch(first, text, re.DOTALL) is not None

@@ -5,25 +5,26 @@ import re
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 
-from terp.analysis.effects.scopes import Scope, Walk
-from terp.analysis.slicing import known
+from terp.analysis.effects.known import listed
+from terp.analysis.effects.scopes import Scope, Walk, imported_modules
 from terp.analysis.slicing.names import PARAMETER, KnownBefore, Names, top_of
 
 _WORD = re.compile(r"[^\W\d]\w*")
 _CHANGE_KEYWORDS = ("inplace", "out", "copy", None)
 """Keywords that make a function change its arguments."""
+_MANY = 100
 _RANDOM = frozenset({"<random>", "<numpy.random>"})
 
 
 @dataclass(slots=True)
 class StatementAccount:
-    """The effect of one statement on names.
+    """The effect of one statement, or of a whole cell, on names.
 
     `binds` are names that surely have a new value after it, `may_bind` those that may; `uses` are read now,
     `later` when a function made here is called, `later_changes` changed then. `changes` may have been changed
     in place; `shared` are names with which the value that is bound, or what was changed, may share a part.
     A module stands for its state, as `<numpy>`. What is bound `together` may be one thing. `opaque` says why
-    any name may be affected, or "".
+    any name may be affected, or "". A cell `needs_all` if it may depend on all cells before it.
     """
 
     binds: set[str] = field(default_factory=set)
@@ -41,6 +42,7 @@ class StatementAccount:
     lazy: set[str] = field(default_factory=set)
     together: bool = False
     opaque: str = ""
+    needs_all: bool = False
 
 
 def account(statement: ast.stmt, before: KnownBefore) -> StatementAccount:
@@ -93,7 +95,7 @@ class _Reader:
             case ast.FunctionDef(name=name, args=args, decorator_list=[]) if _constant_defaults(args):
                 result.plain = {name}
                 result.gentle = set() if result.later_changes else {name}
-            case ast.ClassDef(name=name) if self._changes_when_read(self._statement):
+            case ast.ClassDef(name=name, body=body) if _may_change_when_read(body):
                 result.later_changes.add(name)
                 result.shared |= result.uses | result.later
             case ast.Import() | ast.ImportFrom():
@@ -146,7 +148,7 @@ class _Reader:
             return
         if isinstance(node.ctx, ast.Del) and not isinstance(self._statement, ast.Delete):
             changes.add(node.id)
-        if node.id in known.REACHES_ANY_NAME and scope.find(node.id) is None:
+        if listed("reaches any name", node.id) and scope.find(node.id) is None:
             self._account.opaque = f"it calls {node.id}"
         uses.add(node.id)
         uses |= {f"<{state}>" for state in self._names.state(node.id)}
@@ -161,10 +163,10 @@ class _Reader:
 
     def _attribute(self, node: ast.Attribute, uses: set[str], changes: set[str]) -> None:
         module = self._names.path(node)[1]
-        of_all = {"sys": {"modules"}, "builtins": known.REACHES_ANY_NAME}.get(module, known.FRAMES)
-        if node.attr in of_all | known.FRAMES:
+        of_builtins = module == "builtins" and listed("reaches any name", node.attr)
+        if of_builtins or listed("frames", node.attr) or (module, node.attr) == ("sys", "modules"):
             self._account.opaque = f"it uses {node.attr}"
-        if node.attr in known.MUTATING and not module and node not in self._walk.called:
+        if listed("mutating", node.attr) and not module and node not in self._walk.called:
             # It is handed on, to be called elsewhere.
             changes |= self._names.of(node.value)
 
@@ -181,34 +183,17 @@ class _Reader:
         if isinstance(node, ast.Import):
             changes |= {f"<{top_of(one.name)}>" for one in node.names if "." in one.name and not one.asname}
 
-    def _changes_when_read(self, statement: ast.stmt) -> bool:
-        """Return True if reading an instance of a class, as by `len` or a property, may change it."""
-        read = (
-            method
-            for method in ast.walk(statement)
-            if isinstance(method, ast.FunctionDef)
-            and (method.decorator_list or (method.name.startswith("__") and method.name not in _NOT_READING))
-        )
-        return any(PARAMETER in self._changed_in(node) for method in read for node in ast.walk(method))
-
-    def _changed_in(self, node: ast.AST) -> set[str]:
-        match node:
-            case ast.Call():
-                return self._calls.changed(node)
-            case ast.Attribute(value=value, ctx=ast.Store()) | ast.Subscript(value=value, ctx=ast.Store()):
-                return self._names.of(value)
-        return set()
-
     def _is_solid(self, value: ast.expr) -> bool:
         """Return True if a value can be iterated more than once."""
         match value:
             case ast.Name(id=name):
                 return name in self._before.solid
             case ast.Call(func=ast.Name(id=name)):
-                return name in known.NO_ITERATOR and self._names.is_builtin(name, value)
+                return listed("no iterator", name) and self._names.is_builtin(name, value)
             case ast.Call(func=ast.Attribute(attr=attribute) as func):
                 module = self._names.path(func)[1]
-                return top_of(module) in ("numpy", "pandas") if module else attribute in known.PURE_METHODS
+                is_pure = listed("pure methods", attribute)
+                return top_of(module) in ("numpy", "pandas") if module else is_pure
             case ast.BinOp(left=left, right=right):
                 return self._is_solid(left) or self._is_solid(right)
         solid = (ast.Constant, ast.JoinedStr, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Compare)
@@ -224,14 +209,13 @@ class _Reader:
         return False
 
 
-_NOT_READING = frozenset(
-    str.split("""
-        __init__ __new__ __post_init__ __init_subclass__ __set_name__ __setattr__ __setitem__ __delattr__
-        __delitem__ __set__ __delete__ __call__ __enter__ __exit__ __aenter__ __aexit__ __iadd__ __isub__
-        __imul__ __iand__ __ior__ __ixor__ __setstate__ __del__ __next__
-    """)
-)
-"""Special methods that only statements that change or create an object call."""
+def _may_change_when_read(body: Iterable[ast.stmt]) -> bool:
+    """Return True if reading an instance of a class runs its code, as `len` or a property does."""
+    methods = [one for part in body for one in ast.walk(part) if isinstance(one, ast.FunctionDef)]
+    special = (one.name for one in methods if one.name.startswith("__"))
+    return any(one.decorator_list for one in methods) or not all(
+        listed("not reading", one) for one in special
+    )
 
 
 def _is_fixed(value: ast.expr) -> bool:
@@ -243,9 +227,9 @@ def _is_fixed(value: ast.expr) -> bool:
 def _surely_bound(statement: ast.stmt) -> set[str]:
     match statement:
         case ast.Assign(targets=targets) | ast.Delete(targets=targets):
-            return {name for target in targets for name in _targets(target)}
+            return _names_in(targets)
         case ast.AnnAssign(target=target, value=ast.expr()) | ast.AugAssign(target=target):
-            return set(_targets(target))
+            return _names_in([target])
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             return {name}
         case ast.Import(names=names) | ast.ImportFrom(names=names):
@@ -253,30 +237,17 @@ def _surely_bound(statement: ast.stmt) -> set[str]:
     return set()
 
 
-def _targets(target: ast.expr) -> Iterator[str]:
-    match target:
-        case ast.Name(id=name):
-            yield name
-        case ast.Tuple(elts=parts) | ast.List(elts=parts):
-            for part in parts:
-                yield from _targets(part)
-        case ast.Starred(value=value):
-            yield from _targets(value)
+def _names_in(targets: Iterable[ast.expr]) -> set[str]:
+    """Return the names that targets bind or delete, also those in tuples."""
+    named = (node for target in targets for node in ast.walk(target) if isinstance(node, ast.Name))
+    return {node.id for node in named if not isinstance(node.ctx, ast.Load)}
 
 
 def _modules(statement: ast.stmt) -> dict[str, str]:
     """Return the full names of a statement's imports, by the names that they get."""
-    match statement:
-        case ast.Import(names=names):
-            return {
-                alias.asname or alias.name.partition(".")[0]: alias.name
-                if alias.asname
-                else alias.name.partition(".")[0]
-                for alias in names
-            }
-        case ast.ImportFrom(module=str(module), names=names, level=0):
-            return {alias.asname or alias.name: f"{module}.{alias.name}" for alias in names}
-    return {}
+    if isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
+        return {one.asname or one.name: f"{statement.module}.{one.name}" for one in statement.names}
+    return imported_modules([statement])
 
 
 def _constant_defaults(arguments: ast.arguments) -> bool:
@@ -295,8 +266,8 @@ class Calls:
         """Return the names that a call may change."""
         arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
         name = _name_of(call.func)
-        found = self._by_functions(call, arguments) if name in known.TAKES_FUNCTIONS else set()
-        if name in known.DRAWING and isinstance(call.func, ast.Attribute):
+        found = self._by_functions(call, arguments) if listed("takes functions", name) else set()
+        if listed("drawing", name) and isinstance(call.func, ast.Attribute):
             # Without a generator of their own they draw from numpy's; `Random.sample` is one.
             found |= {"<numpy.random>"} | self._given(keyword.value for keyword in call.keywords)
             found |= self._names.of(call.func.value) if len(call.args) > 1 else set()
@@ -305,15 +276,13 @@ class Calls:
     def states(self, call: ast.Call) -> set[str]:
         """Return the states of random numbers that a call may read."""
         names, module = self._names.path(call.func)
-        if _name_of(call.func) in known.DRAWING and not module:
+        if listed("drawing", _name_of(call.func)) and not module:
             return {"<numpy.random>"}
-        if not module or (top_of(module) in known.CALM_MODULES and not known.NOT_CALM & {*names}):
-            return set()
-        return set(_RANDOM)
+        return set() if not module or _is_calm(module, names) else set(_RANDOM)
 
     def named_in_texts(self, call: ast.Call) -> set[str]:
         """Return the names that texts in another language, such as SQL, may refer to."""
-        if _name_of(call.func) not in known.TAKES_TEXT or not isinstance(call.func, ast.Attribute):
+        if not listed("takes text", _name_of(call.func)) or not isinstance(call.func, ast.Attribute):
             return set()
         texts = [one.value for part in call.args for one in ast.walk(part) if isinstance(one, ast.Constant)]
         words = {word for text in texts if isinstance(text, str) for word in _WORD.findall(text)}
@@ -334,8 +303,8 @@ class Calls:
 
     def _changed(self, call: ast.Call, arguments: list[ast.expr]) -> set[str]:
         match call.func:
-            case ast.Name(id=name) if name in known.READING and self._names.is_builtin(name, call):
-                taken = set() if name in known.FRESH - {"all", "any"} else set(arguments)
+            case ast.Name(id=name) if listed("reading", name) and self._names.is_builtin(name, call):
+                taken = set() if listed("fresh", name) and name not in ("all", "any") else set(arguments)
                 files = (keyword.value for keyword in call.keywords if keyword.arg == "file")
                 return self._taken(taken) | self._given(files)
             case ast.Name(id=name) if name in self._gentle(call):
@@ -351,34 +320,31 @@ class Calls:
 
     def _of_method(self, call: ast.Call, func: ast.Attribute, arguments: list[ast.expr]) -> set[str]:
         changing = _asks_to_change(call) or func.attr in self._before.methods
-        of_type = isinstance(func.value, ast.Name) and func.value.id in known.TYPES
-        changing = changing or (of_type and func.attr not in known.PURE_METHODS)
-        changing = changing or len(call.args) > known.OUT_AFTER.get(func.attr, 100) - 1
-        pure = func.attr in known.PURE_METHODS | known.WRITING_METHODS and not changing
+        of_type = isinstance(func.value, ast.Name) and listed("types", func.value.id)
+        changing = changing or (of_type and not listed("pure methods", func.attr))
+        changing = changing or len(call.args) >= _out_after(func.attr)
+        pure = listed("writing methods", func.attr) and not changing
         changed = set() if pure else self._names.of(func.value)
-        if func.attr in known.KIND_METHODS and not changing:
-            return changed | self._taken(arguments)
-        return changed | self._given(arguments)
+        kind = listed("kind methods", func.attr) and not changing
+        return changed | (self._taken(arguments) if kind else self._given(arguments))
 
     def _of_module(
         self, call: ast.Call, names: list[str], module: str, arguments: list[ast.expr]
     ) -> set[str]:
         top = top_of(module)
-        calm = top in known.CALM_MODULES and not known.NOT_CALM & {*names}
-        changed = set() if calm else {f"<{top}>"}
+        changed = set() if _is_calm(module, names) else {f"<{top}>"}
         if "random" in (top, *names):
             changed = {"<random>" if top == "random" else "<numpy.random>"}
         if "chdir" in names:
             changed.add("<files>")
-        if top == "sys" and known.SEARCHED & {*names}:
+        if top == "sys" and listed("searched", *names):
             changed.add("<sys.path>")
         last = names[-1] if names else ""
         # `deque.append(x, 1)` changes what it is of.
-        changing = _asks_to_change(call) or (len(names) > 1 and last in known.MUTATING)
-        changing = changing or (top == "numpy" and len(call.args) > known.OUT_AFTER.get(last, 100))
-        if top in known.KIND_MODULES and not known.CHANGES_ARGUMENTS & {*names} and not changing:
-            return changed | self._taken(arguments)
-        return changed | self._given(arguments)
+        changing = _asks_to_change(call) or (len(names) > 1 and listed("mutating", last))
+        changing = changing or (top == "numpy" and len(call.args) > _out_after(last))
+        kind = listed("kind modules", top) and not (changing or listed("changes arguments", *names))
+        return changed | (self._taken(arguments) if kind else self._given(arguments))
 
     def _by_functions(self, call: ast.Call, arguments: list[ast.expr]) -> set[str]:
         """Return the names that functions passed to a call may change."""
@@ -397,7 +363,7 @@ class Calls:
                 quiet = self._gentle(argument) | before.solid | before.fixed | before.modules.keys()
                 return name in quiet or self._names.is_builtin(name, argument)
             case ast.Attribute(attr=attribute):
-                return bool(self._names.path(argument)[1]) or attribute in known.PURE_METHODS
+                return bool(self._names.path(argument)[1]) or listed("pure methods", attribute)
         return True
 
     def _gentle(self, node: ast.AST) -> Set[str]:
@@ -435,3 +401,13 @@ def _name_of(func: ast.expr) -> str:
 
 def _asks_to_change(call: ast.Call) -> bool:
     return any(keyword.arg in _CHANGE_KEYWORDS for keyword in call.keywords)
+
+
+def _is_calm(module: str, names: Iterable[str]) -> bool:
+    """Return True if a function changes no state of its module."""
+    return listed("calm modules", top_of(module)) and not listed("not calm", *names)
+
+
+def _out_after(name: str) -> int:
+    """Return how many positional arguments a function of numpy has before the array that it writes to."""
+    return next((many for many in (1, 2, 3) if listed(f"out after {many}", name)), _MANY)

@@ -4,12 +4,12 @@ import ast
 import re
 from collections.abc import Iterable, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from terp.analysis.effects.cells import effects_of, parsed, python_in, shell_in
-from terp.analysis.effects.scopes import TooDeep, Walk
+from terp.analysis.effects.cells import effects_of, python_in, shell_in
+from terp.analysis.effects.known import slice_names
+from terp.analysis.effects.scopes import TooDeep, Walk, parsed
 from terp.analysis.slicing.account import StatementAccount, account
-from terp.analysis.slicing.known import CALM_MODULES
 from terp.analysis.slicing.names import KnownBefore, reached
 
 WORLD = "<files>"
@@ -61,21 +61,7 @@ def slice_of(cells: Sequence[Source], wanted: Iterable[str], also: Set[int] = fr
     return kept[::-1]
 
 
-@dataclass(slots=True)
-class _CellAccount:
-    """The effect of a cell on names; `needs_all` if it may depend on all cells before it."""
-
-    binds: set[str] = field(default_factory=set)
-    may_bind: set[str] = field(default_factory=set)
-    uses: set[str] = field(default_factory=set)
-    changes: set[str] = field(default_factory=set)
-    opaque: str = ""
-    needs_all: bool = False
-
-
 _KINDS = ("plain", "gentle", "solid", "fixed", "lazy")
-# How a value of these looks depends on their options at that time.
-_CARRIED = frozenset(f"<{module}>" for module in CALM_MODULES)
 _FILE = re.compile(r"\b(\w+)\.py\b")
 
 
@@ -86,10 +72,8 @@ def _session(cells: Sequence[Source]) -> tuple[frozenset[str], frozenset[str]]:
     for tree in filter(None, trees):
         with suppress(TooDeep):
             walk = Walk(tree)
-            given = (
-                target for target, value in walk.assigned.items() if isinstance(value, ast.Lambda | ast.Name)
-            )
-            methods |= walk.methods | {one.attr for one in given if isinstance(one, ast.Attribute)}
+            # What is stored in an attribute may be a function.
+            methods |= walk.methods | walk.stored
     return frozenset(methods), frozenset(name for cell in cells for name in _FILE.findall(cell.code))
 
 
@@ -107,9 +91,9 @@ class _Reading:
         self._node: dict[str, int] = {}
         self._parents: list[int] = []
 
-    def cell(self, cell: Source) -> _CellAccount:
+    def cell(self, cell: Source) -> StatementAccount:
         """Return the account of the next cell."""
-        result = _CellAccount()
+        result = StatementAccount()
         tree = python_in(_body(cell.code)) if cell.language == "python" else None
         self._outside(cell, tree, result)
         if cell.language != "python":
@@ -134,7 +118,7 @@ class _Reading:
                 self._later_changes.setdefault(name, set()).update(result.changes & {WORLD})
         return result
 
-    def _outside(self, cell: Source, tree: ast.Module | None, result: _CellAccount) -> None:
+    def _outside(self, cell: Source, tree: ast.Module | None, result: StatementAccount) -> None:
         kinds = effects_of(cell.language, cell.code).kinds
         # Python that can be parsed is judged by its names, not by "cannot tell".
         unread = "cannot tell" in kinds and (cell.language != "python" or tree is None or shell_in(cell.code))
@@ -143,7 +127,7 @@ class _Reading:
         if kinds & _READING or unread:
             result.uses.add(WORLD)
 
-    def _all_of(self, result: _CellAccount, why: str) -> _CellAccount:
+    def _all_of(self, result: StatementAccount, why: str) -> StatementAccount:
         """Return the account of a cell after which any name may have any value."""
         result.opaque, result.needs_all = why, True
         result.uses |= set(self._node) | {WORLD}
@@ -166,14 +150,16 @@ class _Reading:
             **self._kinds,
         )
 
-    def _statement(self, one: StatementAccount, result: _CellAccount, *, ended: bool) -> None:
+    def _statement(self, one: StatementAccount, result: StatementAccount, *, ended: bool) -> None:
         if not ended:
             one.may_bind, one.binds = one.may_bind | one.binds, set()
         uses = reached(one.uses, self._later)
         changes = one.changes | (reached(one.uses, self._later_changes) - one.uses)
         changes |= {name for used in one.uses for name in self._later_changes.get(used, ())}
         alike = self._alike(changes)
-        later, later_changes = one.later | (one.uses & _CARRIED), set(one.later_changes)
+        # How a value of these modules looks depends on their options at that time.
+        carried = {f"<{module}>" for module in slice_names()["calm modules"]}
+        later, later_changes = one.later | (one.uses & carried), set(one.later_changes)
         for name in one.uses | one.later:
             later |= self._later.get(name, set())
             later_changes |= self._later_changes.get(name, set())

@@ -4,8 +4,8 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
+from terp.analysis.effects.known import listed
 from terp.analysis.effects.scopes import Binding, Scope, Walk
-from terp.analysis.slicing.known import FRESH, SEARCHED
 
 PARAMETER = "()"
 """Stands for the value of a parameter, which belongs to the caller."""
@@ -90,7 +90,7 @@ class Names:
                 case ast.Call(func=ast.Name(id=name)) if self.is_global(name, self._scope_of(node)):
                     # What a function gives may be what it uses.
                     yield from reached(self._known.later.get(name, ()), self._known.later)
-                case ast.Attribute() if SEARCHED & {*self.path(node)[0]}:
+                case ast.Attribute() if listed("searched", *self.path(node)[0]):
                     yield from ["<sys.path>"] if self.path(node)[1].startswith("sys") else []
 
     def _name(self, name: str, scope: Scope, seen: set[object]) -> Iterator[str]:
@@ -123,7 +123,7 @@ class Names:
                 # What it uses is used when it is called; what its parameters are by default belongs to it.
                 defaults = [*arguments.defaults, *filter(None, arguments.kw_defaults)]
                 found = self._in(defaults, seen)
-            case ast.Call(func=ast.Name(id=name)) if name in FRESH and self.is_builtin(name, value):
+            case ast.Call(func=ast.Name(id=name)) if listed("fresh", name) and self.is_builtin(name, value):
                 return
             case ast.Call(func=ast.Name(id=name), args=arguments, keywords=keywords) if name in known.plain:
                 given = self._in([*arguments, *(keyword.value for keyword in keywords)], seen)

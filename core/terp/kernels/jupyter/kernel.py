@@ -278,7 +278,7 @@ class JupyterKernel(Asides):
                 if running is None:
                     yield RunEnded(run.stopped or "interrupted", note="Stopped before the code ran.")
                     return
-                if not await self.effects.hold():
+                if not await self.effects.hold(moment):
                     yield RunEnded("error", note=_NOT_HELD)
                     return
                 # Effects between runs, as those of the kernel's start, are of no run.

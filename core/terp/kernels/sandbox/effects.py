@@ -9,7 +9,7 @@ import json
 import re
 import socket
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -18,7 +18,12 @@ from terp.events.outputs import EffectVerb, FileChange, PerformedEffect
 from terp.events.performed import FILE_EFFECTS
 
 _ANSWER_S = 5.0
+# Files are compared, read and written.
+_FILES_S = 120.0
+# A longer message could find no room on its way.
+_LONGEST_CHARS = 50_000
 _REFUSED = "refused "
+_ANSWERED = ("account", "changed", "restore")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +70,33 @@ class Account:
     files: tuple[FileChange, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class SavedFile:
+    """A file that code has changed, with the state from before its first change, at the time `when`, in ns.
+
+    `can` is "put back", "remove" (it did not exist), "same" or "not", for the reason `why`. `as_left`: it is
+    as the last run of this kernel has left it.
+    """
+
+    path: str
+    can: str
+    why: str
+    when: int
+    as_left: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SavedFiles:
+    """The files that a kernel's code changed since a checkpoint; those of `more` changes are not known.
+
+    The first checkpoint of the kernel's process is `since`; None if it has none.
+    """
+
+    files: Sequence[SavedFile] = ()
+    more: int = 0
+    since: int | None = None
+
+
 Ask = Callable[[AskedEffect], Awaitable[bool]]
 
 
@@ -91,7 +123,8 @@ class HeldEffects:
         self._line: socket.socket | None = None
         self._received = b""
         self._asking: dict[int, asyncio.Task[None]] = {}
-        self._accounts: dict[int, asyncio.Future[Account]] = {}
+        self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._moment: int | None = None
         # That of a process that has ended.
         self._last: Account | None = None
         self._count = 0
@@ -106,6 +139,7 @@ class HeldEffects:
         asyncio.get_running_loop().add_reader(self._line, self._receive)
         self.active = True
         # The kernel itself starts, and no code of a model runs before `hold`.
+        self._moment = self._last = None
         self._send({"free": True, "grants": []})
         return theirs
 
@@ -118,9 +152,9 @@ class HeldEffects:
             self._line = None
         for task in self._asking.values():
             task.cancel()
-        for account in self._accounts.values():
-            account.cancel()
-        self._asking, self._accounts, self._received = {}, {}, b""
+        for answer in self._answers.values():
+            answer.cancel()
+        self._asking, self._answers, self._received = {}, {}, b""
         self._note_waiting()
 
     def grant(self, grants: Sequence[Grant], *, free: bool = False) -> None:
@@ -131,8 +165,12 @@ class HeldEffects:
         self._grants, self._free = tuple(grants), free
         self._send_grants()
 
-    async def hold(self) -> bool:
-        """Return True once the grants count in the kernel that runs; False if they must, and cannot."""
+    async def hold(self, moment: int | None = None) -> bool:
+        """Return True once the grants count in the kernel that runs; False if they must, and cannot.
+
+        From then on files are saved before they change, for the checkpoint `moment`; None is the last one.
+        """
+        self._moment = self._moment if moment is None else moment
         if not self.active:
             return not self.required
         self._taken.clear()
@@ -155,24 +193,46 @@ class HeldEffects:
 
     def _send_grants(self) -> None:
         rows = [[one.verbs, one.pattern, one.allowed, one.counted] for one in self._grants]
-        self._send({"free": self._free, "grants": rows})
+        self._send({"free": self._free, "grants": rows, "moment": self._moment})
 
     def interrupt(self) -> None:
         """Let all effects that wait fail with EINTR."""
         self._send({"interrupt": True})
 
     async def account(self) -> Account | None:
-        """Return the effects since the last account; None if they cannot be known."""
-        if not self.active:
-            last, self._last = self._last, None
-            return last
-        self._count += 1
-        answer = self._accounts[self._count] = asyncio.get_running_loop().create_future()
-        self._send({"account": self._count})
-        with suppress(TimeoutError, asyncio.CancelledError):
-            return await asyncio.wait_for(answer, _ANSWER_S)
+        """Return the effects since the last account, also of a process that has ended; None if unknown."""
+        if (answer := await self._answer_to("account", _ANSWER_S)) is not None:
+            return _account(answer)
         last, self._last = self._last, None
         return last
+
+    async def saved_since(self, moment: int) -> SavedFiles | None:
+        """Return the files that were saved since a checkpoint; None if they cannot be known."""
+        answer = await self._answer_to("changed", _FILES_S, moment=moment)
+        if answer is None:
+            return None
+        return SavedFiles(tuple(SavedFile(*row) for row in answer["files"]), answer["more"], answer["since"])
+
+    async def restore(self, moment: int, paths: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """Restore files in this order; return for each "back", "removed" or "not", and the reason.
+
+        No file counts as made by the code any more, so later changes are asked about.
+        """
+        done: dict[str, tuple[str, str]] = {}
+        for some in (*_in_parts(paths), ()):
+            answer = await self._answer_to("restore", _FILES_S, moment=moment, paths=some) or {}
+            done |= {path: (what, why) for path, what, why in answer.get("files", ())}
+        return done
+
+    async def _answer_to(self, question: str, timeout_s: float, **about: Any) -> dict[str, Any] | None:
+        if not self.active:
+            return None
+        self._count += 1
+        answer = self._answers[self._count] = asyncio.get_running_loop().create_future()
+        self._send({question: self._count, **about})
+        with suppress(TimeoutError, asyncio.CancelledError):
+            return await asyncio.wait_for(answer, timeout_s)
+        return None
 
     def waited_s(self) -> float:
         """Return the seconds in which code has waited for decisions, until now."""
@@ -214,10 +274,12 @@ class HeldEffects:
             self._taken.set()
         elif "counted" in message:
             self.counted(*message["counted"])
-        elif "account" in message and (answer := self._accounts.pop(message["account"], None)):
-            answer.set_result(_account(message))
-        elif "account" in message:
-            self._last = _account(message)
+        else:
+            number = next((message[one] for one in _ANSWERED if one in message), 0)
+            if (answer := self._answers.pop(number, None)) and not answer.done():
+                answer.set_result(message)
+            elif "account" in message:
+                self._last = _account(message)
         self._note_waiting()
 
     async def _decide(self, number: int, effect: AskedEffect) -> None:
@@ -251,6 +313,19 @@ class HoldsEffects(Protocol):
 def effects_of(kernel: object) -> HeldEffects | None:
     """Return the effects of a kernel that runs and holds them; None for any other."""
     return kernel.effects if isinstance(kernel, HoldsEffects) and kernel.effects.active else None
+
+
+def _in_parts(paths: Sequence[str]) -> Iterator[Sequence[str]]:
+    part: list[str] = []
+    size = 0
+    for path in paths:
+        size += len(json.dumps(path))
+        if part and size > _LONGEST_CHARS:
+            yield part
+            part, size = [], len(json.dumps(path))
+        part.append(path)
+    if part:
+        yield part
 
 
 def _account(message: dict[str, Any]) -> Account:

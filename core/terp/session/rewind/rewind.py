@@ -8,11 +8,13 @@ from terp.errors import KernelBusy, SessionError
 from terp.events import HistoryRewound, SessionForked, TurnStarted
 from terp.events.kernel import KeepsPast, Kernels
 from terp.events.log import EventLog
+from terp.events.performed import FILE_EFFECTS
 from terp.events.run_log import RERUN_PROMPT, LoggedRun, RunLog
 from terp.session.context.compaction import Compactor
 from terp.session.context.history import History, PastTurn
 from terp.session.foreground import Foreground
 from terp.session.keeping import Keeping
+from terp.session.rewind.held_files import HeldFiles
 
 if TYPE_CHECKING:
     from terp.session.rewind.resuming import Resumption
@@ -133,20 +135,24 @@ class Rewind:
                 "Code in the background runs in the Python kernel, so nothing can be restored there.",
                 f"Wait for its end, or stop it with /jobs; /rewind {number} chat changes no variables.",
             )
+        saved = await self._saved_since(checkpoint)
         rows: Sequence[Sequence[str]] = ()
-        if checkpoint and isinstance(kernel, KeepsPast):
+        # A holder has saved more, and before any other could write.
+        if checkpoint and isinstance(kernel, KeepsPast) and not saved.is_held(_PYTHON):
             rows = await kernel.written(checkpoint)
+        rows = [*(row for row in rows if row[0] not in saved.first), *saved.rows()]
         known = {
             path: ChangedFile(path, can in ("put back", "remove"), why, can == "remove")
             for path, can, why in rows
         }
         same = {path for path, can, _ in rows if can == "same"}
         copied = set(known)
-        for path, language in self._files_since(checkpoint):
-            if path not in copied:
+        for path, language, started_at in self._files_since(checkpoint):
+            held = saved.is_held(language)
+            if path not in copied or (held and not saved.is_held(language, started_at)):
                 known[path] = ChangedFile(path, False, "no copy of it was saved")
-            elif language != _PYTHON:
-                # It may have done so before Python's copy of it was made.
+            elif not held and (language != _PYTHON or path in saved.first):
+                # It may have done so before the copy of it was made.
                 known[path] = ChangedFile(path, False, f"{language} code has changed it as well")
         return [one for path, one in sorted(known.items()) if path not in same]
 
@@ -269,10 +275,20 @@ class Rewind:
             for language in sorted({run.language for run in since if run.started_at >= checkpoint})
             if language != _PYTHON
         ]
-        if any(not run.finished_at for run in since):
+        saved = await self._saved_since(checkpoint)
+        if any(not run.finished_at and not saved.is_held(run.language, run.started_at) for run in since):
             notes.append("the changes of interrupted code to files are not known")
-        answer = await self._answer(checkpoint, paths)
-        done = {path: (what, why) for path, what, why in _rows(answer, "files", 3)}
+        if saved.more:
+            notes.append(f"{saved.more:,} more changes to files are not known: there were too many")
+        # Before the variables: then the kernel notes how the files are.
+        done = await saved.restore([path for path in paths if path in saved.first])
+        try:
+            answer = await self._answer(checkpoint, [path for path in paths if path not in saved.first])
+        except KernelBusy as busy:
+            if not done:
+                raise
+            answer = {"refused": str(busy)}
+        done = {path: (what, why) for path, what, why in _rows(answer, "files", 3)} | done
         lost = [(path, why) for path, (what, why) in done.items() if what == "left"]
         lost += [(one.path, one.why) for one in files if not one.restorable]
         lost += [(one.path, one.why) for one in files if one.restorable and one.path not in done]
@@ -287,6 +303,13 @@ class Rewind:
             tuple(sorted(dict(lost).items())),
             (*notes, *_names(answer, "notes"), *_refusal(answer)),
         )
+
+    async def _saved_since(self, checkpoint: int) -> HeldFiles:
+        """Return the files that the holders of the kernels have saved, of those in which code ran."""
+        languages = {run.language for run in self._since(checkpoint)} & set(self._kernels.languages)
+        kernels = {language: self._kernels.get(language) for language in sorted(languages)}
+        ended = {language: self._runs.names.ended_at(language) for language in languages}
+        return await HeldFiles.since(checkpoint, kernels, ended)
 
     async def _answer(self, checkpoint: int, paths: Sequence[str]) -> Mapping[str, Any]:
         if not checkpoint:
@@ -318,15 +341,16 @@ class Rewind:
                 before.take(record.event)
         return [*lost, *((name, "the kernel was restarted since") for name in before.names.of(_PYTHON))]
 
-    def _files_since(self, checkpoint: int) -> set[tuple[str, str]]:
-        """Return the files that runs have changed, each with the language of the code."""
-        return {
-            (path, run.language)
-            for run in self._since(checkpoint)
-            for change in run.files
-            for path in (change.path, change.source)
-            if path
-        }
+    def _files_since(self, checkpoint: int) -> set[tuple[str, str, int]]:
+        """Return the files that runs have changed, with the language of the code and the start of the run."""
+        found: set[tuple[str, str, int]] = set()
+        for run in self._since(checkpoint):
+            changed = [(one.path, one.source) for one in run.files]
+            changed += [
+                (one.what, one.to) for one in run.effects if one.verb in FILE_EFFECTS and not one.refused
+            ]
+            found |= {(path, run.language, run.started_at) for both in changed for path in both if path}
+        return found
 
 
 def note(restored: Restored) -> str:

@@ -42,11 +42,23 @@ def test_a_longer_word_in_a_later_row_makes_its_column_wider() -> None:
 
 
 def test_a_cell_without_room_is_wrapped_and_numbers_stay_whole() -> None:
-    table = "| what | sum |\n|---|--:|\n" + "| some words that are long | 1 |\n" * 30 + "| x | 123456 |\n"
-    assert shown(table, 24)[-3:] == [
-        "some words that        1",
+    long = "words that are long enough to need two rows of it"
+    table = "| what | sum |\n|---|--:|\n" + f"| {long} | 1 |\n" * 30 + "| x | 123456 |\n"
+    assert shown(table, 50)[-3:] == [
+        "words that are long enough to need two rows      1",
+        "of it",
+        "x                                           123456",
+    ]
+
+
+def test_in_a_narrow_window_a_table_without_room_is_a_block_a_row() -> None:
+    assert shown("| what | sum |\n|---|--:|\n| some words that are long | 1 |\n| x | 2 |\n", 24) == [
+        "what: some words that",
         "are long",
-        "x                 123456",
+        "sum: 1",
+        "",
+        "what: x",
+        "sum: 2",
     ]
 
 

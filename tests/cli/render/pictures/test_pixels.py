@@ -5,10 +5,12 @@ import sys
 
 import pytest
 from PIL import Image
+from rich.style import Style
+from rich.text import Text
 
 from terp.settings.installation import install_extra
 from terp_cli.render.pictures.escapes import blocks, sixel
-from terp_cli.render.pictures.raster import CellSize, NotDrawable, extent, opened, shrunk
+from terp_cli.render.pictures.raster import CellSize, NotDrawable, extent, opened, shrunk, thickened
 from tests.cli.render.pictures.made import BLUE, RED, encoded, picture, png
 
 Pixels = dict[tuple[int, int], tuple[int, int, int]]
@@ -52,12 +54,36 @@ def test_sixels_of_many_colours_come_near() -> None:
     assert max(abs(pixels[x, y][0] - y) for x in range(256) for y in range(256)) <= 8
 
 
-def test_half_cells_show_two_pixels_each() -> None:
-    (row,) = blocks(picture(3, 2), 80, 24)
-    assert (row.plain, [str(span.style) for span in row.spans]) == ("▀▀▀", ["#ff0000 on #0000ff"])
+QUADRANTS = " ▘▝▀▖▌▞▛▗▚▐▜▄▙▟█"
 
 
-def test_half_cells_of_one_colour_are_ground_alone() -> None:
+def seen(rows: list[Text]) -> list[list[tuple[int, ...]]]:
+    """The pixels of a picture of characters, as a terminal draws them: four in each cell."""
+    pixels: list[list[tuple[int, ...]]] = []
+    for row in rows:
+        upper: list[tuple[int, ...]] = []
+        lower: list[tuple[int, ...]] = []
+        for span in row.spans:
+            style = Style.parse(str(span.style))
+            front, ground = (
+                tuple(colour.get_truecolor()) if colour else () for colour in (style.color, style.bgcolor)
+            )
+            for character in row.plain[span.start : span.end]:
+                bits = QUADRANTS.index(character)
+                shown = [front if bits >> at & 1 else ground for at in range(4)]
+                upper += shown[:2]
+                lower += shown[2:]
+        pixels += [upper, lower]
+    return pixels
+
+
+def test_a_cell_shows_four_pixels_in_two_colours() -> None:
+    image = Image.new("RGB", (2, 2), RED)
+    image.putpixel((1, 0), BLUE)
+    assert seen(blocks(image, 1, 1)) == [[RED, BLUE], [RED, RED]]
+
+
+def test_cells_of_one_colour_are_ground_alone() -> None:
     rows = blocks(picture(4, 8), 80, 24)
     assert [(row.plain, [str(span.style) for span in row.spans]) for row in rows] == [
         ("    ", ["on #ff0000"]),
@@ -67,12 +93,20 @@ def test_half_cells_of_one_colour_are_ground_alone() -> None:
     ]
 
 
-def test_the_last_half_of_an_odd_picture_has_no_ground() -> None:
-    assert [str(row.spans[0].style) for row in blocks(picture(1, 1), 80, 24)] == ["#0000ff"]
+def test_a_thin_line_of_a_figure_can_be_seen() -> None:
+    image = Image.new("RGB", (800, 400), "white")
+    image.paste(BLUE, (0, 200, 800, 201))
+    # Its mean with the white around it would be (229, 229, 255).
+    assert min(row[40] for row in seen(blocks(image, 80, 24))) <= (180, 180, 255)
+
+
+def test_a_photograph_is_not_thickened() -> None:
+    image = Image.linear_gradient("L").convert("RGB")
+    assert thickened(image, 8) is image
 
 
 @pytest.mark.parametrize("size", [(640, 480), (10, 4000), (4000, 10), (1, 1)])
-def test_half_cells_fit_the_room(size: tuple[int, int]) -> None:
+def test_cells_fit_the_room(size: tuple[int, int]) -> None:
     rows = blocks(picture(*size), 30, 9)
     assert len(rows) <= 9
     assert {row.cell_len for row in rows} == {rows[0].cell_len}

@@ -100,7 +100,7 @@ INTERPRETERS = str.split(
 )
 
 
-@pytest.mark.parametrize("command", sorted({*INTERPRETERS, *shell_tools().wrappers} - {"."}))
+@pytest.mark.parametrize("command", sorted({*INTERPRETERS, *shell_tools().sets["wrappers"]} - {"."}))
 @pytest.mark.parametrize("more", ["", " *", " -c x"])
 def test_no_rule_allows_what_runs_whatever_it_is_given(command: str, more: str) -> None:
     with pytest.raises(NoRule, match=r"runs whatever it is given|changes what later"):

@@ -51,13 +51,14 @@ class SystemEffect:
 
     `verb` is "create", "modify", "delete", "connect", "listen" or "run". `what` is a real path, an address or
     the name of a program; `to` the new path of what is moved, of a `folder` if that is True, or the real path
-    of a program, if it has one. `entry` is the name that appears or
-    disappears. An `unguarded` change is of a kind that a sandbox may not refuse. `socket` is the inode of one
-    that listens; `datagrams` is True for a connection by UDP. `before` is the state of a file that is changed
-    (`FileAccount`).
+    of a program, if it has one. `entry` is the name that appears or disappears, `file` what is changed, moved
+    or linked to, `before` its state (`FileAccount`). An `unguarded` change is of a kind that a sandbox may
+    not refuse. `socket` is the inode of one that listens; `datagrams` is True for a connection by UDP.
     """
 
-    __slots__ = ("before", "datagrams", "entry", "folder", "socket", "to", "unguarded", "verb", "what")
+    __slots__ = (
+        "before", "datagrams", "entry", "file", "folder", "socket", "to", "unguarded", "verb", "what"
+    )  # fmt: skip
 
     def __init__(  # noqa: PLR0913  (a record)
         self,
@@ -66,6 +67,7 @@ class SystemEffect:
         to: bytes = b"",
         *,
         entry: Reached | None = None,
+        file: Reached | None = None,
         folder: bool = False,
         unguarded: bool = False,
         socket: int = 0,
@@ -76,6 +78,7 @@ class SystemEffect:
         self.what = what
         self.to = to
         self.entry = entry
+        self.file = file
         self.folder = folder
         self.unguarded = unguarded
         self.socket = socket
@@ -194,7 +197,8 @@ def _reopened(call: SystemCall, file: Reached, flags: int, mode: int) -> "Genera
         mode &= 0o7777 & ~call.umask
     elif kind != stat.S_IFSOCK and file.path.startswith(b"/") and found.st_nlink:
         before = found.st_size, found.st_mtime_ns
-        yield SystemEffect("modify", file.path, unguarded=bool(flags & os.O_TRUNC), before=before)
+        truncates = bool(flags & os.O_TRUNC)
+        yield SystemEffect("modify", file.path, file=file, unguarded=truncates, before=before)
     # A pipe without a reader, a leased file and some devices would hold up all other calls.
     plain = flags & ~(os.O_CREAT | os.O_NOFOLLOW) | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC
     while True:
@@ -253,12 +257,12 @@ def renamed(call: SystemCall, old: "tuple[int, bytes]", new: "tuple[int, bytes]"
         if (kind := source.kind()) is not None:
             folder = stat.S_ISDIR(kind)
             if flags & _EXCHANGE:
-                yield SystemEffect("modify", target.path, source.path, folder=True)
-                yield SystemEffect("modify", source.path, target.path, folder=True)
+                yield SystemEffect("modify", target.path, source.path, file=target, folder=True)
+                yield SystemEffect("modify", source.path, target.path, file=source, folder=True)
             else:
                 if not flags & _NOREPLACE and target.exists():
-                    yield SystemEffect("modify", target.path)
-                yield SystemEffect("delete", source.path, target.path, folder=folder)
+                    yield SystemEffect("modify", target.path, file=target)
+                yield SystemEffect("delete", source.path, target.path, file=source, folder=folder)
         names = (ctypes.c_int(source.fd), source.name, ctypes.c_int(target.fd), target.name)
         syscall(_RENAMEAT2[os.uname().machine], *names, ctypes.c_uint(flags))
         return 0
@@ -276,8 +280,8 @@ def linked(call: SystemCall, old: "tuple[int, bytes]", new: "tuple[int, bytes]",
     with source, entry_of(call, *new) as target:
         # A file without a name is the caller's own.
         if source.path.startswith(b"/") and source.is_named():
-            yield SystemEffect("modify", source.path, before=_state(source))
-        yield SystemEffect("create", target.path, entry=target)
+            yield SystemEffect("modify", source.path, file=source, before=_state(source))
+        yield SystemEffect("create", target.path, entry=target, file=source)
         os.link(source.again, target.name, dst_dir_fd=target.fd, follow_symlinks=True)
         return 0
 
@@ -309,7 +313,7 @@ def changed(file: Reached, change: "Callable[[Reached], Any]") -> "Act":
     """Change the attributes or the length of a file."""
     with file:
         if file.path.startswith(b"/") and file.is_named():
-            yield SystemEffect("modify", file.path, unguarded=True, before=_state(file))
+            yield SystemEffect("modify", file.path, file=file, unguarded=True, before=_state(file))
         change(file)
         return 0
 

@@ -12,6 +12,8 @@ Messages to and from terp are lines of JSON on a socket:
     {"free": false, "grants": […]}        of terp: see `Permissions.change`
     {"counted": ["delete /home/.*", 9]}   how often a grant has allowed an effect, some times a second
     {"account": 3}                        of terp: answered with account, effects, files, more
+    {"changed": 4, "moment": 9}           of terp: answered as by `FileStates.changed`, with {"changed": 4}
+    {"restore": 5, "moment": 9, "paths": […]}  of terp: answered with {"restore": 5, "files": […]}
     {"interrupt": true}                   of terp: each call that waits fails with EINTR
 """
 
@@ -26,6 +28,7 @@ import time
 
 from terp.kernels.sandbox.entering.acting import BLOCKED, GO_ON, PERFORMED, SystemEffect
 from terp.kernels.sandbox.entering.arguments import act_of
+from terp.kernels.sandbox.entering.copies import FileStates
 from terp.kernels.sandbox.entering.notifications import Listener, SystemCall
 from terp.kernels.sandbox.entering.notified import names_of, report_calls
 from terp.kernels.sandbox.entering.permissions import Permissions, shown
@@ -130,6 +133,7 @@ class Holder:
         self._listener = listener
         self._kernel = kernel
         self._permissions = Permissions(wanted["own"], wanted["writable"], wanted["protected"])
+        self._saved = FileStates(wanted["writable"], self._permissions.covers)
         self._more = select.poll()
         self._more.register(listener.fd, select.POLLIN)
         self._line = socket.socket(fileno=wanted["line"])
@@ -236,6 +240,7 @@ class Holder:
     def _note(self, call: SystemCall) -> None:
         for effect in call.effects:
             self._permissions.happened(effect)
+            self._saved.after(effect)
         call.effects.clear()
 
     def _allow(self, call: SystemCall, effect: SystemEffect) -> None:
@@ -243,6 +248,7 @@ class Holder:
             # Also one that fails has sent something.
             self._permissions.happened(effect)
         else:
+            self._saved.before(effect)
             call.effects.append(effect)
 
     def _count_refused(self, effect: SystemEffect) -> None:
@@ -326,10 +332,19 @@ class Holder:
         elif "grants" in wanted:
             self._granted = True
             self._permissions.change(wanted)
+            self._saved.begin(wanted.get("moment"))
             self._decide_again()
             self._say({"granted": wanted.get("number", 0)})
         elif "account" in wanted:
+            self._saved.settle()
             self._say({"account": wanted["account"], **self._permissions.account()})
+        elif "changed" in wanted:
+            self._say({"changed": wanted["changed"], **self._saved.changed(wanted["moment"])})
+        elif "restore" in wanted:
+            files = self._saved.restore(wanted["moment"], wanted["paths"])
+            # A file that is back is the user's, also where code had put one of its own.
+            self._permissions.forget_made()
+            self._say({"restore": wanted["restore"], "files": files})
         elif "interrupt" in wanted:
             self._interrupt()
 

@@ -37,6 +37,7 @@ class Permissions:
     def __init__(self, own: "list[str]", writable: "list[str]", protected: "list[str]") -> None:
         self._own = _folders([*_DEVICES, *own])
         self._writable = _folders(writable)
+        self._own_inside = any(_is_below(one, self._writable) for one in self._own)
         self._protected = _folders(protected)
         self._free = False
         self._grants: list[tuple[tuple[str, ...], re.Pattern[str], bool | None, bool]] = []
@@ -111,10 +112,10 @@ class Permissions:
             self._sockets.add(effect.socket)
         elif effect.verb in _FILES:
             self._note(effect)
-            is_hidden = self._is_hidden(what)
-            if not is_hidden or (effect.to and not self._is_hidden(effect.to)):
+            is_covered = self.covers(what)
+            if is_covered or (effect.to and self.covers(effect.to)):
                 self._files.note(effect)
-            if is_hidden:
+            if not is_covered:
                 return
         elif self._is_own_socket(effect):
             return
@@ -139,6 +140,11 @@ class Permissions:
                 else:
                     self._moved_in.add(to)
 
+    def forget_made(self) -> None:
+        """Forget which of the user's files code has made: it changes none of them without a question."""
+        self._made = {path for path in self._made if not self.covers(path)}
+        self._moved_in.clear()
+
     def _forget(self, path: bytes, *, folder: bool) -> None:
         self._moved_in.difference_update(_below(path, self._moved_in))
         self._made.discard(path)
@@ -162,14 +168,15 @@ class Permissions:
         files = [
             [shown(path), action, size, shown(source)]
             for path, action, size, source in self._files.rows()
-            if not self._is_hidden(path)
+            if self.covers(path)
         ]
         answer = {"effects": rows, "more": self.more, "files": files}
         self._counts, self.more, self.counted = {}, 0, ("", 0)
         return answer
 
-    def _is_hidden(self, path: bytes) -> bool:
-        return not _is_below(path, self._writable) or self._is_own(path)
+    def covers(self, path: bytes) -> bool:
+        """Return True for a file of the user, in a folder that code may change."""
+        return _is_below(path, self._writable) and not (self._own_inside and self._is_own(path))
 
     def _is_own(self, path: bytes) -> bool:
         # The working directory may lie in the folder of temporary files.
