@@ -81,6 +81,9 @@ async def run_conversation(
         await context.session.aclose()
 
 
+_FIRST = "To be asked at effects only: terp --approve effect (terp doctor: where it works)."
+
+
 def _banner(context: ReplContext) -> Sequence[str]:
     session, settings = context.session, context.settings
     if context.call.options.quiet:
@@ -92,7 +95,9 @@ def _banner(context: ReplContext) -> Sequence[str]:
     asks = APPROVALS[context.approval]
     confined = held.description if held is not None and is_confined(held.what) else "No sandbox."
     warning = [held.warning] if held is not None and held.warning else []
-    return (first, f"{asks} {confined}", *warning)
+    # To try whether effects can be held here would start processes: doctor says it.
+    is_first = context.approval == "before" and not context.call.places.history.exists()
+    return (first, f"{asks} {confined}", *([_FIRST] if is_first else []), *warning)
 
 
 async def run_repl(

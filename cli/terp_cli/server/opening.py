@@ -38,7 +38,7 @@ _KEPT = ("max_budget_usd", "max_month_usd", "max_turn_usd", "session_quota_mb")
 class SessionRequest:
     """A client's request for a session: a profile by name, a model, a working directory, settings.
 
-    With `asked`, all code needs approval, even if the server was started with `auto_run`.
+    With `asked`, all code needs approval, whatever the server was started with (`auto_run`, `approve`).
     """
 
     profile: str = ""
@@ -62,7 +62,7 @@ def settings_for(
     problems = _problems(wishes)
     if problems:
         raise SettingsError(problems)
-    settings = started
+    settings = replace(started, approve="before") if wishes.asked and started.approve == "effect" else started
     if wishes.profile:
         chosen = of_profile(wishes.profile)
         settings = _with(settings, {name: getattr(chosen, name) for name in _of_profiles()}, wishes.profile)
@@ -167,12 +167,13 @@ class ProfileOffered:
 class SessionOffer:
     """The models and profiles for clients: `model` is the default.
 
-    `asks`: code waits for approval, which no client can change.
+    `asks`: code waits for approval, or its effects do (`approve`); no client can change that.
     """
 
     model: str
     profiles: Sequence[ProfileOffered] = ()
     asks: bool = True
+    approve: str = "before"
 
 
 class Opener(Protocol):
@@ -222,7 +223,8 @@ class SettingsOpener:
     def offer(self) -> SessionOffer:
         """The model of the server, and the profiles that can be read."""
         started = self._started()
-        return SessionOffer(started.model, tuple(self._profiles(started)), asks=not started.auto_run)
+        approve = "never" if started.auto_run else started.approve
+        return SessionOffer(started.model, tuple(self._profiles(started)), approve != "never", approve)
 
     def _profiles(self, started: Settings) -> Iterator[ProfileOffered]:
         for entry in Profiles(self._workspaces.places.profiles).listed():

@@ -198,8 +198,8 @@ class OpenQuestions:
             decision = Run(proposed.code, by=BY)
         self._answer(found.asked, decision)
 
-    def answer(self, question_id: str, answer: str | bool) -> None:
-        """Answer any other question: a line for input, yes or no, or the letter of a choice.
+    def answer(self, question_id: str, answer: str | bool | Decline) -> None:
+        """Answer any other question: a line for input, yes or no, a letter, or a reason to decline.
 
         Raises:
             RequestRefused: it is not open, or needs another kind of answer.

@@ -325,6 +325,8 @@ def sandbox_line(settings: Settings, cwd: Path, environ: Mapping[str, str]) -> s
         return f"none; code runs in {elsewhere}{unasked}"
     confinement.check()
     tier = confinement.what
+    if confinement.at_once:
+        unasked = "; code starts at once, and its effects are asked about"
     if is_confined(tier):
         return f"{tier}{unasked}"
     why = f" ({confinement.missing})" if confinement.missing else ""

@@ -93,8 +93,8 @@ class UserDialog:
             return False
         wanted: dict[QuestionKind, tuple[type, ...]] = {
             "approval": (Run, Decline),
-            "consent": (bool,),
-            "choice": (str,),
+            "consent": (bool, Decline),
+            "choice": (str, Decline),
             "input": (str,),
         }
         kind = self._kinds[question_id]

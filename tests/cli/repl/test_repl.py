@@ -28,7 +28,7 @@ from terp_cli.fronts.terminal import TerminalFront
 from terp_cli.line.command_line import read_command_line
 from terp_cli.prompt.prompt_app import PromptApp
 from terp_cli.repl.context import ReplContext
-from terp_cli.repl.repl import run_repl
+from terp_cli.repl.repl import _banner, run_repl
 from terp_cli.terminal.tty import unechoed
 from tests.cli.screens import Watched
 
@@ -180,6 +180,19 @@ async def test_a_banner_is_broken_between_words(seat: Callable[..., Seat]) -> No
     await here.types("\x04")
     await here.left()
     assert here.screen.shown()[:2] == [" ".join(["word"] * 16), " ".join(["word"] * 4)]
+
+
+async def test_only_the_first_start_names_approval_at_effects(seat: Callable[..., Seat]) -> None:
+    here = seat()
+    here.context.auto_run = False
+    first = _banner(here.context)
+    here.context.places.history.touch()
+    later = _banner(here.context)
+    await here.types("\x04")
+    await here.left()
+    assert [line for line in first if line not in later] == [
+        "To be asked at effects only: terp --approve effect (terp doctor: where it works)."
+    ]
 
 
 async def test_ctrl_c_during_a_turn_interrupts_it_and_nothing_else(seat: Callable[..., Seat]) -> None:

@@ -28,4 +28,5 @@ async def test_profiles_can_be_chosen_from(tmp_path: Path) -> None:
         "model": "scripted/model",
         "profiles": [{"name": "careful", "description": "Asks twice.", "model": "scripted/careful"}],
         "asks": True,
+        "approve": "before",
     }

@@ -376,3 +376,10 @@ async def test_after_a_rewind_no_file_counts_as_made_by_the_code(tmp_path: Path,
         await collect(session, "go")
     assert results(session)[0].startswith("asked\n")
     assert (tmp_path / "work" / "data.csv").read_text() == "a,b\n"
+
+
+async def test_pipelines_of_a_shell_that_does_not_restart_calls_end(tmp_path: Path, tier: Tier) -> None:
+    code = "%%bash\nfor i in $(seq 40); do sh -c 'echo abc | cat | cat' || echo failed; done | sort | uniq -c"
+    async with held(tmp_path, tier, ScriptedPerson(), code) as session:
+        await collect(session, "go")
+    assert results(session)[0].split()[:2] == ["40", "abc"]

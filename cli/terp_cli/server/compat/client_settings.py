@@ -72,7 +72,8 @@ class ClientSettings:
     """
 
     def __init__(self, started: Settings, *, unsafe: bool, name: str = "") -> None:
-        self.settings = started
+        # The protocol has no question at an effect: code waits for its `go` instead.
+        self.settings = replace(started, approve="before") if started.approve == "effect" else started
         self.may_run_unasked = unsafe or started.auto_run
         self.kept = dict(_WITHOUT_EFFECT)
         self.name = name

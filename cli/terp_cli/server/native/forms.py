@@ -158,11 +158,15 @@ class ProfileRow(BaseModel):
 
 
 class ProfileList(BaseModel):
-    """The profiles by name. `model` answers where no profile is named; `asks` is whether code is approved."""
+    """The profiles by name. `model` answers where no profile is named.
+
+    `asks` is whether code, or each of its effects, is approved; `approve` says when: before, effect or never.
+    """
 
     model: str
     profiles: list[ProfileRow]
     asks: bool
+    approve: str
 
 
 class Forked(BaseModel):

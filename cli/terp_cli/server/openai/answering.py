@@ -13,7 +13,7 @@ from typing import Literal
 
 from terp.checks.until import loop as until
 from terp.errors import SessionError, StopReason
-from terp.events import CodeStarted, Event, ReasoningDelta, TurnFinished, UsageReported
+from terp.events import Asked, CodeStarted, Event, ReasoningDelta, TurnFinished, UsageReported
 from terp.events.log import Record
 from terp.events.messages import Assistant, Attachment, Message, Result, ToolCall
 from terp.models import tool
@@ -294,7 +294,7 @@ def question_text(served: Served, question: Open) -> str:
 
 
 def answer_question(served: Served, question: Open, text: str) -> None:
-    """Answer a question as it was shown. Any text but "yes" declines code, and is the reason.
+    """Answer a question as it was shown. Any text but an answer declines, and is the reason.
 
     Raises:
         RequestRefused: the question is answered already, or is now about other code.
@@ -304,4 +304,14 @@ def answer_question(served: Served, question: Open, text: str) -> None:
         decision = Run(proposed.code, by=BY) if is_yes(text) else Decline(text)
         served.questions.decide(proposed.call_id, proposed.digest, decision)
         return
-    served.questions.answer(asked.question_id, is_yes(text) if asked.kind == "consent" else text.strip())
+    served.questions.answer(
+        asked.question_id, text.strip() if asked.kind == "input" else _chosen(asked, text)
+    )
+
+
+def _chosen(asked: Asked, text: str) -> str | bool | Decline:
+    said = text.strip().rstrip(".!").lower()
+    letter = {"yes": "y", "no": "n"}.get(said, said)
+    if letter != "n" and letter not in (asked.options or "y"):
+        return Decline(text.strip())
+    return letter == "y" if asked.kind == "consent" else letter

@@ -93,10 +93,10 @@ class Tab:
 
 
 @contextmanager
-def serve(terp: Terp, model: Loopback, port: str = "0") -> Iterator[str]:
+def serve(terp: Terp, model: Loopback, port: str = "0", *flags: str) -> Iterator[str]:
     """A server that sends requests to `model`, by its address."""
     process = terp.start(
-        *("serve", "--port", port, *to(model)),
+        *("serve", "--port", port, *to(model), *flags),
         stdin=subprocess.DEVNULL,
         environ={"OPENAI_API_KEY": "unused", "TERP_SERVER_TOKEN": TOKEN, "TERP_REFERENCES": "true"},
     )

@@ -3,10 +3,16 @@
 import { call } from "./api.js";
 import { find, make } from "./dom.js";
 
+const ASKS = {
+  before: "Nothing runs before you have approved it.",
+  effect: "It starts at once, and asks at its effects. Where they cannot be held, it asks before it runs.",
+  never: "This server runs it without asking.",
+};
+
 export class Beginning {
   async refresh() {
-    const { model, profiles, asks } = await call("GET", "/v1/profiles");
-    find("asks").textContent = asks ? "Nothing runs before you have approved it." : "This server runs it without asking.";
+    const { model, profiles, approve } = await call("GET", "/v1/profiles");
+    find("asks").textContent = ASKS[approve];
     this.profiles = new Map(profiles.map((profile) => [profile.name, profile]));
     this.model = model;
     const option = ({ name }) => make("option", { value: name }, name);
