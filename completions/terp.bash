@@ -5,6 +5,11 @@ _terp() {
     local own=${TERP_HOME:-${XDG_CONFIG_HOME:-$HOME/.config}/terp}/profiles
     local kept=${TERP_HOME:-${XDG_STATE_HOME:-$HOME/.local/state}/terp}/sessions
     COMPREPLY=()
+    # Readline takes the colon of NAME:FORM as a word.
+    if [[ ${COMP_LINE:0:COMP_POINT} =~ --emit[=[:space:]][A-Za-z0-9_]+:([a-z]*)$ ]]; then
+        COMPREPLY=($(compgen -W "csv json parquet png md txt" -- "${BASH_REMATCH[1]}"))
+        return
+    fi
     # Readline takes the sign of --flag=value as a word.
     if [[ $now == = ]]; then
         now=
@@ -40,7 +45,7 @@ _terp() {
         --language | -l) compopt +o default 2>/dev/null; words=(python shell javascript typescript r julia ruby perl lua php c applescript powershell go rust c++ c# java kotlin sql html react) ;;
         --python | --shell | --attach | --gateway-token-file | --record | --replay | --file | -f) ;;
         --out | -o | --cwd) compopt +o default -o dirnames 2>/dev/null ;;
-        --fallback-models | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --compact-at | --input-price | --output-price | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-turn-usd | --max-month-usd | --max-output | --max-output-chars | -xo | --session-quota-mb | --languages | --packages | --kernel-provisioner | --kernel-provisioner-config | --run-timeout | --run-timeout-s | --background-after | --background-after-s | --until | --max-revisions | --until-timeout-s | --solve-timeout-s | --until-protect | --env-pass | --gateway | --gateway-url | --gateway-token-env | --tools | --search-url | --memory-limit-mb | --max-processes | --max-file-mb | --docker-image | --allow | --ask | --deny | --emit | --timeout | --api-key | -ak | --host | --port | --max-sessions | --idle-timeout) compopt +o default 2>/dev/null ;;
+        --fallback-models | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --compact-at | --input-price | --output-price | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-turn-usd | --max-month-usd | --max-output | --max-output-chars | -xo | --session-quota-mb | --languages | --packages | --kernel-provisioner | --kernel-provisioner-config | --run-timeout | --run-timeout-s | --background-after | --background-after-s | --until | --max-revisions | --until-timeout-s | --solve-timeout-s | --until-protect | --env-pass | --gateway | --gateway-url | --gateway-token-env | --tools | --search-url | --memory-limit-mb | --max-processes | --max-file-mb | --docker-image | --allow | --ask | --deny | --timeout | --api-key | -ak | --host | --port | --max-sessions | --idle-timeout | --emit) compopt +o default 2>/dev/null ;;
         *)
             if [[ $now == -* ]]; then
                 compopt +o default 2>/dev/null

@@ -21,6 +21,12 @@ function __terp_sessions
     end
 end
 
+# NAME:FORM for the name that stands there.
+function __terp_forms
+    set -l name (commandline -ct | string replace -r '^--[^=]*=' '' | string match -r '^\w+(?=:)')
+    and printf '%s\n' $name:{csv,json,parquet,png,md,txt}
+end
+
 # True if exactly these words stand before the cursor.
 function __terp_after
     test (string join ' ' -- (commandline -opc)) = "$argv"
@@ -159,7 +165,7 @@ complete -c terp -l replay-mode -x -a 'strict\t"" new\t"" sequence\t""' -d 'what
 complete -c terp -l profile -s p -r -a '(__terp_profiles)' -d 'a profile by name, or a file'
 complete -c terp -l file -s f -r -F -d 'attach a file, or the page at an address; may be repeated'
 complete -c terp -l out -s o -x -a '(__terp_directories)' -d 'collect the files and images of the run'
-complete -c terp -l emit -x -d 'write a variable of the code to stdout instead of the answer'
+complete -c terp -l emit -x -a '(__terp_forms)' -d 'write a variable of the code to stdout instead of the answer'
 complete -c terp -l cwd -x -a '(__terp_directories)' -d 'work in this directory'
 complete -c terp -l interactive -s i -d 'stay at the prompt after the answer'
 complete -c terp -l continue -s c -d 'resume the last session of this directory'
@@ -186,7 +192,7 @@ complete -c terp -l compat-unsafe -d 'for the server: with --compat, clients may
 complete -c terp -l max-sessions -x -d 'for the server: sessions open at a time'
 complete -c terp -l idle-timeout -x -d 'for the server: idle time after which kernels are closed'
 complete -c terp -l language -s l -x -a 'python\t"" shell\t"" javascript\t"" typescript\t"" r\t"" julia\t"" ruby\t"" perl\t"" lua\t"" php\t"" c\t"" applescript\t"" powershell\t"" go\t"" rust\t"" c++\t"" c#\t"" java\t"" kotlin\t"" sql\t"" html\t"" react\t""' -d 'for `terp run`: the language of the code'
-complete -c terp -l help -s h -d 'show this help'
+complete -c terp -l help -s h -d 'show help; also after a command, and --help all'
 complete -c terp -l version -s V -d 'show the version'
 complete -c terp -o lsv -l llm-supports-vision -l vision -d 'the model can read images'
 complete -c terp -o nlsv -l no-llm-supports-vision -d 'the same as --supports-vision=off'

@@ -39,10 +39,10 @@ def _run(arguments: Sequence[str]) -> int:
         return 2
     if line.options.version:
         return _print_version()
-    if line.options.help:
+    if line.help is not None:
         from terp_cli.line.help import help_text  # noqa: PLC0415  (for --help only)
 
-        return _print(help_text())
+        return _print(help_text(line.help))
     if line.command == "completions":
         from terp_cli.generate.shells import shipped  # noqa: PLC0415  (a shell may wait for it as it starts)
 

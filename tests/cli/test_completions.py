@@ -59,10 +59,15 @@ def test_flags_are_offered_among_the_words_of_a_prompt(shell: Shell) -> None:
         ("terp hi --adapter=d", {"--adapter=direct"}),
         ("terp -m openai/g", {"openai/gpt-5.6"}),
         ("terp run -l ju", {"julia"}),
+        ("terp -r 2025-11-21", {"2025-11-21-0a1b2c3d"}),
     ],
 )
 def test_the_choices_of_a_flag_are_offered(shell: Shell, line: str, choices: set[str]) -> None:
     assert offers(shell, line) == choices
+
+
+def test_the_forms_of_an_emitted_variable_are_offered(shell: Shell) -> None:
+    assert {form.rpartition(":")[2] for form in offers(shell, "terp --emit df:p")} == {"parquet", "png"}
 
 
 @pytest.mark.parametrize("flag", ["-p", "--profile"])

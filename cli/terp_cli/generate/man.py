@@ -113,10 +113,13 @@ def _lines() -> Iterator[str]:
 
 def _commands() -> Iterator[tuple[str, str]]:
     for command in SUBCOMMANDS:
-        verbs = [f"{verb} {row.argument}".rstrip() for verb, row in VERBS.get(command.name, {}).items()]
+        verbs = [
+            f"{f'{verb} {row.argument}'.rstrip()} ({row.about})"
+            for verb, row in VERBS.get(command.name, {}).items()
+        ]
         # The line of --help names some verbs after a colon.
         about = command.about.partition(":")[0] if verbs else command.about
-        more = f" Verbs: {', '.join(verbs)}." if verbs else ""
+        more = f" Verbs: {'; '.join(verbs)}." if verbs else ""
         yield f"terp {command.name} {command.argument}".rstrip(), f"{about[0].upper()}{about[1:]}.{more}"
 
 

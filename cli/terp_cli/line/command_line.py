@@ -16,7 +16,7 @@ from terp.errors import SettingsError
 from terp.settings.setting import Setting
 from terp.settings.sources import Given
 from terp_cli.line.flags import GONE, THEIRS, Flag, Options, all_flags
-from terp_cli.line.subcommands import attached_by, called_by, mistaken
+from terp_cli.line.subcommands import attached_by, called_by, helped_by, mistaken
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,8 @@ class CommandLine:
     """A parsed command line.
 
     `command` is a subcommand, followed by `argument` and `arguments`; if it is "", `words` are the prompt.
-    `given` holds the settings that flags set, `notices` the lines about flags that do nothing.
+    `given` holds the settings that flags set, `notices` the lines about flags that do nothing. `help` is the
+    command of which help is asked for, "all", or "" for the overview; None if none is.
     """
 
     command: str = ""
@@ -34,6 +35,7 @@ class CommandLine:
     options: Options = field(default_factory=Options)
     notices: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
+    help: str | None = None
 
 
 def read_command_line(arguments: Sequence[str]) -> CommandLine:
@@ -44,6 +46,10 @@ def read_command_line(arguments: Sequence[str]) -> CommandLine:
     """
     reader = _Reader(list(arguments))
     reader.read()
+    asks = bool(reader.options.get("help"))
+    topic = None if reader.after_dashes and not asks else helped_by(reader.words, asks=asks)
+    if topic is not None:
+        return CommandLine(options=Options(**reader.options), help=topic)
     command, argument = "", ""
     if not reader.after_dashes and (kernel := attached_by(reader.words)):
         # `attach` is an ordinary conversation with this setting.
@@ -52,10 +58,10 @@ def read_command_line(arguments: Sequence[str]) -> CommandLine:
     elif not reader.after_dashes:
         in_language = "language" in reader.options
         command, argument = called_by(reader.words, in_language=in_language)
-        asks_about = reader.options.get("help") or reader.options.get("version")
-        if not (command or asks_about) and (problem := mistaken(reader.words, in_language=in_language)):
+        asks_version = reader.options.get("version")
+        if not (command or asks_version) and (problem := mistaken(reader.words, in_language=in_language)):
             raise SettingsError([problem])
-        if not asks_about:
+        if not asks_version:
             _check_flags(reader.options, command)
     if reader.options.get("server") and command != "serve":
         if reader.words:

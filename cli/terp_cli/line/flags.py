@@ -73,7 +73,7 @@ class Options:
         900.0, "for the server: idle time after which kernels are closed", unit="s", unset="never"
     )
     language: str = setting("", "for `terp run`: the language of the code", flags=("-l",), metavar="NAME")
-    help: bool = setting(False, "show this help", flags=("-h",))
+    help: bool = setting(False, "show help; also after a command, and --help all", flags=("-h",))
     version: bool = setting(False, "show the version", flags=("-V",))
 
 

@@ -6,19 +6,36 @@ from textwrap import wrap
 
 from terp.settings import Settings
 from terp.settings.setting import Setting, table
-from terp_cli.line.flags import Options, long_names
-from terp_cli.line.subcommands import SUBCOMMANDS
+from terp_cli.line.flags import Options, long_names, rows
+from terp_cli.line.subcommands import SUBCOMMANDS, VERBS, Subcommand
 
 _USAGE = """\
 terp: write a prompt; a model writes code, you approve it, it runs here.
-
-  terp                    ask and answer at a prompt
-  terp "plot iris.csv"    one question; asks before code runs
-  terp -y "…"             the same without asking
-  cat big.csv | terp -y "monthly totals"    stdin is data for the code
-  cat question.txt | terp -y                without words, stdin is the question
+  terp                      ask and answer at a prompt
+  terp "plot iris.csv"      one question; asks before code runs
+  cat a.csv | terp -y "…"   stdin is data for the code; -y runs without asking
 """
-_PROMPT = "  terp -- demo            a question that begins with the name of a command\n"
+_MORE_USAGE = """\
+  cat question.txt | terp -y    without words, stdin is the question
+  terp -- demo                  a question that begins with a command's name
+"""
+_MORE = "terp help COMMAND shows its flags, terp --help all every flag and setting.\n"
+_OF_ALL = "Other flags and settings count too: terp --help all.\n"
+_OFTEN = {
+    "model": ("NAME", "the model, as PROVIDER/NAME"),
+    "profile": ("NAME", "a named set of settings; terp profiles lists them"),
+    "auto_run": ("", "run code without asking"),
+    "continue_": ("", "resume the last session of this directory"),
+    "resume": ("[ID]", "resume a session: this one, or one from a list"),
+    "file": ("FILE", "attach a file, or the page at an address"),
+    "out": ("DIR", "collect the files and images of the run"),
+    "emit": ("NAME[:FORM]", "write a variable to stdout instead of the answer"),
+    "until": ("CHECK", "repeat until this command or py: expression passes"),
+    "sandbox": ("TIER", "auto, off, workspace, strict or docker"),
+    "python": ("PATH", "the Python that runs the code"),
+    "output_format": ("FORM", "text, json or stream-json"),
+}
+"""The flags of the overview, with the placeholders of their values and short descriptions."""
 _ENDING = """\
 Every setting can also be a line of a profile or of config.yaml (model: …) and a
 variable (TERP_MODEL=…). Strongest first: flag, variable, profile, a trusted
@@ -33,29 +50,55 @@ _COLUMN = 32
 _WIDTH = 80
 
 
-def help_text() -> str:
-    """Return the text of `terp --help`."""
-    return "\n".join([_USAGE + "".join(_subcommands()) + _PROMPT, *_groups(), _ENDING])
+def help_text(topic: str = "") -> str:
+    """Return the text of `terp --help`; that of a command, or with "all" that of every flag."""
+    if topic == "all":
+        return "\n".join([_USAGE + _MORE_USAGE, _subcommands(), *_groups(), _ENDING])
+    if topic:
+        return "\n".join(_about(next(one for one in SUBCOMMANDS if one.name == topic)))
+    return "\n".join([_USAGE, _subcommands(), "".join(_overview()), _MORE])
 
 
-def _subcommands() -> Iterator[str]:
-    for command in SUBCOMMANDS:
-        yield f"  {f'terp {command.name} {command.argument}':24}{command.about}\n"
+def _subcommands() -> str:
+    return "".join(
+        f"  {f'terp {command.name} {command.argument}':24}{command.about}\n" for command in SUBCOMMANDS
+    )
+
+
+def _about(command: Subcommand) -> Iterator[str]:
+    about = command.about.partition(":")[0] if command.name in VERBS else command.about
+    verbs = VERBS.get(command.name, {}).items()
+    calls = [(f"{verb} {row.argument}", row.about) for verb, row in verbs] or [(command.argument, about)]
+    width = max(len(call) for call, _ in calls) + len(command.name) + 8
+    yield "".join(f"  {f'terp {command.name} {call}':{width}}{what}\n" for call, what in calls)
+    yield f"Example:  {command.example}\n"
+    if command.flags:
+        yield "Flags:\n" + "".join(_line(rows()[name]) for name in command.flags)
+    yield _OF_ALL
+
+
+def _overview() -> Iterator[str]:
+    known = rows()
+    for name, (value, about) in _OFTEN.items():
+        yield f"  {f'{_spelled(known[name])} {value}':28}{about}\n"
 
 
 def _groups() -> Iterator[str]:
     yield "This call:\n" + "".join(map(_line, table(Options).values()))
     settable = [row for row in table(Settings).values() if row.has_flag]
-    for group, rows in groupby(settable, key=lambda row: row.group):
-        yield f"Settings, {group}:\n" + "".join(map(_line, rows))
+    for group, same in groupby(settable, key=lambda row: row.group):
+        yield f"Settings, {group}:\n" + "".join(map(_line, same))
 
 
 def _line(row: Setting) -> str:
-    short = [flag for flag in row.flags if not flag.startswith("--")]
-    flags = " ".join([", ".join([*short, long_names(row)[0]]), value_of(row)]).rstrip()
+    flags = f"{_spelled(row)} {value_of(row)}".rstrip()
     about = wrap(about_row(row), _WIDTH - _COLUMN)
     first = [flags] if len(flags) > _COLUMN - 4 else [f"{flags:{_COLUMN - 2}}{about.pop(0)}"]
     return "".join(f"{line}\n" for line in ["  " + first[0], *(" " * _COLUMN + line for line in about)])
+
+
+def _spelled(row: Setting) -> str:
+    return ", ".join([*(flag for flag in row.flags if not flag.startswith("--")), long_names(row)[0]])
 
 
 def about_row(row: Setting) -> str:

@@ -18,6 +18,7 @@ _CODE_SUFFIXES = frozenset({".py", ".sh", ".js", ".ts", ".r", ".jl", ".rb"})
 class Verb:
     """One verb of a subcommand (`terp keys set`): its argument, and the least and most number of words."""
 
+    about: str = ""
     argument: str = ""
     least: int = 0
     most: int = 0
@@ -26,46 +27,46 @@ class Verb:
 
 VERBS: Mapping[str, Mapping[str, Verb]] = {
     "sessions": {
-        "list": Verb(),
-        "show": Verb("ID", 1, 1, "session"),
-        "search": Verb("WORDS", 1, _ANY),
-        "rm": Verb("ID…", 1, _ANY, "session"),
-        "prune": Verb(),
-        "import": Verb("FILE", 1, 1, "file"),
+        "list": Verb("the sessions of this directory"),
+        "show": Verb("a whole session", "ID", 1, 1, "session"),
+        "search": Verb("sessions with these words", "WORDS", 1, _ANY),
+        "rm": Verb("delete sessions", "ID…", 1, _ANY, "session"),
+        "prune": Verb("delete the oldest, down to session_quota_mb"),
+        "import": Verb("messages.json of Open Interpreter", "FILE", 1, 1, "file"),
     },
     "profiles": {
-        "list": Verb(),
-        "show": Verb("NAME", 1, 1, "profile"),
-        "new": Verb("NAME", 1, 1),
-        "edit": Verb("[NAME]", 0, 1, "profile"),
-        "validate": Verb("[NAME|FILE…]", 0, _ANY, "profile"),
-        "diff": Verb("NAME [NAME]", 1, 2, "profile"),
-        "path": Verb("[NAME]", 0, 1, "profile"),
-        "import": Verb("FILE [NAME]", 1, 2, "file"),
+        "list": Verb("names and descriptions"),
+        "show": Verb("the settings and their sources", "NAME", 1, 1, "profile"),
+        "new": Verb("create a file", "NAME", 1, 1),
+        "edit": Verb("open the file in your editor", "[NAME]", 0, 1, "profile"),
+        "validate": Verb("find mistakes", "[NAME|FILE…]", 0, _ANY, "profile"),
+        "diff": Verb("compare with another, or the default", "NAME [NAME]", 1, 2, "profile"),
+        "path": Verb("the path of the file", "[NAME]", 0, 1, "profile"),
+        "import": Verb("a profile of Open Interpreter", "FILE [NAME]", 1, 2, "file"),
     },
     "trust": {
-        "ask": Verb("[DIR]", 0, 1, "file"),
-        "show": Verb("[DIR]", 0, 1, "file"),
-        "yes": Verb("[DIR]", 0, 1, "file"),
-        "no": Verb("[DIR]", 0, 1, "file"),
-        "list": Verb(),
-        "remove": Verb("[DIR…]", 0, _ANY, "file"),
+        "ask": Verb("show what a project would change, and ask", "[DIR]", 0, 1, "file"),
+        "show": Verb("only show it", "[DIR]", 0, 1, "file"),
+        "yes": Verb("trust the project as it is now", "[DIR]", 0, 1, "file"),
+        "no": Verb("do not, and do not ask again", "[DIR]", 0, 1, "file"),
+        "list": Verb("the decisions so far"),
+        "remove": Verb("forget a decision", "[DIR…]", 0, _ANY, "file"),
     },
     "rules": {
-        "list": Verb(),
+        "list": Verb("the rules in effect"),
         # Code without quotes around it must not become a prompt.
-        "test": Verb("CODE|-", 1, _ANY),
+        "test": Verb("the decision about a piece of code", "CODE|-", 1, _ANY),
     },
     "cost": {
-        "month": Verb("[YYYY-MM]", 0, 1),
-        "days": Verb("[YYYY-MM]", 0, 1),
-        "all": Verb(),
+        "month": Verb("this month, or another", "[YYYY-MM]", 0, 1),
+        "days": Verb("each day of a month", "[YYYY-MM]", 0, 1),
+        "all": Verb("each month"),
     },
     "keys": {
-        "list": Verb(),
+        "list": Verb("the providers, and which have a key"),
         # A key behind it must not become a prompt.
-        "set": Verb("PROVIDER", 1, _ANY, "provider"),
-        "delete": Verb("PROVIDER", 1, 1, "provider"),
+        "set": Verb("ask for a key, and store it", "PROVIDER", 1, _ANY, "provider"),
+        "delete": Verb("remove a stored key", "PROVIDER", 1, 1, "provider"),
     },
 }
 """The subcommands with verbs; the first verb is the default."""
@@ -76,7 +77,7 @@ def _takes(command: str) -> str:
     return f"it takes {', '.join(verbs)}"
 
 
-_ELSEWHERE = {"version": "use terp --version", "help": "use terp --help"}
+_ELSEWHERE = {"version": "use terp --version", "help": "it takes a command, or all"}
 """Commands of other programs that are flags here; with several words after it, one begins a prompt."""
 _WANTED = {
     "run": "it takes an existing file, or - for stdin",
@@ -100,34 +101,80 @@ _WANTED = {
 
 @dataclass(frozen=True)
 class Subcommand:
-    """A line of `--help`: the name, the argument, and a description."""
+    """A line of `--help`: the name, the argument, and a description.
+
+    `flags` names the rows of the flags that belong to it, `example` is a call of it.
+    """
 
     name: str
     argument: str
     about: str
+    flags: tuple[str, ...] = ()
+    example: str = ""
 
 
+_CODE = ("auto_run", "sandbox", "python", "cwd")
 SUBCOMMANDS = (
-    Subcommand("run", "FILE|-", "run code in the kernel, without a model"),
-    Subcommand("solve", "DIR|FILE|-", "write a solution for a problem with tests"),
-    Subcommand("attach", "[FILE] […]", "use a running kernel of Jupyter or VS Code"),
-    Subcommand("demo", "", "a tour without key or network"),
-    Subcommand("docs", "[PAGE]", "list the pages of documentation, or show one"),
-    Subcommand("doctor", "", "check the installation; name problems and remedies"),
-    Subcommand("languages", "", "list languages, and how to install the missing ones"),
-    Subcommand("tools", "", "list the functions that the model can call"),
-    Subcommand("mcp", "", "list the MCP servers and their functions"),
-    Subcommand("profiles", "…", "named sets of settings: list, show, new, edit, …"),
-    Subcommand("trust", "…", "trust the files of a project, or not"),
-    Subcommand("rules", "…", "rules that allow, ask or deny code: list, test"),
-    Subcommand("keys", "…", "the keys of providers: list, set, delete"),
-    Subcommand("sessions", "…", "earlier conversations: list, show, search, rm, …"),
-    Subcommand("cost", "…", "costs of models, by profile: month, days, all"),
-    Subcommand("replay", "ID|FILE", "run the code of a session again, and compare (--fresh)"),
-    Subcommand("export", "FORMAT", f"write a session as {', '.join(EXPORTS)}"),
-    Subcommand("serve", "", "sessions over HTTP and WebSocket"),
-    Subcommand("completions", "SHELL", f"completion of flags for {', '.join(SHELLS)}"),
-)
+    Subcommand(
+        "run", "FILE|-", "run code in the kernel, without a model",
+        ("language", *_CODE, "run_timeout_s", "out"), "echo '1+1' | terp run -",
+    ),
+    Subcommand(
+        "solve", "DIR|FILE|-", "write a solution for a problem with tests",
+        ("model", *_CODE, "max_revisions", "solve_timeout_s", "output_format"), "terp solve ./two-sum",
+    ),
+    Subcommand(
+        "attach", "[FILE] […]", "use a running kernel of Jupyter or VS Code",
+        ("model", "auto_run", "interactive"), "terp attach plots.ipynb 'what is df?'",
+    ),
+    Subcommand("demo", "", "a tour without key or network", example="terp demo"),
+    Subcommand(
+        "docs", "[PAGE]", "list the pages of documentation, or show one", ("plain",), "terp docs rules"
+    ),
+    Subcommand(
+        "doctor", "", "check the installation; name problems and remedies", ("profile",), "terp doctor"
+    ),
+    Subcommand(
+        "languages", "", "list languages, and how to install the missing ones", example="terp languages"
+    ),
+    Subcommand("tools", "", "list the functions that the model can call", ("tools",), "terp tools"),
+    Subcommand("mcp", "", "list the MCP servers and their functions", ("profile",), "terp mcp -p work"),
+    Subcommand(
+        "profiles", "…", "named sets of settings: list, show, new, edit, …", example="terp profiles new work"
+    ),
+    Subcommand(
+        "trust", "…", "trust the files of a project, or not", ("output_format",), "terp trust show ~/project"
+    ),
+    Subcommand(
+        "rules", "…", "rules that allow, ask or deny code: list, test",
+        ("language", "profile", "output_format"), "terp rules test 'git push'",
+    ),
+    Subcommand("keys", "…", "the keys of providers: list, set, delete", example="terp keys set anthropic"),
+    Subcommand(
+        "sessions", "…", "earlier conversations: list, show, search, rm, …",
+        ("all", "verbose", "output_format"), "terp sessions search sales",
+    ),
+    Subcommand(
+        "cost", "…", "costs of models, by profile: month, days, all", ("output_format",), "terp cost days"
+    ),
+    Subcommand(
+        "replay", "ID|FILE", "run the code of a session again, and compare (--fresh)",
+        ("fresh", *_CODE), "terp replay --fresh 2026-11",
+    ),
+    Subcommand(
+        "export", "FORMAT", f"write a session as {', '.join(EXPORTS)}", ("out",), "terp export ipynb 2026-11"
+    ),
+    Subcommand(
+        "serve", "", "sessions over HTTP and WebSocket",
+        ("model", "auto_run", "host", "port", "allow_remote", "compat", "compat_unsafe", "max_sessions",
+         "idle_timeout"),
+        "terp serve --port 8080",
+    ),
+    Subcommand(
+        "completions", "SHELL", f"completion of flags for {', '.join(SHELLS)}",
+        example='eval "$(terp completions bash)"',
+    ),
+)  # fmt: skip
 
 
 def called_by(words: Sequence[str], *, in_language: bool) -> tuple[str, str]:
@@ -159,6 +206,19 @@ def _is_for(command: str, argument: str, *, in_language: bool) -> bool:
         case "solve":
             return _names_problem(argument)
     return False
+
+
+def helped_by(words: Sequence[str], *, asks: bool) -> str | None:
+    """Return the topic of the help that the words ask for, "" for the overview; None if they do not.
+
+    `asks`: --help was given, so the first words name the command; else `help` comes before it.
+    """
+    named = list(words) if asks else list(words[1:])
+    topics = ("all", *(one.name for one in SUBCOMMANDS))
+    if asks:
+        return named[0] if named and named[0] in topics else ""
+    is_help = words[:1] == ["help"] and (not named or (len(named) == 1 and named[0] in topics))
+    return "".join(named) if is_help else None
 
 
 def attached_by(words: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from terp.settings.sources import Given
 from terp_cli.line.command_line import CommandLine, read_command_line
 from terp_cli.line.flags import Options, all_flags, long_names
 from terp_cli.line.help import help_text
+from terp_cli.line.subcommands import SUBCOMMANDS
 from tests.cli.running import Terp
 
 ATTACHED = "a notebook, a connection file or the name of a running kernel, and then a prompt"
@@ -320,11 +321,53 @@ def test_a_short_flag_with_another_meaning_here_says_so(flag: str, notice: str) 
     assert read(flag, "hi").notices == (notice,)
 
 
-def test_the_help_names_every_setting_in_80_columns() -> None:
-    text = help_text()
-    assert [line for line in text.splitlines() if len(line) > 80] == []
+@pytest.mark.parametrize("topic", ["", "all", *(one.name for one in SUBCOMMANDS)])
+def test_the_help_fits_into_80_columns(topic: str) -> None:
+    assert [line for line in help_text(topic).splitlines() if len(line) > 80] == []
+
+
+def test_the_help_of_all_names_every_setting() -> None:
+    text = help_text("all")
     settable = [row for row in table(Settings).values() if row.has_flag]
     assert [row.name for row in settable if long_names(row)[0] not in text] == []
+
+
+def test_the_help_fits_on_a_screen_and_names_every_command() -> None:
+    lines = help_text().splitlines()
+    assert len(lines) < 40
+    assert [one.name for one in SUBCOMMANDS if not any(f"  terp {one.name} " in line for line in lines)] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "topic"),
+    [
+        ("--help", ""),
+        ("help", ""),
+        ("help run", "run"),
+        ("help all", "all"),
+        ("--help all", "all"),
+        ("run --help", "run"),
+        ("run - -h", "run"),
+        ("attach -h", "attach"),
+        ("sessions show --help", "sessions"),
+        ("plot it --help", ""),
+        ("help me", None),
+    ],
+)
+def test_help_is_asked_for_before_and_after_a_command(words: str, topic: str | None) -> None:
+    if topic is None:
+        assert "is no command" in refused(*words.split())
+    else:
+        assert read_command_line(words.split()).help == topic
+
+
+def test_help_with_several_words_is_a_prompt() -> None:
+    assert read("help", "me", "plot").words == ("help", "me", "plot")
+
+
+def test_the_help_of_a_command_has_its_own_flags_and_an_example() -> None:
+    text = help_text("run")
+    assert "--language" in text and "terp run -" in text and "--profile" not in text
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from terp.secrets.keys import key_providers
+from terp.session.emitting import FORMS
 from terp_cli.generate.shells.entries import FlagEntry, ValueKind, verbs_with
 from terp_cli.line.subcommands import EXPORTS, SHELLS, SUBCOMMANDS, VERBS
 from terp_cli.verbs.docs import page_names
@@ -15,6 +16,11 @@ _terp() {
     local own=${TERP_HOME:-${XDG_CONFIG_HOME:-$HOME/.config}/terp}/profiles
     local kept=${TERP_HOME:-${XDG_STATE_HOME:-$HOME/.local/state}/terp}/sessions
     COMPREPLY=()
+    # Readline takes the colon of NAME:FORM as a word.
+    if [[ ${COMP_LINE:0:COMP_POINT} =~ --emit[=[:space:]][A-Za-z0-9_]+:([a-z]*)$ ]]; then
+        COMPREPLY=($(compgen -W "@FORMS@" -- "${BASH_REMATCH[1]}"))
+        return
+    fi
     # Readline takes the sign of --flag=value as a word.
     if [[ $now == = ]]; then
         now=
@@ -40,7 +46,8 @@ _NO_FILES = "compopt +o default 2>/dev/null"
 
 def script(entries: Sequence[FlagEntry], profiles: Sequence[str]) -> str:
     """Return the text of the file `terp.bash`."""
-    return _HEAD + "".join(f"        {line}\n" for line in _arms(entries, profiles)) + _TAIL
+    head = _HEAD.replace("@FORMS@", " ".join(FORMS))
+    return head + "".join(f"        {line}\n" for line in _arms(entries, profiles)) + _TAIL
 
 
 def _arms(entries: Sequence[FlagEntry], profiles: Sequence[str]) -> Iterator[str]:
@@ -55,7 +62,7 @@ def _arms(entries: Sequence[FlagEntry], profiles: Sequence[str]) -> Iterator[str
             yield f"{' | '.join(entry.names)}) {_NO_FILES}; words=({' '.join(entry.choices)}) ;;"
     yield f"{_flags(entries, 'file')}) ;;"
     yield f"{_flags(entries, 'directory')}) compopt +o default -o dirnames 2>/dev/null ;;"
-    yield f"{_flags(entries, 'text')}) {_NO_FILES} ;;"
+    yield f"{_flags(entries, 'text')} | {_flags(entries, 'emission')}) {_NO_FILES} ;;"
     yield "*)"
     yield "    if [[ $now == -* ]]; then"
     yield f"        {_NO_FILES}"

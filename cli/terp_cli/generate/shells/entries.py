@@ -10,13 +10,14 @@ from terp.text.languages import known_languages
 from terp_cli.line.flags import Flag, all_flags, long_names
 from terp_cli.line.subcommands import VERBS
 
-ValueKind = Literal["none", "text", "choice", "file", "directory", "profile", "session"]
+ValueKind = Literal["none", "text", "choice", "file", "directory", "profile", "session", "emission"]
 _BY_METAVAR: dict[str, ValueKind] = {
     "FILE": "file",
     "PATH": "file",
     "DIR": "directory",
     "NAME|FILE": "profile",
     "[ID]": "session",
+    "NAME[:FORM]": "emission",
 }
 # Free text of which the usual values are known.
 _USUAL = {"model": tuple(map("/".join, DEFAULT_MODELS)), "language": known_languages()}

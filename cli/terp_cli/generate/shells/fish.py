@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from terp.secrets.keys import key_providers
+from terp.session.emitting import FORMS
 from terp_cli.generate.shells.entries import FlagEntry, verbs_with
 from terp_cli.line.subcommands import EXPORTS, SHELLS, SUBCOMMANDS, VERBS
 from terp_cli.verbs.docs import page_names
@@ -31,6 +32,12 @@ function __terp_sessions
     end
 end
 
+# NAME:FORM for the name that stands there.
+function __terp_forms
+    set -l name (commandline -ct | string replace -r '^--[^=]*=' '' | string match -r '^\\w+(?=:)')
+    and printf '%s\\n' $name:{@FORMS@}
+end
+
 # True if exactly these words stand before the cursor.
 function __terp_after
     test (string join ' ' -- (commandline -opc)) = "$argv"
@@ -48,6 +55,7 @@ _VALUES = {
     "file": "-r -F",
     "directory": "-x -a '(__terp_directories)'",
     "session": "-x -a '(__terp_sessions)'",
+    "emission": "-x -a '(__terp_forms)'",
     "profile": "-r -a '(__terp_profiles)'",
 }
 
@@ -55,7 +63,8 @@ _VALUES = {
 def script(entries: Sequence[FlagEntry], profiles: Sequence[str]) -> str:
     """Return the text of the file `terp.fish`."""
     lines = [*_subcommands(), *map(_flag, entries)]
-    return _HEAD.replace("@PROFILES@", " ".join(profiles)) + "".join(f"{line}\n" for line in lines)
+    head = _HEAD.replace("@PROFILES@", " ".join(profiles)).replace("@FORMS@", ",".join(FORMS))
+    return head + "".join(f"{line}\n" for line in lines)
 
 
 def _subcommands() -> Iterator[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from terp.secrets.keys import key_providers
+from terp.session.emitting import FORMS
 from terp_cli.generate.shells.entries import FlagEntry, verbs_with
 from terp_cli.line.subcommands import EXPORTS, SHELLS, SUBCOMMANDS, VERBS
 from terp_cli.verbs.docs import page_names
@@ -21,6 +22,10 @@ _terp_sessions() {
     local kept=${TERP_HOME:-${XDG_STATE_HOME:-$HOME/.local/state}/terp}/sessions
     local -a ids=($kept/*/events.jsonl(N:h:t))
     compadd -a ids
+}
+
+_terp_forms() {
+    compset -P '*:' && compadd @FORMS@
 }
 
 _terp_first() {
@@ -70,6 +75,7 @@ _ACTIONS = {
     "directory": "_files -/",
     "profile": "_terp_profiles",
     "session": "_terp_sessions",
+    "emission": "_terp_forms",
 }
 
 
@@ -82,6 +88,7 @@ def script(entries: Sequence[FlagEntry], profiles: Sequence[str]) -> str:
         "@SHELLS@": " ".join(SHELLS),
         "@VERBS@": "\n".join(_verbs()),
         "@PAGES@": " ".join(page_names()),
+        "@FORMS@": " ".join(FORMS),
         "@EXPORTS@": " ".join(EXPORTS),
         "@WITH_SESSIONS@": _after("session"),
         "@WITH_PROVIDERS@": _after("provider"),
