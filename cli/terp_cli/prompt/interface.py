@@ -301,9 +301,6 @@ class PromptReader(Protocol):
     def emit(self, sequence: str) -> None:
         """Write a sequence that draws nothing."""
 
-    def clear(self) -> None:
-        """Clear the screen; the scrollback stays."""
-
     def interrupted(self) -> None:
         """Handle Ctrl-C as a signal, while no turn is running."""
 

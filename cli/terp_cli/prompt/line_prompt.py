@@ -118,10 +118,6 @@ class LinePrompt:
     def emit(self, sequence: str) -> None:
         """Do nothing: such a terminal would show it."""
 
-    def clear(self) -> None:
-        """Write that the screen cannot be cleared here."""
-        self.say("This screen cannot be cleared.")
-
     def interrupted(self) -> None:
         """Show a new prompt: the terminal has cleared the line; leave at the second time in a row."""
         self._ended = self._leaving

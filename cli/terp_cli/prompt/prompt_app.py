@@ -338,11 +338,6 @@ class PromptApp:
         """Redraw the toolbar."""
         self._app.invalidate()
 
-    def clear(self) -> None:
-        """Clear the screen; the scrollback stays."""
-        self._painter.clear()
-        self.refresh()
-
     def interrupted(self) -> None:
         """Do nothing: here Ctrl-C is a key, and the signal is for a turn."""
 

@@ -286,7 +286,7 @@ async def test_a_cleared_screen_shows_the_line_alone() -> None:
         here.desk.say("before")
         here.keys.send_text("dra")
         await here.screen.wrote("dra")
-        here.desk.clear()
+        here.keys.send_text("\x0c")
         here.keys.send_text("ft")
         await here.screen.wrote("ft")
         rows = [row.rstrip() for row in here.screen.pyte().display if row.strip()]

@@ -127,7 +127,7 @@ async def test_a_command_that_there_is_not_comes_back_to_the_line(seat: Callable
     await here.screen.wrote("before it.")
     await here.types("\x01/\r", "\x04")
     assert (await here.left(), here.said) == (0, ["/usr is full"])
-    told = "There is no command '/usr'. /help lists all commands. To send it as a message, put a blank"
+    told = "There is no command '/usr'. /help all lists the commands. To send it as a message, put a blank"
     assert told in " ".join(" ".join(here.screen.shown()).split())
 
 

@@ -30,7 +30,7 @@ TABLE = (
     SlashCommand(
         "reset", "", "begin a new conversation", "Conversation", "conversation.reset",
         "Variables in the kernel stay. The former conversation stays a session, which /resume and terp "
-        "sessions list.",
+        "sessions list. Ctrl+L clears only the screen.", aliases=("clear",),
     ),
     SlashCommand(
         "compact", "[FOCUS|undo]", "replace earlier turns by a summary", "Conversation",
@@ -218,23 +218,28 @@ TABLE = (
         completes=EXPORTS,
     ),
     SlashCommand(
-        "save", "FILE [NAME…]", "write the code that made a value as a notebook or a script", "Session",
+        "save", "FILE [NAME…]", "write the code of a value as notebook or script", "Session",
         "files.save",
         "FILE ends in .ipynb or .py. It has the runs that made the variables, as /why NAME shows them, or "
         "without a NAME those that the last output depends on, and the packages that it needs (PEP 723). It "
         "runs once in a new kernel, after a question if it does more than compute; then terp says that it "
         "reproduces, or what differs.",
     ),
-    SlashCommand("jupyter", "[PATH]", "write the session as a notebook", "Session", "files.jupyter"),
-    SlashCommand("markdown", "[PATH]", "write the session as Markdown", "Session", "files.markdown"),
+    SlashCommand(
+        "jupyter", "[PATH]", "the same as /export ipynb", "Session", "files.jupyter", listed=False
+    ),
+    SlashCommand(
+        "markdown", "[PATH]", "the same as /export md", "Session", "files.markdown", listed=False
+    ),
     SlashCommand(
         "save_message", "[PATH]", "write the conversation as JSON", "Session", "files.save_message",
         "In the form of Open Interpreter, which can read it. Without PATH the file is messages.json.",
+        listed=False,
     ),
     SlashCommand(
-        "load_message", "[PATH]", "continue a conversation from such a JSON file", "Session",
+        "load_message", "[PATH]", "continue a conversation from a JSON file", "Session",
         "files.load_message",
-        "It replaces this conversation. Code in it does not run.",
+        "A file of /save_message or Open Interpreter. It replaces this conversation; its code does not run.",
     ),
     SlashCommand(
         "settings", "[NAME]", "show settings and their sources", "terp", "status.settings",
@@ -255,11 +260,6 @@ TABLE = (
         "does the same outside a session.",
     ),
     SlashCommand(
-        "clear", "", "clear the screen", "terp", "switches.clear",
-        "Ctrl+L does the same. The conversation and the variables stay; /reset begins a new conversation.",
-        shows=True,
-    ),
-    SlashCommand(
         "verbose", "[on|off]", "show whole tracebacks, or short ones", "terp", "switches.verbose",
         "Without an argument it switches.",
         completes=("on", "off"),
@@ -275,7 +275,7 @@ TABLE = (
     ),
     SlashCommand("doctor", "", "list problems and their remedies", "terp", "status.doctor", shows=True),
     SlashCommand(
-        "help", "[NAME]", "list commands, or show more about one", "terp", "help.show",
+        "help", "[NAME|all]", "show the first commands, all, or more about one", "terp", "help.show",
         completes="help.names", shows=True,
     ),
     SlashCommand("quit", "", "leave terp", "terp", "status.leave", aliases=("exit",)),

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import terp_cli
 from terp_cli.repl.commands.every import all_commands
+from terp_cli.repl.commands.rows import columns
 from terp_cli.repl.commands.table import GROUPS, Commands, SlashCommand
 from terp_cli.repl.context import ReplContext
 
 FORMS = (
-    ("!COMMAND", "run a shell command without the model, which reads the output; %% COMMAND is the same"),
-    (">>> CODE", "run Python in the kernel without the model, which reads the output"),
+    ("!COMMAND, %% COMMAND", "run a shell command; the model reads the output"),
+    (">>> CODE", "run Python in the kernel; the model reads the output"),
     ("@FILE, @NAME", "a file or a variable that goes with the message"),
 )
 _INTRODUCTION = """\
@@ -23,35 +24,51 @@ Type a command at the prompt of a conversation.
 > >>> df.describe()
 ```
 
-`%NAME` is the same as `/NAME`. `/help` lists the commands, `/help NAME` shows one. This page is generated
+`%NAME` is the same as `/NAME`. `/help all` lists the commands, `/help NAME` shows one. This page is generated
 from the table of commands by `python -m terp_cli.repl.commands`."""
 KEYS = (
-    ("Alt+Enter, Ctrl+J", 'another line of the same message; so does a trailing \\ or a """ block'),
+    ("Alt+Enter, Ctrl+J", 'another line of the message; also a trailing \\ or """'),
+    ("Ctrl+C, Esc", "interrupt, keeping variables; at the prompt twice: leave"),
+    ("Ctrl+B", "while code runs: move it to the background, as /bg"),
     ("Ctrl+R", "search what was typed before"),
-    ("Ctrl+X Ctrl+E", "write in your editor"),
     ("Ctrl+L", "clear the screen"),
-    ("Up", "while a turn runs, on an empty line: take back the line that was queued last"),
-    ("Ctrl+B", "while code runs, on an empty line: move it to the background, as /bg"),
-    ("Ctrl+C, Esc", "interrupt, keeping everything; at the prompt Ctrl+C clears the line, twice leaves"),
-    ("Esc", "at a question: no"),
     ("Ctrl+D", "leave"),
+    ("Ctrl+X Ctrl+E", "write in your editor"),
+    ("Up", "while a turn runs, on an empty line: take back the line that was queued last"),
+    ("Esc", "at a question: no"),
+    ("Esc Esc", "at the prompt, on an empty line: go back to an earlier turn, as /rewind"),
 )
+_FIRST = ("model", "auto_run", "vars", "out", "rewind", "resume", "reset", "save", "cost", "settings")
+_FIRST_KEYS = 5
+_ALL = "all"
 
 
 async def show(context: ReplContext, name: str) -> None:
-    """Show all commands, or one in detail."""
-    context.say(*about(all_commands().named(name)) if name else overview(all_commands()))
+    """Show the most used commands, all of them, or one in detail."""
+    commands = all_commands()
+    if not name:
+        context.show(columns(first_steps(commands), context.width, ("bold", "")))
+        context.say("/help all lists every command and key; /help NAME shows more about one.")
+    else:
+        context.say(*overview(commands) if name == _ALL else about(commands.named(name)))
 
 
 def names(_: ReplContext, begun: str) -> Iterable[str]:
-    """Return the commands that begin with `begun`."""
-    return (command.name for command in all_commands().table if command.name.startswith(begun))
+    """Return the commands that begin with `begun`, and the word for all."""
+    return (name for name in (_ALL, *(one.name for one in all_commands().table)) if name.startswith(begun))
+
+
+def first_steps(commands: Commands) -> list[tuple[str, str]]:
+    """Return the most used commands, forms and keys with their descriptions; blank pairs separate them."""
+    named = [(one.usage, one.does) for one in map(commands.named, _FIRST)]
+    return [*named, ("", ""), *FORMS, *KEYS[:_FIRST_KEYS], ("", "")]
 
 
 def overview(commands: Commands) -> Iterator[str]:
     """Return a line for each command, each form of message, and each key."""
     groups = [
-        (group, [(one.usage, one.does) for one in commands.table if one.group == group]) for group in GROUPS
+        (group, [(one.usage, one.does) for one in commands.table if one.group == group and one.listed])
+        for group in GROUPS
     ]
     width = max(len(usage) for _, lines in groups for usage, _ in lines)
     for title, lines in [*groups, ("In a message", list(FORMS)), ("Keys", list(KEYS))]:

@@ -185,11 +185,6 @@ async def debug(context: ReplContext, word: str) -> None:
     )
 
 
-async def clear(context: ReplContext, _: str) -> None:
-    """Clear the screen."""
-    context.prompt.clear()
-
-
 def _on(command: str, word: str) -> bool:
     try:
         return bool(table(Settings)["auto_run"].parse(word))

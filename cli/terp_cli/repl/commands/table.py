@@ -25,7 +25,7 @@ class SlashCommand:
     during a turn; others wait for its end. `calls` names the function that runs it, `completes` the one that
     completes its argument, both as `module.function` of this package. They are imported at their first call,
     because few sessions need many.
-    `completes` can also be the words themselves.
+    `completes` can also be the words themselves. `/help` leaves out a command that is not `listed`.
     """
 
     name: str
@@ -38,6 +38,7 @@ class SlashCommand:
     completes: str | tuple[str, ...] = ()
     shows: bool = False
     at_once: bool = False
+    listed: bool = True
 
     @property
     def usage(self) -> str:
@@ -127,7 +128,7 @@ class Commands:
         from difflib import get_close_matches  # noqa: PLC0415  (for a mistake only)
 
         near = get_close_matches(name, self._names, n=1, cutoff=0.6)
-        hint = f"Did you mean /{near[0]}?" if near else "/help lists all commands."
+        hint = f"Did you mean /{near[0]}?" if near else "/help all lists the commands."
         raise Misused(f"There is no command '{mark}{one_line(name)}'.", hint)
 
     async def run(self, context: "ReplContext", line: str, *, asked: bool = False) -> bool:
@@ -161,7 +162,8 @@ class Commands:
 
     def words(self) -> Iterator[tuple[str, str]]:
         """Return names, without slash, and descriptions for completion; aliases come last."""
-        yield from ((command.name, command.does) for command in self.table)
+        rows = sorted(self.table, key=lambda command: not command.listed)
+        yield from ((command.name, command.does) for command in rows)
         yield from ((name, command.does) for command in self.table for name in command.aliases)
 
     def arguments(self, context: "ReplContext", name: str, begun: str) -> Iterator[tuple[str, str]]:

@@ -16,11 +16,12 @@ MAGICS = (
 COMMANDS = (
     "help", "model", "settings", "auto_run", "vars", "out", "reasoning", "restart", "reset", "undo", "retry",
     "rewind", "fork", "compact", "tokens", "cost", "sessions", "resume", "export", "copy", "edit", "profile",
-    "doctor", "allow", "attach", "install", "languages", "open", "python", "quit", "clear", "tools", "mcp",
+    "doctor", "allow", "attach", "install", "languages", "open", "python", "quit", "tools", "mcp",
     "trust", "rules", "until", "why", "save", "bg", "jobs", "code", "approve", "effects",
 )  # fmt: skip
 
 
+FIRST = ("model", "auto_run", "vars", "out", "rewind", "resume", "reset", "save", "cost", "settings")
 KEY = {"OPENAI_API_KEY": "none"}
 
 
@@ -48,7 +49,21 @@ def test_the_page_is_the_one_that_the_table_gives() -> None:
 
 def test_help_tells_of_all_commands() -> None:
     told = list(overview(all_commands()))
-    assert [command.usage for command in TABLE if not any(command.usage in line for line in told)] == []
+    missing = [command.name for command in TABLE if not any(command.usage in line for line in told)]
+    assert missing == ["jupyter", "markdown", "save_message"]
+
+
+async def test_help_shows_ten_commands_and_the_keys_on_a_screen(tmp_path: Path) -> None:
+    told = await Here(tmp_path).does("/help")
+    assert len(told) <= 21 and max(map(len, told)) <= 80
+    assert [line for line in told if line.endswith("…")] == []
+    assert [line.split()[0] for line in told[:10]] == [f"/{name}" for name in FIRST]
+
+
+async def test_clear_begins_a_new_conversation(tmp_path: Path) -> None:
+    here = await Here(tmp_path).asked("one")
+    await here.does("/clear")
+    assert here.session.turns == ()
 
 
 def test_help_about_one_command_tells_how_it_is_used() -> None:
@@ -86,9 +101,9 @@ async def test_a_message_is_no_command(tmp_path: Path) -> None:
     [
         ("/modle", ("There is no command '/modle'.", "Did you mean /model?")),
         ("%vras", ("There is no command '%vras'.", "Did you mean /vars?")),
-        ("/purge", ("There is no command '/purge'.", "/help lists all commands.")),
-        ("/xyz", ("There is no command '/xyz'.", "/help lists all commands.")),
-        ("/\u202ex", ("There is no command '/<U+202E>x'.", "/help lists all commands.")),
+        ("/purge", ("There is no command '/purge'.", "/help all lists the commands.")),
+        ("/xyz", ("There is no command '/xyz'.", "/help all lists the commands.")),
+        ("/\u202ex", ("There is no command '/<U+202E>x'.", "/help all lists the commands.")),
         ("/help modle", ("There is no command '/modle'.", "Did you mean /model?")),
     ],
 )
@@ -140,7 +155,7 @@ async def test_a_command_that_only_shows_something_runs_during_a_question(tmp_pa
 
 
 async def test_a_slash_alone_asks_for_help(tmp_path: Path) -> None:
-    assert await Here(tmp_path).does("/") == [line for line in overview(all_commands()) if line]
+    assert await Here(tmp_path).does("/") == await Here(tmp_path).does("/help")
 
 
 def test_names_and_arguments_are_completed(tmp_path: Path) -> None:
