@@ -30,8 +30,8 @@ export TERP_MAX_STEPS=5                  # a variable, for this shell
 max_steps: 5
 ```
 
-In long flags `-` and `_` are the same, and `--no-…` turns a switch off. `/settings` shows each value and its
-source. [Profiles](profiles.md) describes the files. This page is generated from the table of settings by
+In long flags `-` and `_` are the same, and `--no-…` turns a switch off. `/settings all` shows each value and
+its source. [Profiles](profiles.md) describes the files. This page is generated from the table of settings by
 `python -m terp_cli.generate.pages`.
 
 Sources of a value, strongest first:

@@ -21,6 +21,7 @@ from terp.session.observation import objection
 from terp.session.session import Session
 from terp.settings import BUILT_IN, Settings
 from terp.settings.places import Places
+from terp.settings.sources import Given
 from terp.store.catalogue import SessionEntry
 from terp.text.fences import fenced
 from terp_cli.fronts.interactive import InteractiveFront
@@ -87,6 +88,7 @@ class ReplContext:
         """True to show the traceback of terp's own errors. Can be set."""
         self._person = person
         self._opener = opener
+        self._given: Mapping[str, Given] = call.line.given
 
     @property
     def auto_run(self) -> bool:
@@ -170,9 +172,7 @@ class ReplContext:
         if not is_new:
             return state, None
         self._brief_on_project()
-        # A profile that nobody named since the start may be a weaker source than the project.
-        named = self.call.options.profile if self.profile == self.call.profile else self.profile
-        return state, await self._load(named)
+        return state, await self._load(self._named_profile, self._given)
 
     def _brief_on_project(self) -> None:
         """Send the model the project's current instructions, if the session works in the project."""
@@ -188,14 +188,31 @@ class ReplContext:
         Raises:
             TerpError: there is no such profile, or the settings cannot be used.
         """
-        change = await self._load(name)
+        change = await self._load(name, self._given)
         if change is not None:
             self.profile = name
         return change
 
-    async def _load(self, profile: str) -> Change | None:
+    async def set(self, name: str, value: object) -> Change | None:
+        """Change a setting until the session ends; return the change, or None if the user declined it.
+
+        Raises:
+            TerpError: the settings cannot be used.
+        """
+        given = {**self._given, name: Given(value, "/settings")}
+        change = await self._load(self._named_profile, given)
+        if change is not None:
+            self._given = given
+        return change
+
+    @property
+    def _named_profile(self) -> str:
+        """The profile that was named; one that was not may be a weaker source than the project."""
+        return self.call.options.profile if self.profile == self.call.profile else self.profile
+
+    async def _load(self, profile: str, given: Mapping[str, Given]) -> Change | None:
         """Load the settings with this profile and apply them; None if the user declines a restart."""
-        loaded = self.call.loaded(self.call.line.given, profile, self.call.project)
+        loaded = self.call.loaded(given, profile, self.call.project)
         change = Change(self.settings, _with_found_model(self.settings, loaded.settings))
         if kernels := restarted_kernels(self.session, change):
             which = ", ".join(kernel.language for kernel in kernels)

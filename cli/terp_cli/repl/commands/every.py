@@ -242,8 +242,11 @@ TABLE = (
         "A file of /save_message or Open Interpreter. It replaces this conversation; its code does not run.",
     ),
     SlashCommand(
-        "settings", "[NAME]", "show settings and their sources", "terp", "status.settings",
-        completes="status.setting_names", shows=True,
+        "settings", "[NAME VALUE]", "show settings and their sources, or set one", "terp",
+        "status.settings",
+        "Without NAME it shows what differs from the built-in values, with all every setting. A VALUE holds "
+        "until the session ends.",
+        completes="status.setting_names",
     ),
     SlashCommand(
         "profile", "[NAME]", "show the profile in use, or use another one", "terp",

@@ -11,30 +11,67 @@ from terp.models.facts.model_facts import ModelFacts
 from terp.session.cost.budget import Tally, money, tallies_by_model, tally_of
 from terp.session.cost.ledger import tallies
 from terp.settings import Settings
-from terp.settings.setting import table
+from terp.settings.setting import Setting, table
 from terp.text.plain import counted
 from terp_cli.fronts import doctor as checks
 from terp_cli.line import streams
 from terp_cli.repl.commands.rows import columns, shown
+from terp_cli.repl.commands.switches import report
 from terp_cli.repl.commands.table import misused
 from terp_cli.repl.context import APPROVALS, ReplContext
 
+_ALL = "all"
+
 
 async def settings(context: ReplContext, wanted: str) -> None:
-    """Show every setting, its value and its source."""
-    rows = [row for row in table(Settings).values() if wanted.replace("-", "_") in row.name]
-    if not rows:
-        raise misused("settings", f"there is no setting like '{wanted}'.")
+    """Show settings that differ from the built-in values, those of a name, or all; with a value, set one."""
+    name, _, value = wanted.replace("=", " ", 1).partition(" ")
+    row = table(Settings).get(name.replace("-", "_"))
+    if row is not None and value.strip():
+        await _set(context, row, value.strip())
+        return
     given = context.settings
-    lines = [(row.name, shown(getattr(given, row.name)), given.origin(row.name)) for row in rows]
-    if len(rows) == 1:
+    rows = list(table(Settings).values())
+    if not wanted:
+        rows = [row for row in rows if getattr(given, row.name) != row.default]
+    elif wanted != _ALL:
+        rows = [row for row in rows if wanted.replace("-", "_") in row.name]
+        if not rows:
+            raise misused("settings", f"there is no setting like '{wanted}'.")
+    if len(rows) == 1 and wanted:
         context.say(rows[0].about)
-    context.show(columns(lines, context.width, ("", "bold", "dim")))
+    lines = [(row.name, shown(getattr(given, row.name)), given.origin(row.name)) for row in rows]
+    context.show(columns(lines, context.width, ("", "bold", "dim")) if lines else [])
+    if not wanted:
+        context.say(_OTHERS)
+
+
+_OTHERS = "All others are built-in: /settings all. /settings NAME VALUE sets one."
+
+
+async def _set(context: ReplContext, row: Setting, text: str) -> None:
+    if not row.has_flag:
+        raise misused("settings", f"{row.name} is a group of entries, which only a file can set.")
+    try:
+        value = row.parse(text)
+    except ValueError:
+        raise misused("settings", f'{row.name} is "{text}", must be {row.rule}.') from None
+    change = await context.set(row.name, value)
+    if change is not None and not change.names:
+        context.say(f"{row.name} is {shown(value)} already.")
+    elif change is not None:
+        await report(context, change)
+        context.say("It holds until the session ends; config.yaml and profiles keep values.")
 
 
 def setting_names(_: ReplContext, begun: str) -> Iterable[str]:
-    """Return the settings whose names begin with `begun`."""
-    return (name for name in table(Settings) if name.startswith(begun))
+    """Return the settings whose names begin with `begun`; after a name, its choices."""
+    name, gap, value = begun.partition(" ")
+    if not gap:
+        return (one for one in (_ALL, *table(Settings)) if one.startswith(begun))
+    row = table(Settings).get(name)
+    choices = () if row is None else ("on", "off") if row.kind == "switch" else row.choices
+    return (f"{name} {choice}" for choice in choices if choice.startswith(value))
 
 
 async def doctor(context: ReplContext, _: str) -> None:

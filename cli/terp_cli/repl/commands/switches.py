@@ -220,10 +220,15 @@ async def use_profile(context: ReplContext, name: str) -> None:
         context.say(f"The profile is still {context.profile}.")
         return
     context.say(f"The profile is {name} now." + ("" if change.names else " That changes nothing here."))
+    await report(context, change, f" (terp -p {name})")
+
+
+async def report(context: ReplContext, change: "Change", start: str = "") -> None:
+    """Show a change of settings; offer to restart kernels that run without the sandbox of `auto_run`."""
     if change.names:
         context.show(changed(change, context.width))
     if change.later:
-        context.say(f"Takes effect at the next start (terp -p {name}): {', '.join(change.later)}.")
+        context.say(f"Takes effect at the next start{start}: {', '.join(change.later)}.")
     if change.touches({"auto_run"}):
         context.say(asking(context))
         if context.auto_run:

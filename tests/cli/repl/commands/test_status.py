@@ -22,11 +22,58 @@ USED = (UsageReported(1_200, 30, 1_000, 0.0042), UsageReported(1_300, 20, 0, Non
 async def test_every_setting_is_shown_with_its_origin(tmp_path: Path) -> None:
     here = Here(tmp_path)
     here.settings = combine([{"model": Given("openai/o3", "work.yaml:7"), "auto_run": Given(True, "-y")}])
-    lines = [line.split() for line in await here.does("/settings")]
+    lines = [line.split() for line in await here.does("/settings all")]
     assert [line[0] for line in lines] == list(table(Settings))
     assert {line[0]: line[1:] for line in lines}["model"] == ["openai/o3", "work.yaml:7"]
     assert {line[0]: line[1:] for line in lines}["auto_run"] == ["on", "-y"]
     assert {line[0]: line[1:] for line in lines}["python"] == ["–", "built-in"]
+
+
+async def test_settings_that_differ_from_the_built_in_ones_come_first(tmp_path: Path) -> None:
+    here = Here(tmp_path)
+    here.settings = combine([{"model": Given("openai/o3", "work.yaml:7"), "max_steps": Given(50, "-y")}])
+    assert await here.does("/settings") == [
+        "model  openai/o3  work.yaml:7",
+        "All others are built-in: /settings all. /settings NAME VALUE sets one.",
+    ]
+
+
+async def test_a_setting_is_set_until_the_session_ends(tmp_path: Path) -> None:
+    here = Here(tmp_path)
+    assert await here.does("/settings max-steps 5") == [
+        "  max_steps  50 → 5  /settings",
+        "It holds until the session ends; config.yaml and profiles keep values.",
+    ]
+    assert (await here.does("/settings"))[0] == "max_steps  5  /settings"
+    assert here.session.resources.limits.max_steps == 5
+    assert await here.does("/settings max_steps=5") == ["max_steps is 5 already."]
+
+
+async def test_a_profile_is_weaker_than_a_setting_that_was_set(tmp_path: Path) -> None:
+    here = Here(tmp_path)
+    await here.does("/settings max_steps 5")
+    await here.does("/profile fast")
+    assert here.settings.max_steps == 5
+
+
+async def test_a_wrong_value_changes_no_setting(tmp_path: Path) -> None:
+    here = Here(tmp_path)
+    with pytest.raises(Misused, match='max_steps is "many", must be a whole number, 0 or more'):
+        await here.does("/settings max_steps many")
+    assert here.settings.max_steps == 50
+
+
+async def test_auto_run_can_be_set_like_any_other(tmp_path: Path) -> None:
+    here = Here(tmp_path)
+    await here.does("/settings auto_run on")
+    assert here.auto_run
+
+
+def test_the_values_of_a_setting_are_completed(tmp_path: Path) -> None:
+    here = Here(tmp_path)
+    assert here.offered("settings", "auto_run o") == ["auto_run on", "auto_run off"]
+    assert here.offered("settings", "adapter d") == ["adapter direct"]
+    assert here.offered("settings", "al") == ["all", "allow"]
 
 
 async def test_one_setting_is_explained(tmp_path: Path) -> None:
