@@ -35,6 +35,25 @@ Word = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
+class Pick:
+    """A row to pick: its cells, in columns.
+
+    `also` is searched too. `preview` returns lines that are shown beside the list where it is wide enough.
+    """
+
+    cells: tuple[str, ...]
+    also: str = ""
+    preview: Callable[[], str] | None = None
+
+
+def matching(picks: "Sequence[Pick]", text: str) -> list[int]:
+    """Return the positions of the rows that contain every word of `text`, ignoring case."""
+    words = text.lower().split()
+    searched = (f"{' '.join(pick.cells)} {pick.also}".lower() for pick in picks)
+    return [at for at, line in enumerate(searched) if all(word in line for word in words)]
+
+
+@dataclass(frozen=True, slots=True)
 class Typed:
     """An entered line; `pasted` if a part of it was not typed."""
 
@@ -101,9 +120,6 @@ class PromptHost:
     def is_repeated(self) -> bool:
         """Return True if a Ctrl-C at this moment belongs to a turn that was interrupted."""
         return False
-
-    def rewind(self) -> None:
-        """Handle Esc Esc on an empty line."""
 
     def run_at_once(self, line: str) -> bool:
         """Run a line now if it need not wait for the end of the turn; return True if it was run."""
@@ -279,6 +295,9 @@ class PromptReader(Protocol):
             KeyboardInterrupt: Ctrl-C.
             EOFError: Ctrl-D on an empty line, or the terminal is gone.
         """
+
+    async def pick(self, title: str, picks: Sequence[Pick], at: int = 0) -> int | None:
+        """Return the position of the row that the user picks, beginning at row `at`; None if they leave."""
 
     async def edited(self, text: str) -> str | None:
         """Return `text` as the user edits it here; None if they give up."""

@@ -6,17 +6,29 @@ For a terminal that cannot move its cursor, and for a screen reader, which would
 import asyncio
 import os
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import TextIO, TypeVar
 
-from terp_cli.prompt.interface import LEAVING, NOT_SENT, PromptHost, Typed, goes_on, margin, unmarked
+from terp_cli.prompt.interface import (
+    LEAVING,
+    NOT_SENT,
+    Pick,
+    PromptHost,
+    Typed,
+    goes_on,
+    margin,
+    matching,
+    unmarked,
+)
 from terp_cli.terminal import tty
 from terp_cli.terminal.desktop import run_editor
-from terp_cli.terminal.sanitise import readable
+from terp_cli.terminal.sanitise import one_line, readable
 
 T = TypeVar("T")
 _READ_BYTES = 65_536
+# Rows of a list at a time.
+_SHOWN = 15
 
 
 class LinePrompt:
@@ -84,6 +96,28 @@ class LinePrompt:
                 # Such a terminal does not mark pastes; several lines at once count as one.
                 text = await self._next(answers=True)
                 return Typed(escape if text == "\x1b" else text, pasted=len(self._lines) > 0)
+
+    async def pick(self, title: str, picks: Sequence[Pick], at: int = 0) -> int | None:
+        """Return the position of the row that the user picks from a numbered list; None if they leave."""
+        found = list(range(len(picks)))
+        while True:
+            for number, position in enumerate(found[:_SHOWN], 1):
+                mark = "*" if position == at else " "
+                self.say(f"{number:3} {mark}{'  '.join(map(one_line, picks[position].cells))}")
+            if len(found) > _SHOWN:
+                self.say(f"     and {len(found) - _SHOWN} more: search for a word")
+            try:
+                typed = (await self.line(f"{title} Number, or words to search for: ")).text.strip()
+            except (EOFError, KeyboardInterrupt):
+                return None
+            if typed in ("", "q", "quit", "\x1b"):
+                return None
+            if typed.isdecimal() and 1 <= int(typed) <= min(len(found), _SHOWN):
+                return found[int(typed) - 1]
+            narrowed = matching(picks, typed)
+            if not narrowed:
+                self.say(f"Nothing matches '{one_line(typed)}'.")
+            found = narrowed or found
 
     async def edited(self, text: str) -> str | None:
         """Return None: a text of several lines cannot be edited here without an editor."""

@@ -280,7 +280,7 @@ class MessageLine:
 
         @bindings.add("escape", "escape", filter=empty & ~busy)
         def _rewind(_: KeyPressEvent) -> None:
-            self._host.rewind()
+            self._entered("/rewind")
 
         return bindings
 

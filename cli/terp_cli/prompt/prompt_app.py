@@ -39,8 +39,19 @@ from prompt_toolkit.layout.dummy import create_dummy_layout
 from prompt_toolkit.layout.processors import Processor, TabsProcessor, Transformation, TransformationInput
 from prompt_toolkit.styles import Style
 
-from terp_cli.prompt.interface import BAR, LEAVING, NOT_SENT, PromptHost, Typed, fitted, margin, unmarked
+from terp_cli.prompt.interface import (
+    BAR,
+    LEAVING,
+    NOT_SENT,
+    Pick,
+    PromptHost,
+    Typed,
+    fitted,
+    margin,
+    unmarked,
+)
 from terp_cli.prompt.message import MessageLine
+from terp_cli.prompt.picker import Picker
 from terp_cli.terminal import tty
 from terp_cli.terminal.bottom import Bottom, Measured
 from terp_cli.terminal.desktop import run_editor
@@ -205,7 +216,7 @@ class PromptApp:
         self._bold, self._bar = ("1", "1;32") if colours else ("", "")
         self._message: MessageLine | None = None
         self._host: PromptHost | None = None
-        self._question: Question | None = None
+        self._question: Question | Picker | None = None
         self._asking = asyncio.Lock()
         self._queued: deque[str] = deque()
         self._more = asyncio.Event()
@@ -303,6 +314,14 @@ class PromptApp:
         """
         return await self._ask(Question(question, secret=secret, escape=escape), fresh=fresh)
 
+    async def pick(self, title: str, picks: Sequence[Pick], at: int = 0) -> int | None:
+        """Return the position of the row that the user picks, beginning at row `at`; None if they leave."""
+        try:
+            taken = (await self._ask(Picker(title, picks, at), fresh=True)).text
+        except (KeyboardInterrupt, EOFError):
+            return None
+        return int(taken) if taken else None
+
     async def edited(self, text: str) -> str | None:
         """Return `text` as the user edits it here; None if they give up."""
         # The cursor is at the end of the last line that is not empty.
@@ -363,7 +382,7 @@ class PromptApp:
         for file in self._opened:
             file.close()
 
-    async def _ask(self, question: Question, *, fresh: bool) -> Typed:
+    async def _ask(self, question: Question | Picker, *, fresh: bool) -> Typed:
         async with self._asking:
             if fresh and not self._app.is_running:
                 tty.drop_typed(self._descriptor)
@@ -378,7 +397,7 @@ class PromptApp:
             finally:
                 self._question = None
                 self._focus()
-                if not question.edits:
+                if question.said and not question.edits:
                     self.say(readable(question.said).expandtabs(_TAB))
 
     async def _hands_off(self) -> None:

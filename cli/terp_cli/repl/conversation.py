@@ -86,7 +86,7 @@ def given_by(call: Invocation, settings: Settings) -> Iterator[ConversationStart
         TerpError: an input cannot be used, or there is neither a prompt nor a REPL.
     """
     wanted = wanted_by(call.options)
-    resumed = resumed_by(call)
+    resumed = resumed_by(call, settings)
     cwd = resumed.cwd if resumed else call.cwd
     place = place_of(call, resumed)
     elsewhere = bool(settings.gateway_url)

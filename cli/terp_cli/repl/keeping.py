@@ -58,13 +58,13 @@ class SessionOpener:
         )
 
 
-def resumed_by(call: Invocation) -> "Resuming | None":
+def resumed_by(call: Invocation, settings: Settings) -> "Resuming | None":
     """Return the stored session that this call resumes; None for a new one."""
     if not call.resumes:
         return None
     from terp_cli.repl.resuming import chosen  # noqa: PLC0415  (most sessions are new)
 
-    return chosen(call)
+    return chosen(call, settings)
 
 
 def person_beside(call: Invocation, settings: Settings) -> Person | None:

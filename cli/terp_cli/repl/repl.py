@@ -232,16 +232,6 @@ class Repl(PromptHost):
         """Return True if a Ctrl-C at this moment belongs to a turn that was interrupted."""
         return self._ctrl_c.repeats()
 
-    def rewind(self) -> None:
-        """List the turns, and begin the command that rewinds to one."""
-
-        async def listed() -> None:
-            await self._commands.run(self._context, "/rewind")
-            if self._context.session.turns:
-                self._context.prompt.prefill("/rewind ")
-
-        self.start(listed)
-
     def run_at_once(self, line: str) -> bool:
         """Run a line now if it is a command that works during a turn; return True if it is."""
         if not self.busy or not self._commands.is_at_once(line):

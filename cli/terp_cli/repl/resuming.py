@@ -1,22 +1,28 @@
 """-c and -r: find or pick the session to resume, and report on it."""
 
-import sys
+import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from terp.errors import SessionError, SettingsError
 from terp.events import Noticed, SessionResumed
 from terp.session.session import Session
+from terp.settings import Settings
+from terp.settings.profile_file import short_path
 from terp.store.catalogue import Catalogue, SessionEntry
 from terp.store.folders import fork
 from terp.store.journal import NAME
 from terp.store.places import Place, real_directory, stored_place
-from terp.store.reading import read_header
-from terp_cli.fronts.invocation import Invocation
+from terp.store.reading import read, read_header
+from terp_cli.fronts.invocation import STDIN, Invocation
+from terp_cli.prompt.interface import Pick
 from terp_cli.render import sentences
 from terp_cli.render.sentences import turns
+from terp_cli.repl.first_prompt import prompt_on
+from terp_cli.terminal import tty
 from terp_cli.terminal.sanitise import one_line
 
 
@@ -37,7 +43,7 @@ class Resuming:
                     call.note(text)
 
 
-def chosen(call: Invocation) -> Resuming:
+def chosen(call: Invocation, settings: Settings) -> Resuming:
     """Return the session that -c or -r asks for.
 
     Raises:
@@ -48,7 +54,7 @@ def chosen(call: Invocation) -> Resuming:
     if options.resume:
         folder = catalogue.find(options.resume, real_directory(call.cwd))
     elif options.resume is not None:
-        folder = _picked(call, catalogue)
+        folder = _picked(call, settings, catalogue)
     elif options.continue_:
         folder = catalogue.last(real_directory(call.cwd))
     elif options.fork:
@@ -127,23 +133,24 @@ def _copied(call: Invocation, folder: Path) -> Path:
     return copy
 
 
-def _picked(call: Invocation, catalogue: Catalogue) -> Path:
+def _picked(call: Invocation, settings: Settings, catalogue: Catalogue) -> Path:
     if call.source != "terminal":
         raise SettingsError([_without_id(call)])
     here = catalogue.listed(real_directory(call.cwd))
-    everywhere = call.options.all or not here
-    entries = catalogue.listed() if everywhere else here
+    entries = catalogue.listed() if call.options.all or not here else here
     if not entries:
         raise SettingsError(["there are no sessions to resume."])
 
-    def say(line: str) -> None:
-        call.notes.write(f"{line}\n")
-
+    out = call.out if call.out.isatty() else call.notes
     with call.typed_ahead.lent():
-        entry = pick(entries, _typed(call), say, all_directories=everywhere)
-    if entry is None:
+        prompt = prompt_on(STDIN, tty.painter_on(out, call.terminal_environ), out, call, settings, None)()
+        try:
+            at = asyncio.run(prompt.pick("Resume which session?", picks_of(entries)))
+        finally:
+            prompt.close()
+    if at is None:
         raise SettingsError(["no session was chosen."])
-    return entry.folder
+    return entries[at].folder
 
 
 def _without_id(call: Invocation) -> str:
@@ -151,31 +158,6 @@ def _without_id(call: Invocation) -> str:
     if len(call.line.words) == 1 and not any(map(str.isspace, call.line.words[0])):
         return f"there is no session '{call.line.words[0]}'; `terp sessions` lists the ids."
     return "-r without an ID asks which session, on a terminal; `terp sessions` lists the ids."
-
-
-def _typed(call: Invocation) -> Callable[[str], str]:
-    def ask(prompt: str) -> str:
-        call.notes.write(prompt)
-        call.notes.flush()
-        # Whatever the keys send: a byte that is no character matches no session.
-        line = sys.stdin.buffer.readline().decode(sys.stdin.encoding, "replace")
-        if not line:
-            raise EOFError
-        return line
-
-    return ask
-
-
-_SHOWN = 15
-
-
-def matching(entries: Sequence[SessionEntry], text: str) -> list[SessionEntry]:
-    """Return the entries that contain every word of `text`, in their order; all for an empty text.
-
-    The title, directory, id and date are searched, ignoring case.
-    """
-    words = text.lower().split()
-    return [entry for entry in entries if all(word in _searched(entry) for word in words)]
 
 
 def row(entry: SessionEntry, *, with_directory: bool = False) -> str:
@@ -198,36 +180,36 @@ def when(moment: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(moment))
 
 
-def pick(
-    entries: Sequence[SessionEntry],
-    ask: Callable[[str], str],
-    say: Callable[[str], object],
-    *,
-    all_directories: bool,
-) -> SessionEntry | None:
-    """Return the entry that the user chooses by number, after searching by words; None if they leave.
-
-    `ask` returns the line typed after a prompt, and raises `EOFError` at the end; `say` writes a line.
-    """
-    shown = list(entries)
-    while True:
-        for number, entry in enumerate(shown[:_SHOWN], 1):
-            say(f"{number:3}  {row(entry, with_directory=all_directories)}")
-        if len(shown) > _SHOWN:
-            say(f"     and {len(shown) - _SHOWN} more: search for a word")
-        try:
-            typed = ask("Number, or words to search for: ").strip()
-        except EOFError:
-            return None
-        if typed in ("", "q", "quit"):
-            return None
-        if typed.isdecimal() and 1 <= int(typed) <= min(len(shown), _SHOWN):
-            return shown[int(typed) - 1]
-        found = matching(entries, typed)
-        if not found:
-            say(f"No session has '{one_line(typed)}' in its title, directory, id or date.")
-        shown = found or shown
+def age(moment: float, now: float) -> str:
+    """Return the time since `moment` in its largest unit, as "3 h ago"; both are seconds since the epoch."""
+    seconds = max(0.0, now - moment)
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= length:
+            return f"{int(seconds // length)} {unit} ago"
+    return "just now"
 
 
-def _searched(entry: SessionEntry) -> str:
-    return f"{entry.title} {entry.cwd} {entry.id} {when(entry.used)}".lower()
+def picks_of(entries: Sequence[SessionEntry]) -> list[Pick]:
+    """Return the sessions as rows to pick; the previews have the last prompts."""
+    now = time.time()
+    return [
+        Pick(
+            (title(entry), age(entry.used, now), turns(entry.turns), short_path(Path(entry.cwd))),
+            also=f"{entry.id} {when(entry.used)}",
+            preview=partial(_preview, entry),
+        )
+        for entry in entries
+    ]
+
+
+_PREVIEWED = 6
+
+
+def _preview(entry: SessionEntry) -> str:
+    lines = [title(entry), f"{entry.id} · {when(entry.used)}", entry.model, ""]
+    try:
+        history = read(entry.folder).history
+    except SessionError as error:
+        return "\n".join([*lines, error.message])
+    prompts = [turn.prompt.strip().partition("\n")[0] for turn in history.turns]
+    return "\n".join([*lines, *(f"› {prompt}" for prompt in prompts[-_PREVIEWED:])])

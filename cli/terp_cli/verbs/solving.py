@@ -189,11 +189,11 @@ def solve_problem(call: Invocation) -> int:
     """Solve the problem that the call names, or resume that of a session; return the exit code."""
     # Who is asked here types lines, which the terminal edits as it always does.
     call.typed_ahead.hand_over()
-    resumed = resumed_by(call)
-    if resumed is None and not call.line.argument:
-        raise SettingsError(["terp solve needs a folder, a .md or .py file, or - for stdin."])
     # No code of the model runs in a kernel: each reply is one step.
     settings = call.settings(code=False, max_steps=1)
+    resumed = resumed_by(call, settings)
+    if resumed is None and not call.line.argument:
+        raise SettingsError(["terp solve needs a folder, a .md or .py file, or - for stdin."])
     # A problem that cannot be used is reported before anything is opened.
     problem = None if resumed else problem_of(call)
     state = reopened(read_state(resumed.folder)) if resumed else None

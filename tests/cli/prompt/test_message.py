@@ -25,7 +25,6 @@ class Seat(PromptHost):
         self.desk = PromptApp(keys, self.screen.painter())
         self.busy = False
         self.interrupts = 0
-        self.rewinds = 0
 
     def toolbar(self) -> Sequence[ToolbarPart]:
         return [ToolbarPart("toolbar")]
@@ -37,9 +36,6 @@ class Seat(PromptHost):
         self.interrupts += 1
         self.desk.take_back()
         self.busy = False
-
-    def rewind(self) -> None:
-        self.rewinds += 1
 
     async def read(self, *keys: str) -> str:
         """The message when these keys are typed."""
@@ -295,8 +291,7 @@ async def test_a_cleared_screen_shows_the_line_alone() -> None:
 
 async def test_two_escapes_rewind() -> None:
     async with seat() as here:
-        here.keys.send_text("\x1b\x1b")
-        assert (await here.read("a\r"), here.rewinds) == ("a", 1)
+        assert await here.read("\x1b\x1b") == "/rewind"
 
 
 async def test_a_hostile_paste_moves_nothing_on_the_screen() -> None:

@@ -1,10 +1,11 @@
-"""Choosing a session by its number or by words."""
+"""Stored sessions as rows."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from terp.store.catalogue import SessionEntry
-from terp_cli.repl.resuming import matching, pick, row, when
+from terp_cli.repl.resuming import age, picks_of, row, when
 
 
 def entry(number: int, title: str, **more: object) -> SessionEntry:
@@ -13,58 +14,31 @@ def entry(number: int, title: str, **more: object) -> SessionEntry:
     return SessionEntry(name, Path("/state") / name, title=title, **facts)  # type: ignore[arg-type]
 
 
-APPLES, PEARS = entry(1, "About apples"), entry(2, "About pears")
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        (-5, "just now"),
+        (59, "just now"),
+        (60, "1 min ago"),
+        (7_199, "1 h ago"),
+        (86_400 * 40, "40 d ago"),
+    ],
+)
+def test_an_age_has_its_largest_unit(seconds: float, shown: str) -> None:
+    assert age(1_000_000, 1_000_000 + seconds) == shown
 
 
-class Typing:
-    """A person with a keyboard; `shown` is what they saw."""
-
-    def __init__(self, *lines: str) -> None:
-        self.shown: list[str] = []
-        self._lines: Iterator[str] = iter(lines)
-
-    def ask(self, prompt: str) -> str:
-        try:
-            return next(self._lines)
-        except StopIteration:
-            raise EOFError from None
-
-    def pick(self, *entries: SessionEntry) -> SessionEntry | None:
-        return pick(entries, self.ask, self.shown.append, all_directories=False)
+def test_a_session_is_picked_by_title_age_turns_and_folder() -> None:
+    [pick] = picks_of([entry(3, "About apples")])
+    title, _, turns, folder = pick.cells
+    assert (title, turns, folder) == ("About apples", "3 turns", "/work")
+    assert pick.also == f"2025-11-23-00000003 {when(1.7e9)}"
 
 
-def test_every_word_must_stand_somewhere() -> None:
-    assert matching([APPLES, PEARS], "ABOUT pear") == [PEARS]
-    assert matching([APPLES, PEARS], "work") == [APPLES, PEARS]
-    assert matching([APPLES, PEARS], "2025-11-21") == [APPLES]
-    assert matching([APPLES, PEARS], "apples pears") == []
-    assert matching([APPLES, PEARS], "") == [APPLES, PEARS]
-
-
-def test_a_session_is_chosen_by_its_number() -> None:
-    assert Typing("2\n").pick(APPLES, PEARS) == PEARS
-
-
-def test_words_make_the_list_shorter() -> None:
-    person = Typing("pears", "1")
-    assert person.pick(APPLES, PEARS) == PEARS
-    assert person.shown[2:] == [f"  1  {row(PEARS)}"]
-
-
-def test_words_that_are_nowhere_leave_the_list_as_it_was() -> None:
-    person = Typing("plums", "1")
-    assert person.pick(APPLES, PEARS) == APPLES
-    assert person.shown[2] == "No session has 'plums' in its title, directory, id or date."
-
-
-def test_nothing_is_chosen_by_leaving() -> None:
-    assert [Typing(*lines).pick(APPLES) for lines in ((), ("",), ("q",))] == [None, None, None]
-
-
-def test_a_long_list_is_cut_and_says_so() -> None:
-    person = Typing()
-    person.pick(*(entry(number, "x") for number in range(20)))
-    assert person.shown[-1] == "     and 5 more: search for a word"
+def test_the_preview_of_a_damaged_session_says_so() -> None:
+    [pick] = picks_of([entry(1, "x")])
+    assert pick.preview is not None
+    assert "cannot be read" in pick.preview()
 
 
 def test_a_row_tells_what_is_special_and_hides_nothing() -> None:

@@ -1,9 +1,9 @@
 """Commands on code that ran or runs: variables, outputs, copies, jobs, the kernel itself."""
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ from terp.text.files import size_text
 from terp.text.paths import typed_path
 from terp.text.plain import counted
 from terp_cli.fronts.listings import language_rows, tool_rows
+from terp_cli.prompt.interface import Pick
 from terp_cli.render import look
 from terp_cli.render.status import elapsed
 from terp_cli.repl.commands.rows import columns
@@ -93,7 +94,7 @@ async def which_tools(context: ReplContext, _: str) -> None:
 
 
 async def out(context: ReplContext, number: str) -> None:
-    """Show the full output of a run; without a number, list the runs."""
+    """Show the full output of a run; without a number, of one that the user picks."""
     runs = runs_of(context)
     if number:
         run = numbered(runs, number, "out")
@@ -106,8 +107,19 @@ async def out(context: ReplContext, number: str) -> None:
     if not runs:
         context.say("Nothing ran yet.")
         return
-    lines = [(f"{run.number}", run.language, run.fate, _summary(run)) for run in runs]
-    context.show(columns(lines, context.width, ("bold", "dim", "", "")))
+    picks = [
+        Pick(
+            (f"{run.number}  {_first_line(run)}", run.language, run.fate, _summary(run)),
+            preview=_beginning(run),
+        )
+        for run in runs
+    ]
+    if (at := await context.prompt.pick("Output of which run?", picks, len(picks) - 1)) is not None:
+        await out(context, str(runs[at].number))
+
+
+def _beginning(run: LoggedRun) -> Callable[[], str]:
+    return lambda: "\n".join(islice(full_output(run), _LINES))
 
 
 async def code(context: ReplContext, number: str) -> None:
@@ -220,8 +232,11 @@ def _summary(run: LoggedRun) -> str:
     pictures = sum(isinstance(output, Display) and bool(output.path) for output in run.outputs)
     size = _size(run)
     parts = [size_text(size) if size else "", counted(pictures, "picture") if pictures else ""]
-    parts_text = ", ".join(part for part in parts if part) or "no output"
-    return f"{parts_text}  {run.code.strip().splitlines()[0] if run.code.strip() else ''}"
+    return ", ".join(part for part in parts if part) or "no output"
+
+
+def _first_line(run: LoggedRun) -> str:
+    return run.code.strip().partition("\n")[0]
 
 
 def _size(run: LoggedRun) -> int:

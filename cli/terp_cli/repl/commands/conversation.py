@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from terp.errors import KernelBusy
@@ -9,20 +10,19 @@ from terp.events import ReasoningDelta, TurnStarted
 from terp.kernels.jupyter.local import LocalKernels
 from terp.session.context.history import PastTurn
 from terp.session.context.namespaces import Namespaces
-from terp.store.catalogue import SessionEntry
-from terp.text.plain import counted
-from terp_cli.repl.commands.rows import columns, shortened
+from terp_cli.prompt.interface import Pick
+from terp_cli.repl.commands.rows import shortened
 from terp_cli.repl.commands.table import misused
 from terp_cli.repl.context import ReplContext
-from terp_cli.repl.resuming import title, when
+from terp_cli.repl.resuming import picks_of
 
 if TYPE_CHECKING:
     from terp.session.rewind.rewind import ChangedFile, Restored
 
 _SHOWN_CHARS = 60
 _UNDO = "undo"
-_LISTED, _NAMED = 15, 12
-_STYLES = ("bold", "bold", "dim", "dim", "")
+_NAMED = 12
+_LONGEST = 200
 
 
 async def reset(context: ReplContext, _: str) -> None:
@@ -79,41 +79,19 @@ async def fork(context: ReplContext, _: str) -> None:
     context.session.rewind.fork()
 
 
-async def sessions(context: ReplContext, _: str) -> None:
-    """List the earlier sessions of this directory."""
-    saved = context.saved()
-    if not saved:
-        context.say("There is no earlier session of this directory.")
-        return
-    context.show(
-        columns(
-            [_row(one) for one in saved],
-            context.width,
-            _STYLES[1:],
-        )
-    )
-
-
 async def resume(context: ReplContext, session: str) -> None:
-    """Resume an earlier session, by its ID or its number in the list; without one, show the list."""
-    saved = context.saved()
-    if session.isdecimal() and 0 < int(session) <= min(len(saved), _LISTED):
-        session = saved[int(session) - 1].id
+    """Resume an earlier session, by its ID, or one that the user picks."""
     if not session:
-        await _offer(context, saved[:_LISTED])
-    elif await _may_end(context):
+        saved = context.saved()
+        if not saved:
+            context.say("There is no earlier session of this directory.")
+            return
+        at = await context.prompt.pick("Resume which session?", picks_of(saved))
+        if at is None:
+            return
+        session = saved[at].id
+    if await _may_end(context):
         await context.resume(session)
-
-
-async def _offer(context: ReplContext, saved: Sequence[SessionEntry]) -> None:
-    if not saved:
-        context.say("There is no earlier session of this directory.")
-        return
-    context.show(
-        columns([(f"{at:2}", *_row(one)) for at, one in enumerate(saved, 1)], context.width, _STYLES)
-    )
-    context.say("Which one? Its number or the beginning of its ID.")
-    context.prompt.prefill("/resume ")
 
 
 async def _may_end(context: ReplContext) -> bool:
@@ -139,10 +117,6 @@ def session_ids(context: ReplContext, begun: str) -> list[str]:
     return [one.id for one in context.saved() if one.id.startswith(begun)]
 
 
-def _row(one: SessionEntry) -> tuple[str, ...]:
-    return one.id, when(one.used), counted(one.turns, "turn"), title(one)
-
-
 _CHAT = "chat"
 _NAMED_AFTER_REWIND = 20
 
@@ -151,10 +125,17 @@ async def rewind(context: ReplContext, argument: str) -> None:
     """Go back to before a turn; its message can then be changed and sent again."""
     turns = context.session.turns
     if not argument:
-        lines = [(f"  {turn.number}", turn.prompt.strip().split("\n")[0]) for turn in turns]
-        context.say("/rewind N goes back to before:" if turns else "Nothing was said yet.")
-        context.show(columns(lines, context.width, ("bold", "")) if lines else [])
-        return
+        if not turns:
+            context.say("Nothing was said yet.")
+            return
+        picks = [
+            Pick((f"{turn.number}  {shortened(turn.prompt, _LONGEST)}",), preview=partial(str, turn.prompt))
+            for turn in turns
+        ]
+        at = await context.prompt.pick("Go back to before which turn?", picks, len(picks) - 1)
+        if at is None:
+            return
+        argument = str(turns[at].number)
     number, _, how = argument.partition(" ")
     if not number.isdecimal():
         raise misused("rewind", f"'{number}' is not the number of a turn.")

@@ -21,7 +21,7 @@ TABLE = (
     ),
     SlashCommand(
         "rewind", "[N [chat]]", "undo turns with their changes", "Conversation", "conversation.rewind",
-        "Without N it lists the turns. With N it removes that turn and all later ones from the "
+        "Without N you pick the turn, as with Esc Esc. It removes that turn and all later ones from the "
         "conversation, and puts its message on the input line. It restores Python's variables, also changed "
         "parts of them, and removes new ones. It restores files that the code wrote, after a question, and "
         "names what cannot be restored. With chat, variables and files stay as they are.",
@@ -64,9 +64,9 @@ TABLE = (
         shows=True,
     ),
     SlashCommand(
-        "model", "[NAME]", "show the model, or change it", "Conversation", "switches.model",
-        "NAME is provider/model, as for terp --model. The conversation stays. Completion offers models that "
-        "you used before, those of your profiles, and those of providers whose key is set.",
+        "model", "[NAME]", "pick another model, or name it", "Conversation", "switches.model",
+        "NAME is provider/model, as for terp --model. The conversation stays. The list has the models of the "
+        "provider and of local servers, those that you used before, and those of your profiles.",
         completes="switches.known_models",
     ),
     SlashCommand(
@@ -147,7 +147,7 @@ TABLE = (
     ),
     SlashCommand(
         "out", "[N]", "show the full output of a run", "Code", "code.out",
-        "In your pager ($PAGER). Without N it lists the runs with their numbers. Code in the kernel reads "
+        "In your pager ($PAGER). Without N you pick the run. Code in the kernel reads "
         "the same with out[N].",
         completes="code.run_numbers", shows=True,
     ),
@@ -197,14 +197,10 @@ TABLE = (
         "It holds until the session ends. A running kernel must restart for it; you are asked.",
     ),
     SlashCommand(
-        "sessions", "", "list the earlier sessions of this directory", "Session",
-        "conversation.sessions", shows=True,
-    ),
-    SlashCommand(
         "resume", "[ID]", "resume an earlier session", "Session", "conversation.resume",
-        "Without an ID it lists the sessions of this directory; a number of the list or the beginning of an "
-        "ID is enough. It asks before it ends a kernel with variables.",
-        completes="conversation.session_ids",
+        "Without an ID you pick one of the sessions of this directory; the beginning of an ID is enough. It "
+        "asks before it ends a kernel with variables.",
+        aliases=("sessions",), completes="conversation.session_ids",
     ),
     SlashCommand(
         "fork", "", "save a copy of the conversation as another session", "Session", "conversation.fork",
@@ -249,7 +245,7 @@ TABLE = (
         completes="status.setting_names",
     ),
     SlashCommand(
-        "profile", "[NAME]", "show the profile in use, or use another one", "terp",
+        "profile", "[NAME]", "pick another profile, or name it", "terp",
         "switches.use_profile",
         "The settings of NAME apply now, except where a flag or a variable is set. It shows the changes. "
         "The conversation stays; a kernel restarts only if it must, after a question.",

@@ -1,5 +1,6 @@
 """Commands that switch the model, the display, approvals, the sandbox, checks, and the profile."""
 
+import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -12,12 +13,14 @@ from terp.kernels.runtimes.pages import PageKernel
 from terp.kernels.runtimes.python import SqlKernel
 from terp.kernels.sandbox.effects import effects_of
 from terp.kernels.sandbox.tier import NONE, is_confined
-from terp.models.adapters.discovery import keyed_models
+from terp.models.adapters.discovery import keyed_models, local_servers, provider_models, running_models
+from terp.models.building import options_of, provider_of
 from terp.secrets.keys import with_keys
 from terp.settings import Settings
 from terp.settings.profiles import Profiles
 from terp.settings.setting import table
 from terp.store.catalogue import Catalogue
+from terp_cli.prompt.interface import Pick
 from terp_cli.repl.commands.rows import columns, shortened, shown
 from terp_cli.repl.commands.table import misused
 from terp_cli.repl.context import APPROVALS, ReplContext
@@ -29,10 +32,38 @@ if TYPE_CHECKING:
 
 
 async def model(context: ReplContext, name: str) -> None:
-    """Show the model; with a name, change it."""
+    """Change the model, to one that the user picks or names."""
+    if not name:
+        known = await _models(context)
+        picks = [Pick((one, why)) for one, why in known.items()]
+        at = await context.prompt.pick(
+            f"The model is {context.session.model.name}. Use which?",
+            picks,
+            [*known].index(context.session.model.name),
+        )
+        name = [*known][at] if at is not None else ""
     if name:
         await context.use_model(name)
     context.say(f"The model is {context.session.model.name}.")
+
+
+_LIST_WAIT_S = 3.0
+
+
+async def _models(context: ReplContext) -> dict[str, str]:
+    """Return the known models with their sources: also those that the provider and local servers list."""
+    present, settings = context.session.model.name, context.settings
+    options = replace(options_of(settings, context.call.options.api_key), timeout_s=_LIST_WAIT_S)
+    offered, running = await asyncio.gather(
+        provider_models(options, present, with_keys(context.environ, present)),
+        running_models(local_servers(context.environ)),
+    )
+    return {
+        **dict.fromkeys(known_models(context, ""), "known"),
+        **dict.fromkeys(offered, f"listed by {provider_of(present)}"),
+        **{one.model: one.why for one in running if not one.api_base},
+        present: "in use",
+    }
 
 
 def known_models(context: ReplContext, begun: str) -> Iterable[str]:
@@ -211,10 +242,16 @@ _VALUE_CHARS = 16
 
 
 async def use_profile(context: ReplContext, name: str) -> None:
-    """Show the profile in use and the others; with a name, use that profile from now on."""
+    """Use a profile from now on, one that the user picks or names."""
     if not name:
-        _list_profiles(context)
-        return
+        entries = list(Profiles(context.places.profiles).listed())
+        names = [entry.name for entry in entries]
+        at = names.index(context.profile) if context.profile in names else 0
+        picks = [Pick((entry.name, entry.description)) for entry in entries]
+        picked = await context.prompt.pick(f"The profile is {context.profile}. Use which?", picks, at)
+        if picked is None:
+            return
+        name = names[picked]
     change = await context.use_profile(name)
     if change is None:
         context.say(f"The profile is still {context.profile}.")
@@ -233,13 +270,6 @@ async def report(context: ReplContext, change: "Change", start: str = "") -> Non
         context.say(asking(context))
         if context.auto_run:
             await confine(context)
-
-
-def _list_profiles(context: ReplContext) -> None:
-    context.say(f"The profile is {context.profile}. /profile NAME uses another one:")
-    entries = Profiles(context.places.profiles).listed()
-    lines = [(f"  {entry.name}", entry.description) for entry in entries]
-    context.show(columns(lines, context.width, ("bold", "")))
 
 
 def changed(change: "Change", width: int) -> "Sequence[Text]":

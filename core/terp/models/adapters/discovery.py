@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from terp.errors import NoModel, SettingsError
+from terp.errors import ModelError, NoModel, SettingsError
 from terp.models.adapters.failures import unusable_key
 from terp.models.adapters.routing import is_loopback, ollama_base, route
 from terp.settings.model_settings import ModelOptions
-from terp.settings.providers import PROVIDERS
+from terp.settings.providers import PROVIDERS, Provider
 from terp.text.importing import import_slow
 
 # First come, first taken. The names are what the providers recommend for work with tools; where they keep
@@ -147,8 +147,12 @@ async def find_model(
     raise NoModel(NO_MODEL)
 
 
-async def offered_models(options: ModelOptions, environ: Mapping[str, str]) -> list[str]:
+async def offered_models(
+    options: ModelOptions, environ: Mapping[str, str], provider: str = "openai"
+) -> list[str]:
     """Return the models that the server at `options.api_base` lists, as names for `--model`; at least one.
+
+    Without an address, it is that of `provider`.
 
     No other host is contacted.
 
@@ -157,7 +161,7 @@ async def offered_models(options: ModelOptions, environ: Mapping[str, str]) -> l
         SettingsError: it lists no models.
     """
     # Whatever the model will be called: address and key are the same.
-    there = route(replace(options, model="openai/", adapter="direct"), environ)
+    there = route(replace(options, model=f"{provider}/", adapter="direct"), environ)
     if problem := unusable_key(there.target, needed=there.lacks_key):
         raise problem
     await asyncio.to_thread(import_slow, "terp.models.adapters.chat_server")
@@ -165,10 +169,21 @@ async def offered_models(options: ModelOptions, environ: Mapping[str, str]) -> l
 
     target = replace(there.target, model=there.api_base)
     listed = await get_json(there, "/models", target, options.timeout_s or None)
-    names = [f"openai/{name}" for name, _ in _entries(listed, "data", "id")]
+    names = [f"{provider}/{name}" for name, _ in _entries(listed, "data", "id")]
     if not names:
         raise SettingsError([f"{there.api_base} lists no models: name the model with -m openai/NAME."])
     return names
+
+
+async def provider_models(options: ModelOptions, model: str, environ: Mapping[str, str]) -> list[str]:
+    """Return the models that the provider of `model` lists at its address; none if it gives no list."""
+    provider = model.partition("/")[0]
+    if not (options.api_base or PROVIDERS.get(provider, Provider("litellm")).adapter == "direct"):
+        return []
+    try:
+        return await offered_models(options, environ, provider)
+    except (ModelError, SettingsError):
+        return []
 
 
 async def running_models(servers: Sequence[LocalServer], *, budget_s: float = 0.15) -> list[FoundModel]:

@@ -18,6 +18,7 @@ from terp.testing import EchoKernel, Scripted, ScriptedModel, ScriptedPerson, ca
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.fronts.spoken import SpokenFront
 from terp_cli.line.command_line import read_command_line
+from terp_cli.prompt.interface import Pick
 from terp_cli.prompt.line_prompt import LinePrompt
 from terp_cli.repl.commands.every import all_commands
 from terp_cli.repl.context import ReplContext
@@ -50,6 +51,18 @@ class Opener(SessionOpener):
         return Session(ScriptedModel(), EchoKernel(), self.person, folder=place.folder, keeper=place.keeper)
 
 
+class PickingPrompt(LinePrompt):
+    """A prompt whose user takes the row at `picked`; all rows are shown, and `*` marks the first to take."""
+
+    picked: int | None = None
+
+    async def pick(self, title: str, picks: Sequence[Pick], at: int = 0) -> int | None:
+        self.say(title)
+        for position, one in enumerate(picks):
+            self.say(f"{'*' if position == at else ' '} {'  '.join(one.cells)}")
+        return self.picked
+
+
 class Here(ReplContext):
     """A REPL in `folder`, with a pager that copies what it is given to the folder `paged`."""
 
@@ -79,7 +92,8 @@ class Here(ReplContext):
         invocation = Invocation(read_command_line(["--cwd", str(folder)]), given)
         opener = Opener(invocation, Settings(), self.user, folder)
         session = session or Session(self.model, kernels or self.kernel, self.user, folder=folder / ID)
-        front, prompt = SpokenFront(self.out), LinePrompt(0, self.out)
+        front, prompt = SpokenFront(self.out), PickingPrompt(0, self.out)
+        self.picking = prompt
         super().__init__(invocation, Settings(), session, front, prompt, self.user, opener)
         for event in events:
             session.log.append(event)

@@ -28,11 +28,15 @@ def worked(tmp_path: Path) -> Here:
     return Here(tmp_path, *turn("go", *first, ended, *second, TextDelta("There are\ntwo.")))
 
 
-async def test_runs_are_listed_with_their_numbers(tmp_path: Path) -> None:
-    assert await worked(tmp_path).does("/out") == [
-        "1  python  ok  14 bytes, 1 picture  print(all)",
-        "2  shell   ok  6 bytes  ls",
+async def test_a_run_is_picked_by_its_code(tmp_path: Path) -> None:
+    here = worked(tmp_path)
+    here.picking.picked = 1
+    assert await here.does("/out") == [
+        "Output of which run?",
+        "  1  print(all)  python  ok  14 bytes, 1 picture",
+        "* 2  ls  shell  ok  6 bytes",
     ]
+    assert here.paged("out[2]") == ["a.csv"]
 
 
 async def test_the_full_output_of_a_run_is_paged(tmp_path: Path) -> None:
@@ -69,7 +73,7 @@ async def test_a_file_that_is_gone_leaves_what_was_shown(tmp_path: Path) -> None
 async def test_a_run_that_was_killed_shows_what_it_had_put_out(tmp_path: Path) -> None:
     *killed, _ = ran("c1", "wait()", Text("stdout", "tick 1\n"), Text("stdout", "tick 2\n"))
     here = Here(tmp_path, *turn("go", *killed))
-    assert await here.does("/out") == ["1  python  died  14 bytes  wait()"]
+    assert await here.does("/out") == ["Output of which run?", "* 1  wait()  python  died  14 bytes"]
     await here.does("/out 1")
     assert here.paged("out[1]") == ["tick 1", "tick 2"]
     file = here.session.folder / "outputs/1.txt"

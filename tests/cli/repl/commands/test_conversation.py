@@ -7,6 +7,7 @@ from terp.errors import TerpError
 from terp.events import HistoryRewound, ReasoningDelta, SessionForked, TextDelta, TurnStarted
 from terp.events.kernel import Variable
 from terp.session.rewind.rewind import Restored
+from terp.settings.profile_file import short_path
 from terp.store.forms import Header
 from terp.store.keeping import Keeper
 from terp.testing import EchoKernel, collect
@@ -115,14 +116,17 @@ async def test_sessions_are_listed_and_resumed(tmp_path: Path) -> None:
     assert (await here.does("/sessions"), await here.does("/resume")) == (none, none)
     await stored(here, tmp_path, "2026-11-20-bb", "x")
     await stored(here, tmp_path, "2026-11-20-aa", "Plot iris", "again", "and again")
-    first, second = await here.does("/sessions")
-    assert (first[:13], first[-18:], second[:13]) == ("2026-11-20-aa", "3 turns  Plot iris", "2026-11-20-bb")
-    one, other, *asked = await here.does("/resume")
-    assert (one[:17], other[:17]) == (" 1  2026-11-20-aa", " 2  2026-11-20-bb")
-    assert asked == ["Which one? Its number or the beginning of its ID.", "/resume "]
+    folder = short_path(tmp_path.resolve())
+    assert await here.does("/resume") == [
+        "Resume which session?",
+        f"* Plot iris  just now  3 turns  {folder}",
+        f"  x  just now  1 turn  {folder}",
+    ]
+    assert here.session.folder.name == ID
     await here.does("/resume 2026-11-20-b")
     assert (here.session.folder.name, prompts(here)) == ("2026-11-20-bb", ["x"])
-    await here.does("/resume 1")
+    here.picking.picked = 0
+    await here.does("/sessions")
     assert here.session.folder.name == "2026-11-20-aa"
     await here.session.aclose()
 
@@ -151,12 +155,13 @@ async def test_quit_leaves(tmp_path: Path) -> None:
     assert (await here.does("/exit"), here.left) == ([], True)
 
 
-async def test_without_a_number_the_turns_are_listed(tmp_path: Path) -> None:
-    assert await (await talked(tmp_path)).does("/rewind") == [
-        "/rewind N goes back to before:",
-        "  1  plot iris.csv",
-        "  2  now in blue",
-    ]
+async def test_without_a_number_the_turn_is_picked(tmp_path: Path) -> None:
+    here = await talked(tmp_path)
+    turns = ["Go back to before which turn?", "  1  plot iris.csv", "* 2  now in blue"]
+    assert await here.does("/rewind") == turns
+    here.picking.picked = 1
+    told = await here.does("/rewind")
+    assert (told[3], told[-1]) == ("Back to before: 'now in blue'.", "now in blue")
 
 
 def test_what_is_as_before_and_what_is_not_are_shown_by_name(tmp_path: Path) -> None:

@@ -124,11 +124,20 @@ def changed(folder: Path, *lines: str) -> Here:
 
 
 async def test_the_profiles_are_told(tmp_path: Path) -> None:
-    first, *rest = await Here(tmp_path).does("/profile")
-    assert first == "The profile is default. /profile NAME uses another one:"
-    assert [line.split()[0] for line in rest] == [
+    here = Here(tmp_path)
+    first, *rest = await here.does("/profile")
+    assert first == "The profile is default. Use which?"
+    assert [line for line in rest if line.startswith("*")] == [rest[2]]
+    assert [line[2:].split()[0] for line in rest] == [
         "careful", "data", "default", "demo", "explain", "fast", "local", "shell", "solve", "vision",
     ]  # fmt: skip
+
+
+async def test_a_picked_profile_is_used(tmp_path: Path) -> None:
+    here = Here(tmp_path)
+    here.picking.picked = 5
+    await here.does("/profile")
+    assert here.profile == "fast"
 
 
 async def test_what_another_profile_changes_is_told(tmp_path: Path) -> None:

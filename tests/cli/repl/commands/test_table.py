@@ -15,7 +15,7 @@ MAGICS = (
 )  # fmt: skip
 COMMANDS = (
     "help", "model", "settings", "auto_run", "vars", "out", "reasoning", "restart", "reset", "undo", "retry",
-    "rewind", "fork", "compact", "tokens", "cost", "sessions", "resume", "export", "copy", "edit", "profile",
+    "rewind", "fork", "compact", "tokens", "cost", "resume", "export", "copy", "edit", "profile",
     "doctor", "allow", "attach", "install", "languages", "open", "python", "quit", "tools", "mcp",
     "trust", "rules", "until", "why", "save", "bg", "jobs", "code", "approve", "effects",
 )  # fmt: skip
@@ -73,7 +73,9 @@ def test_help_about_one_command_tells_how_it_is_used() -> None:
 async def test_a_command_gets_what_follows_its_name(tmp_path: Path) -> None:
     here = Here(tmp_path, environ=KEY)
     assert await here.does("/model  openai/o3 ") == ["The model is openai/o3."]
-    assert await here.does("%model") == ["The model is openai/o3."]
+    here.picking.picked = 0
+    title, first, *_ = await here.does("%model")
+    assert (title, first.split("  ")[0]) == ("The model is openai/o3. Use which?", "* openai/o3")
 
 
 async def test_a_line_end_separates_a_name_from_what_follows_too(tmp_path: Path) -> None:
