@@ -187,10 +187,8 @@ def typed_code(message: str, languages: Sequence[str]) -> tuple[str, str] | None
 
 
 def unclear(message: str) -> str:
-    """Return a hint for a message that can only be a slip: a single letter or `!`; else ""."""
+    """Return a hint for a message that can only be a slip: a single letter; else ""."""
     word = message.strip()
-    if word == "!":
-        return "Nothing was sent. ! runs a command of the shell: !ls"
     if len(word) == 1 and word.lower() != word.upper():
         return f"Nothing was sent: no question is open that '{word}' could answer. What did you mean?"
     return ""
@@ -330,6 +328,7 @@ class PromptReader(Protocol):
         """Close the terminal."""
 
 
+SHELL = "!"
 MARK, GOES_ON = ">>>", "..."
 INDENT = "    "
 _PROMPT = re.compile(r"^\s*(?:>>>|\.\.\.)(?: |$)")

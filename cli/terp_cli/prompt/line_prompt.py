@@ -13,6 +13,7 @@ from typing import TextIO, TypeVar
 from terp_cli.prompt.interface import (
     LEAVING,
     NOT_SENT,
+    SHELL,
     Pick,
     PromptHost,
     Typed,
@@ -44,6 +45,8 @@ class LinePrompt:
         self._ended = False
         self._paused = False
         self._leaving = False
+        # Each line is a command of the shell, from `!` until an empty line.
+        self._in_shell = False
         self._asking = asyncio.Lock()
         self._host: PromptHost | None = None
 
@@ -69,8 +72,16 @@ class LinePrompt:
         Raises:
             EOFError: the user leaves, or the terminal is gone.
         """
-        self._write(f"\n{self._mark}")
-        text = await self._first()
+        text = ""
+        while not text:
+            self._write(f"\n{SHELL if self._in_shell else ''}{self._mark}")
+            text = await self._first()
+            if text.strip() == SHELL or (self._in_shell and not text.strip()):
+                self._in_shell, text = not self._in_shell, ""
+            elif not self._in_shell:
+                break
+        if self._in_shell:
+            return f"{SHELL}{text}"
         while goes_on(text):
             self._write(margin(text, ""))
             text += "\n" + await self._next()

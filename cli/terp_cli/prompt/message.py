@@ -34,6 +34,7 @@ from terp.text.files import size_text
 from terp_cli.prompt.completing import LineCompleter
 from terp_cli.prompt.interface import (
     INDENT,
+    SHELL,
     PromptHost,
     at_indent,
     goes_on,
@@ -74,6 +75,8 @@ class MessageLine:
         )
         self.leaving = False
         self.pasted = LongPastes()
+        # Each line is a command of the shell, from `!` until Esc or an empty line.
+        self._in_shell = False
         self.use_host(host)
         self._entered = entered
         self._take_back = take_back
@@ -127,8 +130,8 @@ class MessageLine:
     def _prefix(self, line: int, wrapped: int) -> StyleAndTextTuples:
         first = line == 0 and wrapped == 0
         if first:
-            return [("class:mark", self._mark)]
-        before = margin(self.buffer.text, self._mark)
+            return [("class:mark", f"shell {self._mark}" if self._in_shell else self._mark)]
+        before = margin(self.buffer.text, f"shell {self._mark}" if self._in_shell else self._mark)
         return [("class:mark", before if wrapped == 0 else " " * len(before))]
 
     def _accept(self, buffer: Buffer) -> bool:
@@ -136,6 +139,30 @@ class MessageLine:
         # The history has the texts behind the names.
         buffer.text = self.pasted.whole(buffer.text)
         return False
+
+    def _enter(self) -> None:
+        """Enter the line, unless it goes on, a completion is chosen, or it begins or ends the shell."""
+        buffer = self.buffer
+        if buffer.complete_state and buffer.complete_state.current_completion:
+            buffer.complete_state = None
+        elif goes_on(buffer.text) and buffer.document.is_cursor_at_the_end:
+            buffer.insert_text("\n" + (indent_after(buffer.text) if is_code(buffer.text) else ""))
+        elif buffer.text.strip() == SHELL or (self._in_shell and not buffer.text.strip()):
+            self._use_shell(not self._in_shell)
+        elif buffer.text.strip():
+            if is_code(buffer.text):
+                # The empty line that ended the block is not part of it.
+                buffer.text = buffer.text.rstrip()
+            buffer.validate_and_handle()
+            if self._in_shell:
+                self.put(SHELL)
+
+    def _is_empty(self) -> bool:
+        return not self.buffer.text or (self._in_shell and self.buffer.text == SHELL)
+
+    def _use_shell(self, on: bool) -> None:
+        self._in_shell = on
+        self.put(SHELL if on else "")
 
     def _busy(self) -> bool:
         return self._host.busy
@@ -179,17 +206,8 @@ class MessageLine:
         typing = has_focus(self.buffer)
 
         @bindings.add("enter", filter=typing)
-        def _enter(event: KeyPressEvent) -> None:
-            buffer = event.current_buffer
-            if buffer.complete_state and buffer.complete_state.current_completion:
-                buffer.complete_state = None
-            elif goes_on(buffer.text) and buffer.document.is_cursor_at_the_end:
-                buffer.insert_text("\n" + (indent_after(buffer.text) if is_code(buffer.text) else ""))
-            elif buffer.text.strip():
-                if is_code(buffer.text):
-                    # The empty line that ended the block is not part of it.
-                    buffer.text = buffer.text.rstrip()
-                buffer.validate_and_handle()
+        def _enter(_: KeyPressEvent) -> None:
+            self._enter()
 
         @bindings.add("escape", "enter", filter=typing)
         @bindings.add("c-j", filter=typing)
@@ -261,7 +279,7 @@ class MessageLine:
     def _leaving_keys(self) -> KeyBindings:
         bindings = KeyBindings()
         typing = has_focus(self.buffer)
-        empty = typing & Condition(lambda: not self.buffer.text)
+        empty = typing & Condition(self._is_empty)
         busy = Condition(self._busy)
 
         @bindings.add("c-c", filter=typing & ~busy)
@@ -272,11 +290,16 @@ class MessageLine:
                 self._end()
                 return
             self.buffer.reset()
+            self._in_shell = False
             self.leaving = True
 
         @bindings.add("c-d", filter=empty)
         def _leave(_: KeyPressEvent) -> None:
             self._end()
+
+        @bindings.add("escape", filter=empty & ~busy & Condition(lambda: self._in_shell), eager=True)
+        def _leave_shell(_: KeyPressEvent) -> None:
+            self._use_shell(False)
 
         @bindings.add("escape", "escape", filter=empty & ~busy)
         def _rewind(_: KeyPressEvent) -> None:
@@ -287,7 +310,7 @@ class MessageLine:
     def _turn_keys(self) -> KeyBindings:
         bindings = KeyBindings()
         busy = has_focus(self.buffer) & Condition(self._busy)
-        empty = busy & Condition(lambda: not self.buffer.text)
+        empty = busy & Condition(self._is_empty)
 
         @bindings.add("c-c", filter=busy)
         @bindings.add("escape", filter=empty)

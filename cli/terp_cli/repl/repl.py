@@ -41,7 +41,16 @@ from terp.settings.interpreter import environment_name
 from terp.text.files import make_private, new_file
 from terp_cli.fronts.oneshot import OneShotPrompt, one_turn
 from terp_cli.fronts.titles import Titles
-from terp_cli.prompt.interface import BAR, CtrlCDebounce, PromptHost, ToolbarPart, Word, typed_code, unclear
+from terp_cli.prompt.interface import (
+    BAR,
+    SHELL,
+    CtrlCDebounce,
+    PromptHost,
+    ToolbarPart,
+    Word,
+    typed_code,
+    unclear,
+)
 from terp_cli.prompt.mentions import mention
 from terp_cli.repl.commands.every import all_commands
 from terp_cli.repl.commands.table import UnknownCommand
@@ -49,7 +58,7 @@ from terp_cli.repl.context import APPROVALS, ReplContext
 from terp_cli.repl.keeping import SessionOpener, prefetch_adapters
 from terp_cli.repl.missed_mentions import attached
 from terp_cli.repl.resuming import way_back
-from terp_cli.terminal.desktop import copied_picture
+from terp_cli.terminal.desktop import copied_picture, run_on_terminal, takes_terminal
 from terp_cli.terminal.sanitise import one_line, readable
 
 if TYPE_CHECKING:
@@ -330,7 +339,11 @@ class Repl(PromptHost):
     async def _answer(self, line: str) -> None:
         """Run a line."""
         session = self._context.session
-        if code := typed_code(line, session.kernels.languages):
+        code = typed_code(line, session.kernels.languages)
+        command = line.removeprefix(SHELL).strip() if line.startswith(SHELL) else ""
+        if takes_terminal(command) and not session.kernels.elsewhere:
+            await self._busily(self._run_on_terminal(command))
+        elif code:
             await self._busily(self._drawn(session.run(*code)))
         elif problem := unclear(line):
             self._context.say(problem)
@@ -338,6 +351,14 @@ class Repl(PromptHost):
             line = self._commands.as_text(line)
             attached = await self._attached(line)
             await self._busily(self._drawn(ask(session, line, attached)))
+
+    async def _run_on_terminal(self, command: str) -> None:
+        """Run a program that draws on the whole terminal; the model reads that it ran."""
+        try:
+            code = await self._context.prompt.away(lambda: run_on_terminal(command, self.cwd))
+        except OSError as error:
+            raise TerpError(f"{command} cannot be run: {error}.") from error
+        self._context.session.note(f"[The user ran `{command}` on the terminal: exit code {code}.]")
 
     async def _commanded(self, line: str) -> bool | object:
         """Run a line if it is a command, and return True; an unknown command returns to the input line."""

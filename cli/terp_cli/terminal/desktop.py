@@ -163,6 +163,27 @@ def open_file(path: Path, environ: Mapping[str, str]) -> None:
 _SUFFIXES = {"python": ".py", "shell": ".sh", "bash": ".sh", "javascript": ".js", "r": ".R", "html": ".html"}
 
 
+_FULL_SCREEN = frozenset(
+    """
+    atop btop emacs fzf htop joe k9s lazygit less man mc micro more most mutt nano ncdu nnn nvim nvtop ranger
+    screen ssh tig tmux top vi vim vimdiff visidata watch
+    """.split()  # noqa: SIM905 - a table of names, to be read
+)
+
+
+def takes_terminal(command: str) -> bool:
+    """Return True for a shell command whose program draws on the whole terminal, such as `vim`."""
+    words = command.split()
+    while words and (words[0] == "sudo" or "=" in words[0]):
+        words.pop(0)
+    return bool(words) and Path(words[0]).name in _FULL_SCREEN
+
+
+def run_on_terminal(command: str, cwd: Path) -> int:
+    """Run a shell command that has the terminal of this process; return its exit code."""
+    return subprocess.run(["/bin/sh", "-c", command], cwd=cwd, check=False).returncode
+
+
 def run_editor(editor: str, text: str, language: str, terminal: int | None) -> str | None:
     """Return `text` as edited with the program `editor`, None if it fails; `terminal` is a descriptor."""
     with tempfile.TemporaryDirectory(prefix="terp-") as folder:

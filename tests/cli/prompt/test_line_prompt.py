@@ -52,6 +52,13 @@ async def seat() -> AsyncIterator[Seat]:
         os.close(line)
 
 
+async def test_the_mark_of_the_shell_alone_makes_each_line_a_command() -> None:
+    async with seat() as here, here.desk.reading(here.host):
+        assert await here.message("!\nls\n") == "!ls"
+        assert await here.message("pwd\n") == "!pwd"
+        assert await here.message("\nhello\n") == "hello"
+
+
 async def test_a_question_is_answered_by_the_next_line() -> None:
     async with seat() as here:
         assert await here.answer("y\n") == Typed("y", pasted=False)

@@ -289,6 +289,20 @@ async def test_a_cleared_screen_shows_the_line_alone() -> None:
         assert rows == ["› draft", "toolbar"]
 
 
+async def test_the_mark_of_the_shell_alone_makes_each_line_a_command() -> None:
+    async with seat() as here:
+        assert await here.read("!\r", "ls\r") == "!ls"
+        assert await here.read("pwd\r") == "!pwd"
+
+
+@pytest.mark.parametrize("leaving", ["\r", "\x1b", "\x7f\r", "!\x7f\r", "\x03"])
+async def test_an_empty_line_or_esc_ends_the_shell(leaving: str) -> None:
+    async with seat() as here:
+        assert await here.read("!\r", "ls\r") == "!ls"
+        here.keys.send_text(leaving)
+        assert await here.read("hello\r") == "hello"
+
+
 async def test_two_escapes_rewind() -> None:
     async with seat() as here:
         assert await here.read("\x1b\x1b") == "/rewind"

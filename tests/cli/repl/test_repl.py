@@ -29,6 +29,7 @@ from terp_cli.line.command_line import read_command_line
 from terp_cli.prompt.prompt_app import PromptApp
 from terp_cli.repl.context import ReplContext
 from terp_cli.repl.repl import _banner, run_repl
+from terp_cli.terminal.desktop import takes_terminal
 from terp_cli.terminal.tty import unechoed
 from tests.cli.screens import Watched
 
@@ -131,7 +132,34 @@ async def test_a_command_that_there_is_not_comes_back_to_the_line(seat: Callable
     assert told in " ".join(" ".join(here.screen.shown()).split())
 
 
-@pytest.mark.parametrize("slip", ["v", "Y", "!", "é"])
+async def test_a_program_for_the_whole_terminal_runs_there_and_the_model_reads_so(
+    seat: Callable[..., Seat], tmp_path: Path
+) -> None:
+    program = tmp_path / "top"
+    program.write_text(f"#!/bin/sh\ntouch {tmp_path / 'ran'}\nexit 3\n")
+    program.chmod(0o700)
+    here = seat("fine")
+    await here.types(f"!{program}\r", "hello\r", "\x04")
+    assert (await here.left(), here.kernel.ran, (tmp_path / "ran").exists()) == (0, [], True)
+    assert f"[The user ran `{program}` on the terminal: exit code 3.]" in here.model.requests[-1][-1].text
+
+
+@pytest.mark.parametrize(
+    ("command", "takes"),
+    [
+        ("vim notes.txt", True),
+        ("sudo EDITOR=x /usr/bin/vim a", True),
+        ("top", True),
+        ("topgrade", False),
+        ("ls | less", False),
+        ("FOO=1", False),
+    ],
+)
+def test_programs_for_the_whole_terminal_are_known_by_name(command: str, takes: bool) -> None:
+    assert takes_terminal(command) is takes
+
+
+@pytest.mark.parametrize("slip", ["v", "Y", "é"])
 async def test_a_slip_at_the_prompt_is_not_sent(seat: Callable[..., Seat], slip: str) -> None:
     here = seat()
     await here.types(f"{slip}\r", "\x04")
