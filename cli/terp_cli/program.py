@@ -101,4 +101,5 @@ def converse(call: Invocation) -> int:
     answer = (
         "terp_cli.repl.first_prompt:prompt_first" if prompts_first else "terp_cli.repl.conversation:converse"
     )
-    return _loaded(answer)(call, settings)
+    code = _loaded(answer)(call, settings)
+    return command("demo")(call) if call.wants_demo else code

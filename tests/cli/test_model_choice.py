@@ -94,3 +94,45 @@ def test_a_server_of_this_machine_is_named_where_nobody_can_agree(tmp_path: Path
         result = Terp(tmp_path)("hi", OLLAMA_HOST=urlsplit(server.url).netloc)
     assert result.code == 77
     assert result.notes.endswith("with ollama/qwen3:8b. Use it with --model ollama/qwen3:8b.\n")
+
+
+def first_start(terp: Terp) -> Teletype:
+    """A terminal where terp is started without a model, a key or a server."""
+    return Teletype([sys.executable, "-m", "terp_cli"], terp.cwd, terp.environ)
+
+
+def test_at_a_first_start_a_key_is_asked_for_unseen_and_kept(tmp_path: Path) -> None:
+    terp = Terp(tmp_path)
+    with first_start(terp) as teletype:
+        teletype.until("Esc leaves")
+        teletype.types("openai gpt\r")
+        teletype.until("it is not shown) ›")
+        teletype.types("sk-unseen-0123456789\r")
+        shown = teletype.until("openai/gpt-5.6")
+    assert "sk-unseen" not in shown
+    assert terp("keys").out.split()[0] == "openai"
+    assert "sk-unseen-0123456789" in (terp.home / "keys.json").read_text()
+
+
+def test_at_a_first_start_a_wrong_key_is_asked_for_again(tmp_path: Path) -> None:
+    with first_start(Terp(tmp_path)) as teletype:
+        teletype.until("Esc leaves")
+        teletype.types("\r")
+        teletype.until("it is not shown) ›")
+        teletype.types("two words\r")
+        teletype.until("so this was not stored")
+        teletype.until("Esc leaves")
+
+
+def test_at_a_first_start_the_demo_is_offered(tmp_path: Path) -> None:
+    with first_start(Terp(tmp_path)) as teletype:
+        teletype.until("Esc leaves")
+        teletype.types("demo\r")
+        teletype.until("recorded")
+
+
+def test_leaving_the_first_list_says_how_to_go_on(tmp_path: Path) -> None:
+    with first_start(Terp(tmp_path)) as teletype:
+        teletype.until("Esc leaves")
+        teletype.types("\x1b")
+        teletype.until("terp keys set PROVIDER")

@@ -56,6 +56,8 @@ class Invocation:
         self.secrets = Secrets(environ, Settings(), self.options.api_key, keyring=False)
         self.typed_ahead = TypedAhead(STDIN if self.stays else None)
         self.guard: Guard | Unguarded = Unguarded()
+        self.wants_demo = False
+        """True if the user chose the demo in place of a conversation."""
         self.above: Callable[[str], None] | None = None
         """Function that writes a line above an open prompt, else None."""
         for notice in line.notices:

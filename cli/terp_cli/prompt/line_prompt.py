@@ -118,9 +118,11 @@ class LinePrompt:
             if len(found) > _SHOWN:
                 self.say(f"     and {len(found) - _SHOWN} more: search for a word")
             try:
-                typed = (await self.line(f"{title} Number, or words to search for: ")).text.strip()
+                # What is typed ahead of the list may narrow it; nothing here consents to anything.
+                asked = await self.line(f"{title} Number, or words to search for: ", fresh=False)
             except (EOFError, KeyboardInterrupt):
                 return None
+            typed = asked.text.strip()
             if typed in ("", "q", "quit", "\x1b"):
                 return None
             if typed.isdecimal() and 1 <= int(typed) <= min(len(found), _SHOWN):

@@ -26,7 +26,7 @@ from prompt_toolkit.utils import get_cwidth
 from terp_cli.prompt.interface import Pick, Typed, matching
 from terp_cli.terminal.sanitise import one_line, readable
 
-_ROWS = 10
+_ROWS = 12
 # Rows of the filter, the keys, the toolbar, and some of the conversation.
 _OTHERS = 8
 _GAP = 2

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from terp.errors import SettingsError
+from terp.errors import NoModel, SettingsError
 from terp.events.messages import Attachment
 from terp.models.adapters.routing import doubt
 from terp.models.building import with_found_model, with_offered_model
@@ -21,6 +21,7 @@ from terp.session.attaching import found_for
 from terp.session.attachments import attach, attach_elsewhere, text_room, with_attachments
 from terp.session.downloading import downloaded, is_address
 from terp.session.emitting import Emission
+from terp.session.session import Session
 from terp.settings import Settings
 from terp.store.places import Place
 from terp.text.files import make_private
@@ -129,7 +130,9 @@ async def conversed(
     if not (settings.model or settings.replay):
         # A mistake in the name of a kernel is reported before a model is looked for.
         await found_for(settings, call.environ, str(given.cwd))
-        settings = await _with_model(call, settings, person)
+        settings = await _with_model(call, settings, person, ui)
+        if call.wants_demo:
+            return 0
     if not call.stays:
         # Its answer is all there is: it must not end before its code.
         settings = replace(settings, background_after_s=0.0)
@@ -139,13 +142,7 @@ async def conversed(
 
     opener = SessionOpener(call, settings, person, given.cwd, given.prelude)
     session = await opener.open(given.place)
-    if doubtful := doubt(session.model.name, settings.api_base):
-        call.note(doubtful)
-    resources = session.resources
-    for line in resources.notices:
-        call.note(line)
-    if resources.confinement is not None and resources.confinement.warning and not call.stays:
-        call.note(resources.confinement.warning)
+    _note_doubts(call, settings, session)
     keep_imports()
     # By then the prompt is there, or the request is out.
     asyncio.get_running_loop().call_later(_SETTLED_S, call.guard.stay)
@@ -168,13 +165,34 @@ async def conversed(
     return await one_shot(session, given.question, front, call.stopping, last)
 
 
-async def _with_model(call: Invocation, settings: Settings, person: Person) -> Settings:
+def _note_doubts(call: Invocation, settings: Settings, session: Session) -> None:
+    resources = session.resources
+    if doubtful := doubt(session.model.name, settings.api_base):
+        call.note(doubtful)
+    for line in resources.notices:
+        call.note(line)
+    if resources.confinement is not None and resources.confinement.warning and not call.stays:
+        call.note(resources.confinement.warning)
+
+
+async def _with_model(
+    call: Invocation, settings: Settings, person: Person, ui: "TerminalUI | None"
+) -> Settings:
     """Return the settings with a model of the server at `api_base`, or with one that is found.
 
-    `person` chooses among several, and is asked about a server of this machine.
+    `person` chooses among several, and is asked about a server of this machine. At a prompt where none is
+    found, the user gives a key, or wants the demo.
     """
     if not settings.api_base:
-        return await with_found_model(settings, with_keys(call.environ), person)
+        environ = with_keys(call.environ)
+        try:
+            return await with_found_model(settings, environ, person)
+        except NoModel:
+            if not (call.stays and ui and ui.prompt) or settings.discover == "local":
+                raise
+            from terp_cli.repl.first_model import first_model  # noqa: PLC0415  (for a first start only)
+
+            return await first_model(call, settings, environ, ui.prompt(), person)
 
     async def choose(names: Sequence[str]) -> str:
         offered = {str(number): name for number, name in enumerate(names[:_OFFERED], 1)}

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 
 from terp.errors import SettingsError
-from terp.secrets.keys import StoredKeys, key_providers, stored_keys, variables_of
+from terp.secrets.keys import StoredKeys, checked_key, key_providers, stored_keys, variables_of
 from terp.settings.profile_file import short_path
 from terp_cli.fronts.invocation import STDIN, Invocation
 from terp_cli.terminal import tty
@@ -75,22 +75,13 @@ def _asked(call: Invocation, provider: str) -> str:
     if sys.stdin is None:
         raise SettingsError(["there is no stdin to read the key from."])
     if not sys.stdin.isatty():
-        return _checked(sys.stdin.readline(_LONGEST))
+        return checked_key(sys.stdin.readline(_LONGEST))
     with tty.unseen(STDIN):
         call.notes.write(f"Key of {provider} (it is not shown): ")
         call.notes.flush()
         line = sys.stdin.readline(_LONGEST)
     call.notes.write("\n")
-    return _checked(line)
-
-
-def _checked(line: str) -> str:
-    key = line.strip()
-    if not key:
-        raise SettingsError(["the key is empty, so it was not stored."])
-    if not (key.isascii() and key.isprintable()) or " " in key:
-        raise SettingsError(["a key has no blanks or special characters, so this was not stored."])
-    return key
+    return checked_key(line)
 
 
 _VERBS: Mapping[str, Callable[[Invocation, StoredKeys, Sequence[str]], int]] = {

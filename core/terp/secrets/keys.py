@@ -160,6 +160,20 @@ def stored_keys(places: Places) -> StoredKeys:
     return StoredKeys(places.keys, system_keyring)
 
 
+def checked_key(line: str) -> str:
+    """Return the key in a line that was typed.
+
+    Raises:
+        SettingsError: it is none.
+    """
+    key = line.strip()
+    if not key:
+        raise SettingsError(["the key is empty, so it was not stored."])
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise SettingsError(["a key has no blanks or special characters, so this was not stored."])
+    return key
+
+
 def with_keys(environ: Mapping[str, str], *models: str, keyring: bool = True) -> Mapping[str, str]:
     """Return `environ` with the stored keys that it lacks, for requests to providers and for redaction.
 

@@ -97,7 +97,7 @@ def test_a_session_is_chosen_from_a_numbered_list(terp: Terp) -> None:
     os.close(theirs)
     assert (process.returncode, out) == (0, "yes, pears\n")
     assert said(server.requests[0])[1] == ("user", "about pears")
-    assert "  1  " in notes
+    assert "  1 *about pears" in notes
 
 
 def test_a_session_that_is_open_elsewhere_is_told_with_its_process(terp: Terp) -> None:

@@ -33,8 +33,8 @@ _START_ONE = "Start Ollama, LM Studio, llama.cpp, vLLM or Jan; terp doctor shows
 NO_MODEL = """\
 No model is configured, no key is set and no local server answers.
 
-  With a key       export ANTHROPIC_API_KEY=…
-                   or OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY,
+  With a key       terp keys set anthropic, or export ANTHROPIC_API_KEY=…,
+                   OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY,
                    MISTRAL_API_KEY, XAI_API_KEY, DEEPSEEK_API_KEY,
                    GROQ_API_KEY, CEREBRAS_API_KEY
   A local model    start Ollama, LM Studio, llama.cpp, vLLM or Jan; for Ollama,
