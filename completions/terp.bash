@@ -39,6 +39,7 @@ _terp() {
         --sandbox) compopt +o default 2>/dev/null; words=(auto off workspace strict docker) ;;
         --theme) compopt +o default 2>/dev/null; words=(auto dark light none) ;;
         --images) compopt +o default 2>/dev/null; words=(auto off kitty iterm sixel blocks) ;;
+        --titles) compopt +o default 2>/dev/null; words=(auto off) ;;
         --notify) compopt +o default 2>/dev/null; words=(auto off bell osc9 osc99 osc777) ;;
         --replay-mode) compopt +o default 2>/dev/null; words=(strict new sequence) ;;
         --output-format) compopt +o default 2>/dev/null; words=(text json stream-json) ;;
@@ -129,6 +130,7 @@ _terp() {
                     --no-vi-mode
                     --screen-reader
                     --no-screen-reader
+                    --titles
                     --notify
                     --record
                     --replay

@@ -57,6 +57,7 @@ from terp_cli.repl.commands.table import UnknownCommand
 from terp_cli.repl.context import APPROVALS, ReplContext
 from terp_cli.repl.keeping import SessionOpener, prefetch_adapters
 from terp_cli.repl.missed_mentions import attached
+from terp_cli.repl.naming import name_session
 from terp_cli.repl.resuming import way_back
 from terp_cli.terminal.desktop import copied_picture, run_on_terminal, takes_terminal
 from terp_cli.terminal.sanitise import one_line, readable
@@ -165,6 +166,7 @@ class Repl(PromptHost):
         self._tasks: set[asyncio.Task[None]] = set()
         self._watched: Session | None = None
         self._watching: asyncio.Task[None] | None = None
+        self._naming: asyncio.Task[None] | None = None
         self._shown = 0
         self._shown_more = asyncio.Event()
         self._warned = False
@@ -339,6 +341,9 @@ class Repl(PromptHost):
     async def _answer(self, line: str) -> None:
         """Run a line."""
         session = self._context.session
+        if self._naming is not None:
+            # A local server answers one request at a time.
+            self._naming.cancel()
         code = typed_code(line, session.kernels.languages)
         command = line.removeprefix(SHELL).strip() if line.startswith(SHELL) else ""
         if takes_terminal(command) and not session.kernels.elsewhere:
@@ -453,6 +458,8 @@ class Repl(PromptHost):
                 elif isinstance(event, on.TurnFinished) or _is_last(event, typed):
                     # What typed code does in the background is not drawn with it any more.
                     drawn_elsewhere, typed = False, ""
+                    if isinstance(event, on.TurnFinished) and event.reason == "done":
+                        self._naming = self.start(lambda: name_session(session, self._context.settings))
                 elif not drawn_elsewhere:
                     self._context.front.aside(event)
                     if isinstance(event, on.SessionResumed):

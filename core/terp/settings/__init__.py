@@ -235,6 +235,11 @@ class Settings(ModelSettings):
     screen_reader: bool = terminal_setting(
         False, "write whole labelled lines for a screen reader; redraw nothing"
     )
+    titles: str = terminal_setting(
+        "auto",
+        "titles of sessions: by the model if that costs at most 0.1 cent, else your first words",
+        choices=("auto", "off"),
+    )
     notify: str = terminal_setting(
         "auto",
         "how to notify you of the end of a turn of over 10 s, or of a question, while you are away",

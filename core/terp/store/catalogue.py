@@ -17,6 +17,7 @@ from terp.events.messages import Assistant, User
 from terp.store.forms import Header, title_of
 from terp.store.journal import NAME, Lock, holder, in_use
 from terp.store.reading import read, read_header
+from terp.store.titles import read_title
 
 _DAY_S = 24 * 3600.0
 _CHANGE = re.compile(rb'^\{"history":"(user|assistant|result|system|cut|all)".*\n', re.MULTILINE)
@@ -206,7 +207,7 @@ def _entry(folder: Path, header: Header, used: float) -> SessionEntry:
         folder.name,
         folder,
         header.cwd,
-        first if was_reset else header.title or first,
+        read_title(folder) or (first if was_reset else header.title or first),
         turns,
         header.started,
         used,

@@ -5,11 +5,12 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from terp.errors import KernelBusy
+from terp.errors import KernelBusy, TerpError
 from terp.events import ReasoningDelta, TurnStarted
 from terp.kernels.jupyter.local import LocalKernels
 from terp.session.context.history import PastTurn
 from terp.session.context.namespaces import Namespaces
+from terp.store.titles import is_stored, read_title, store_title
 from terp_cli.prompt.interface import Pick
 from terp_cli.repl.commands.rows import shortened
 from terp_cli.repl.commands.table import misused
@@ -30,6 +31,22 @@ async def reset(context: ReplContext, _: str) -> None:
     if not context.session.history:
         context.say("This conversation is still empty.")
     context.session.rewind.reset(copy=True)
+    # The copy has the title of the conversation that it holds.
+    store_title(context.session.folder, "")
+
+
+async def rename(context: ReplContext, title: str) -> None:
+    """Give this session a title."""
+    if not title:
+        raise misused("rename", "it needs a title.")
+    folder = context.session.folder
+    if not is_stored(folder):
+        raise TerpError("This session is not stored yet: it is with its first turn.")
+    try:
+        store_title(folder, context.session.resources.redacted(title))
+    except OSError as error:
+        raise TerpError(f"The title cannot be stored: {error.strerror}.") from error
+    context.say(f"The session is called {read_title(folder)!r} now.")
 
 
 async def undo(context: ReplContext, _: str) -> None:

@@ -203,6 +203,11 @@ TABLE = (
         aliases=("sessions",), completes="conversation.session_ids",
     ),
     SlashCommand(
+        "rename", "TITLE", "give this session a title", "Session", "conversation.rename",
+        "Lists of sessions show it. Without a title of yours, the model writes one after the first exchange "
+        "if that costs at most 0.1 cent (titles: auto); else it is your first words.",
+    ),
+    SlashCommand(
         "fork", "", "save a copy of the conversation as another session", "Session", "conversation.fork",
         "This session continues; the copy can be resumed.",
     ),
@@ -250,6 +255,11 @@ TABLE = (
         "The settings of NAME apply now, except where a flag or a variable is set. It shows the changes. "
         "The conversation stays; a kernel restarts only if it must, after a question.",
         completes="switches.profile_names",
+    ),
+    SlashCommand(
+        "init", "", "let the model write an AGENTS.md for this folder", "terp", "files.init",
+        "It looks at the folder, and proposes the file, or changes to the one that is there, as a diff that "
+        "you are asked about. Later sessions here read it once you trust the folder.",
     ),
     SlashCommand(
         "trust", "", "show what this project would change, and trust it or not", "terp",

@@ -8,6 +8,7 @@ from terp.events import HistoryRewound, ReasoningDelta, SessionForked, TextDelta
 from terp.events.kernel import Variable
 from terp.session.rewind.rewind import Restored
 from terp.settings.profile_file import short_path
+from terp.store.catalogue import Catalogue
 from terp.store.forms import Header
 from terp.store.keeping import Keeper
 from terp.testing import EchoKernel, collect
@@ -129,6 +130,23 @@ async def test_sessions_are_listed_and_resumed(tmp_path: Path) -> None:
     await here.does("/sessions")
     assert here.session.folder.name == "2026-11-20-aa"
     await here.session.aclose()
+
+
+async def test_a_session_is_renamed_and_a_new_conversation_has_no_title(tmp_path: Path) -> None:
+    here = Here(tmp_path)
+    await stored(here, tmp_path, "2026-11-20-bb", "x")
+    await here.does("/resume 2026-11-20-bb")
+    assert await here.does("/rename Sales of  May") == ["The session is called 'Sales of May' now."]
+    titles = [one.title for one in Catalogue(here.places.sessions).listed()]
+    assert titles == ["Sales of May"]
+    await here.does("/reset")
+    assert sorted(one.title for one in Catalogue(here.places.sessions).listed()) == ["", "Sales of May"]
+    await here.session.aclose()
+
+
+async def test_a_session_without_a_turn_has_no_title_to_change(tmp_path: Path) -> None:
+    with pytest.raises(TerpError, match="not stored yet"):
+        await Here(tmp_path).does("/rename x")
 
 
 class Holding(EchoKernel):

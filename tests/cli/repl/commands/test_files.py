@@ -109,3 +109,10 @@ async def test_a_file_that_is_none_is_named(tmp_path: Path, content: bytes | Non
     assert refused.value.message.startswith(f"{tmp_path}/m.json")
     assert why in refused.value.message
     assert [turn.prompt for turn in here.session.turns] == ["a"]
+
+
+async def test_init_asks_the_model_for_a_diff_of_the_instructions(tmp_path: Path) -> None:
+    here = Here(tmp_path)
+    await here.does("/init")
+    [(prompt, attached)] = here.next
+    assert "edit_file('AGENTS.md'" in prompt and attached == ()

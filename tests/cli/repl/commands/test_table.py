@@ -17,7 +17,7 @@ COMMANDS = (
     "help", "model", "settings", "auto_run", "vars", "out", "reasoning", "restart", "reset", "undo", "retry",
     "rewind", "fork", "compact", "tokens", "cost", "resume", "export", "copy", "edit", "profile",
     "doctor", "allow", "attach", "install", "languages", "open", "python", "quit", "tools", "mcp",
-    "trust", "rules", "until", "why", "save", "bg", "jobs", "code", "approve", "effects",
+    "trust", "rules", "until", "why", "save", "bg", "jobs", "code", "approve", "effects", "init", "rename",
 )  # fmt: skip
 
 
