@@ -8,10 +8,11 @@ import pytest
 from terp.events import CodeFinished, CodeProposed, Event, TurnFinished
 from terp.person import AutoRun, Decline, Person, Run
 from terp.session.reply import Reply, reply_of
-from terp.testing import ScriptedPerson
+from terp.session.session import Session
+from terp.testing import EchoKernel, ScriptedModel, ScriptedPerson, collect
 from terp_cli.line.stopping import Stopping
 from terp_cli.verbs import demo
-from terp_cli.verbs.demo.play import play
+from terp_cli.verbs.demo.play import OneTrack, TourModel, play
 
 
 class Watching:
@@ -86,3 +87,25 @@ async def test_edited_code_is_shown_again_before_it_runs(tmp_path: Path) -> None
     shown = [event.code for event in seen.events if isinstance(event, CodeProposed)]
     assert shown[1] == "print('mine')"
     assert isinstance(seen.events[-1], TurnFinished)
+
+
+def toured(folder: Path, *decisions: Decline) -> tuple[Session, ScriptedModel, list[str]]:
+    """A session of the tour that stays, its model of afterwards, and what was noted at the end."""
+    mine, ended = ScriptedModel("mine"), list[str]()
+    person = OneTrack(ScriptedPerson(*decisions) if decisions else AutoRun())
+    person.tour = TourModel(mine, lambda: ended.append("ended"), 0.0)
+    return Session(person.tour, EchoKernel(), person, folder=folder), mine, ended
+
+
+async def test_after_the_tour_the_model_of_the_user_answers(tmp_path: Path) -> None:
+    session, mine, ended = toured(tmp_path)
+    answer = reply_of(await collect(session, demo.PROMPT)).text
+    assert ("The petals tell" in answer, mine.requests, ended) == (True, [], ["ended"])
+    assert reply_of(await collect(session, "and now?")).text == "mine"
+
+
+async def test_after_a_refusal_the_model_of_the_user_answers(tmp_path: Path) -> None:
+    session, mine, ended = toured(tmp_path, Decline("another way"))
+    assert reply_of(await collect(session, demo.PROMPT)).stop_reason == "declined"
+    assert reply_of(await collect(session, "and now?")).text == "mine"
+    assert (len(mine.requests), ended) == (1, [])

@@ -118,12 +118,14 @@ def place_in(context: ReplContext, path: str) -> Path:
 
 
 _INIT = """\
-Write AGENTS.md for the folder you work in: what somebody who works here with code has to know and cannot
-guess. Look first, with few short runs, at README, configuration, scripts, tests and the heads of data files.
-Then say in at most 40 lines what is here, which commands build, test and run it, what the data means, and
-which rules the files follow. Leave out what is obvious. If there is an AGENTS.md, change only what is wrong
-or missing. Make the change with edit_file('AGENTS.md', old, new), where an empty old creates the file, so
-that the user sees a diff."""
+Write AGENTS.md for the folder you work in: what somebody who works here
+with code has to know and cannot guess. Look first, with few short runs, at
+README, configuration, scripts, tests and the heads of data files. Then say
+in at most 40 lines what is here, which commands build, test and run it,
+what the data means, and which rules the files follow. Leave out what is
+obvious. If there is an AGENTS.md, change only what is wrong or missing.
+Make the change with edit_file('AGENTS.md', old, new), where an empty old
+creates the file, so that the user sees a diff."""
 
 
 async def init(context: ReplContext, _: str) -> None:

@@ -13,6 +13,12 @@ INTRODUCTION = """\
 The model of this tour is a recording: it needs no key and no network.
 The kernel is real: the code runs here, and its first attempt fails by itself."""
 FAREWELL = "The tour ends here: a recording cannot continue from your answer, as a model would."
+CONTINUES = "The recording ends here; the variables are there, and {model} answers from now on."
+TO_TRY = (
+    'Try: "which flower is the least typical of its species?" · /vars · /why guess · >>> iris.describe() · '
+    "/rewind"
+)
+TO_BEGIN = 'To ask yourself: terp asks for a key, or finds a local server. Try: terp "what is in iris.csv?"'
 _DATA = Path(__file__).parent / "iris.csv"
 _NEEDED = ("matplotlib", "pandas")
 
