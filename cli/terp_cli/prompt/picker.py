@@ -26,7 +26,7 @@ from prompt_toolkit.utils import get_cwidth
 from terp_cli.prompt.interface import Pick, Typed, matching
 from terp_cli.terminal.sanitise import one_line, readable
 
-_ROWS = 12
+_ROWS, _PREVIEWED = 12, 6
 # Rows of the filter, the keys, the toolbar, and some of the conversation.
 _OTHERS = 8
 _GAP = 2
@@ -85,7 +85,8 @@ class Picker:
             ],
             padding=1,
             width=lambda: Dimension.exact(self._width - self._list_width - 1),
-            height=lambda: Dimension.exact(self._height + 1),
+            # As high as the whole list, so that nothing moves as it gets shorter.
+            height=lambda: Dimension.exact(min(self._height, max(len(picks), _PREVIEWED)) + 1),
         )
         keys = Window(FormattedTextControl(self._keys), height=1)
         self.layout = HSplit(
