@@ -13,7 +13,7 @@ from terp_cli.server.failures import RequestRefused
 JSON, BYTES = "application/json", "application/octet-stream"
 
 
-_METHODS = frozenset({"GET", "HEAD", "POST", "DELETE"})
+_METHODS = frozenset({"GET", "HEAD", "POST", "PATCH", "DELETE"})
 _METHODS_OF_FILES = frozenset({"GET", "HEAD", "PUT", "DELETE"})
 
 

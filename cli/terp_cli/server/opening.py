@@ -10,14 +10,18 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from terp.errors import SettingsError
+from terp.kernels.sandbox.confinement import confinement_of
+from terp.models.adapters.discovery import keyed_models
+from terp.opening.changing import Change, change_settings
 from terp.opening.session import build_session
 from terp.person import AutoRun, Person
 from terp.secrets.known_secrets import Secrets
 from terp.session.session import Session
-from terp.settings import Settings
+from terp.settings import DEFAULT_PROFILE, Settings
 from terp.settings.profiles import Profiles
 from terp.settings.project.files import bare_project
 from terp.settings.setting import Setting, table
+from terp.store.catalogue import Catalogue
 from terp.store.folders import new_folder
 from terp.store.places import Place, new_place, stored_place
 from terp.store.reading import read_header
@@ -148,10 +152,16 @@ def _with(settings: Settings, values: Mapping[str, Any], origin: str) -> Setting
 
 @dataclass(frozen=True)
 class OpenedSession:
-    """An open session, and its working directory."""
+    """An open session, its working directory, settings and profile; `unasked` if code runs without approval.
+
+    `settings.profile` stays that of the server: its limits of cost count for all sessions.
+    """
 
     session: Session
     cwd: Path
+    settings: Settings = field(default_factory=Settings)
+    profile: str = DEFAULT_PROFILE
+    unasked: bool = False
 
 
 @dataclass(frozen=True)
@@ -165,15 +175,18 @@ class ProfileOffered:
 
 @dataclass(frozen=True)
 class SessionOffer:
-    """The models and profiles for clients: `model` is the default.
+    """The models and profiles for clients: `model` is the default, `models` are others that are known.
 
-    `asks`: code waits for approval, or its effects do (`approve`); no client can change that.
+    `asks`: code waits for approval, or its effects do (`approve`); no client can change that. `tier` is the
+    sandbox of its kernels.
     """
 
     model: str
     profiles: Sequence[ProfileOffered] = ()
     asks: bool = True
     approve: str = "before"
+    models: Sequence[str] = ()
+    tier: str = "none"
 
 
 class Opener(Protocol):
@@ -194,6 +207,13 @@ class Opener(Protocol):
 
         Raises:
             RequestRefused, TerpError: there is none, it is open elsewhere, or the request is refused.
+        """
+
+    async def change(self, session: Session, before: Settings, wishes: SessionRequest) -> Settings:
+        """Use another model or profile in an open session, and return its settings; kernels stay.
+
+        Raises:
+            TerpError: the request cannot be fulfilled.
         """
 
 
@@ -221,10 +241,22 @@ class SettingsOpener:
         self._api_key = api_key
 
     def offer(self) -> SessionOffer:
-        """The model of the server, and the profiles that can be read."""
-        started = self._started()
+        """The model of the server, the profiles that can be read, and models used before or with a key."""
+        started, places = self._started(), self._workspaces.places
+        known = (
+            *Catalogue(places.sessions).models(),
+            *Profiles(places.profiles).models(),
+            *(found.model for found in keyed_models(self._environ)),
+        )
         approve = "never" if started.auto_run else started.approve
-        return SessionOffer(started.model, tuple(self._profiles(started)), approve != "never", approve)
+        return SessionOffer(
+            started.model,
+            tuple(self._profiles(started)),
+            approve != "never",
+            approve,
+            models=tuple(dict.fromkeys(filter(None, (started.model, *known)))),
+            tier=confinement_of(started, self._workspaces.root, self._environ).what,
+        )
 
     def _profiles(self, started: Settings) -> Iterator[ProfileOffered]:
         for entry in Profiles(self._workspaces.places.profiles).listed():
@@ -239,7 +271,7 @@ class SettingsOpener:
         folder = new_folder(self._workspaces.places.sessions)
         cwd = await asyncio.to_thread(self._workspaces.chosen, wishes.cwd, folder.name)
         place = await asyncio.to_thread(new_place, folder, str(cwd), self._secrets(settings))
-        return await self._opened(settings, place, cwd, _deciding(person, settings, wishes))
+        return await self._opened(settings, place, cwd, person, wishes)
 
     async def stored(self, session: str, wishes: SessionRequest, person: Person) -> OpenedSession:
         """Resume a stored session, with its former model unless another one is requested."""
@@ -252,14 +284,25 @@ class SettingsOpener:
             wishes = replace(wishes, model=header.model)
         settings = await asyncio.to_thread(settings_for, wishes, self._started(), self._of_profile)
         place = await asyncio.to_thread(stored_place, folder, self._secrets(settings))
-        return await self._opened(settings, place, cwd, _deciding(person, settings, wishes))
+        return await self._opened(settings, place, cwd, person, wishes)
 
-    async def _opened(self, settings: Settings, place: Place, cwd: Path, person: Person) -> OpenedSession:
+    async def change(self, session: Session, before: Settings, wishes: SessionRequest) -> Settings:
+        """Use another model or profile from the next request on."""
+        after = await asyncio.to_thread(settings_for, wishes, before, self._of_profile)
+        await change_settings(session, Change(before, after), self._environ, api_key=self._api_key())
+        await prefetch_adapters()
+        return after
+
+    async def _opened(
+        self, settings: Settings, place: Place, cwd: Path, person: Person, wishes: SessionRequest
+    ) -> OpenedSession:
+        # An answer to a client must not end before its code, and no route stops a job.
+        settings = replace(settings, background_after_s=0.0)
+        unasked = settings.auto_run and not wishes.asked
         try:
             session = await build_session(
-                # An answer to a client must not end before its code, and no route stops a job.
-                replace(settings, background_after_s=0.0),
-                person,
+                settings,
+                AutoRun(person) if unasked else person,
                 place=place,
                 # Nobody was asked about the files of a project in it.
                 project=bare_project(cwd),
@@ -274,14 +317,10 @@ class SettingsOpener:
             session.dialog.notify(line)
         # A client that opens a session is about to prompt.
         await prefetch_adapters()
-        return OpenedSession(session, cwd)
+        return OpenedSession(session, cwd, settings, wishes.profile or settings.profile, unasked)
 
     def _secrets(self, settings: Settings) -> Secrets:
         # The session takes them from its place.
         # A new token stands in no variable, and is to be found in no text either.
         environ = {**self._environ, TOKEN_VARIABLE: self._token.reveal()}
         return Secrets(environ, settings, self._api_key())
-
-
-def _deciding(person: Person, settings: Settings, wishes: SessionRequest) -> Person:
-    return AutoRun(person) if settings.auto_run and not wishes.asked else person

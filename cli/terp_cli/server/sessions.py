@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from terp.session.session import Session
+from terp.session.rewind.rewind import Restored
 from terp.store.catalogue import Catalogue, SessionEntry
 from terp.store.reading import read_header
 from terp_cli.server.connections import ServerLimits
@@ -35,23 +35,29 @@ _PATIENCE_S = 3.0
 
 
 class Served:
-    """An open session with its turns, questions and files. `cwd` is its working directory."""
+    """An open session with its turns, questions and files. `cwd` is its working directory.
+
+    Its `settings` and `profile` can be changed between turns; with `unasked` code runs without approval.
+    """
 
     def __init__(
         self,
-        session: Session,
+        opened: OpenedSession,
         person: RemotePerson,
         subscribers: Subscribers,
         *,
-        cwd: Path,
         files: Tree,
         limits: ServerLimits,
     ) -> None:
+        session = opened.session
+        self.settings = opened.settings
+        self.profile = opened.profile
+        self.unasked = opened.unasked
         self.id = session.folder.name
         self.session = session
         self.person = person
         self.subscribers = subscribers
-        self.cwd = cwd
+        self.cwd = opened.cwd
         self.files = files
         self.transcript = Transcript(session.log, session.resources.redactor)
         self.questions = OpenQuestions(session)
@@ -99,6 +105,27 @@ class Served:
         """
         self._wake()
         return self.turns.ask(asking)
+
+    def check_idle(self, then: str) -> None:
+        """Raise while a turn is running; `then` is what can be done when it is over.
+
+        Raises:
+            RequestRefused: a turn is running.
+        """
+        if self.turns.busy:
+            raise RequestRefused(409, "A turn is running.", f"{then} when it is over.", code="busy")
+
+    async def rewind(self, turns: int) -> Restored:
+        """Undo the last `turns` turns, with the changes of their code to variables; files stay.
+
+        Raises:
+            RequestRefused, TerpError: there are not so many turns, one is running, or a job has the kernel.
+        """
+        self.check_idle("Rewind")
+        past = self.session.turns
+        if turns > len(past):
+            raise RequestRefused(409, f"The conversation has only {len(past)} turns.", code="no_turn")
+        return await self.session.rewind.restore(past[-turns].number)
 
     async def stop(self) -> int:
         """Interrupt the running turn and drop the waiting ones; return the number of dropped turns."""
@@ -235,17 +262,35 @@ class Sessions:
         """Return the models and profiles for clients."""
         return await asyncio.to_thread(self._opener.offer)
 
-    async def fork(self, session: str) -> str:
-        """Copy the present conversation and its files to a new session; return its id.
+    async def change(self, session: str, wishes: SessionRequest, title: str) -> Served:
+        """Rename a session, or use another model or profile in it: its kernels keep their variables.
+
+        Raises:
+            RequestRefused, TerpError: it is not open, a turn is running, or the request cannot be fulfilled.
+        """
+        served = self.get(session)
+        if wishes.model or wishes.profile:
+            served.check_idle("Change it")
+            served.settings = await self._opener.change(served.session, served.settings, wishes)
+            served.profile = wishes.profile or served.profile
+        if title:
+            title = served.redactor.redacted(title)
+            await asyncio.to_thread(self._catalogue.rename, served.session.folder, title)
+        return served
+
+    async def fork(self, session: str, title: str = "") -> str:
+        """Copy the present conversation and its files to a new session, with this title; return its id.
 
         Raises:
             RequestRefused, SessionError: a turn is running, or there is nothing to copy yet.
         """
         served = self.get(session)
-        if served.turns.busy:
-            raise RequestRefused(409, "A turn is running.", "Fork when it is over.", code="busy")
+        served.check_idle("Fork")
         copied = served.session.rewind.fork()
         await asyncio.to_thread(self.workspaces.copy, session, copied)
+        if title:
+            folder = self.workspaces.places.sessions / copied
+            await asyncio.to_thread(self._catalogue.rename, folder, served.redactor.redacted(title))
         return copied
 
     async def delete(self, session: str) -> None:
@@ -296,10 +341,9 @@ class Sessions:
             await opened.session.aclose()
             raise _ending()
         served = Served(
-            opened.session,
+            opened,
             person,
             subscribers,
-            cwd=opened.cwd,
             files=Tree(opened.cwd, self.workspaces.own),
             limits=self.limits,
         )

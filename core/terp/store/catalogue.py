@@ -17,7 +17,7 @@ from terp.events.messages import Assistant, User
 from terp.store.forms import Header, title_of
 from terp.store.journal import NAME, Lock, holder, in_use
 from terp.store.reading import read, read_header
-from terp.store.titles import read_title
+from terp.store.titles import read_title, store_title
 
 _DAY_S = 24 * 3600.0
 _CHANGE = re.compile(rb'^\{"history":"(user|assistant|result|system|cut|all)".*\n', re.MULTILINE)
@@ -126,6 +126,17 @@ class Catalogue:
         for folder, header, used in self._newest(cwd):
             if line := _line_with(folder, wanted):
                 yield SearchHit(_entry(folder, header, used), line)
+
+    def rename(self, folder: Path, title: str) -> None:
+        """Give a session another title, also while it is open; "" is that of its first prompt again.
+
+        Raises:
+            SessionError: it cannot be written.
+        """
+        try:
+            store_title(folder, title)
+        except OSError as error:
+            raise SessionError(f"The session {folder.name} cannot be renamed: {error.strerror}.") from error
 
     def remove(self, folder: Path) -> None:
         """Remove a session and all its files, with a working directory that was made for it.

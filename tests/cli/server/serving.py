@@ -5,7 +5,7 @@ import json
 import socket
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +67,13 @@ class FakeOpener:
             raise RequestRefused(404, "There is none.")
         cwd = self.workspaces.again(header.cwd, session)
         return self._opened(stored_place(folder, self.secrets), cwd, person)
+
+    async def change(self, session: Session, before: Settings, wishes: SessionRequest) -> Settings:
+        after = settings_for(wishes, before, lambda name: replace(Settings(), profile=name))
+        model = self.model()
+        model.name = after.model or model.name  # type: ignore[misc]
+        session.model = model
+        return after
 
     def _opened(self, place: Place, cwd: Path, person: Person) -> OpenedSession:
         session = Session(

@@ -29,4 +29,6 @@ async def test_profiles_can_be_chosen_from(tmp_path: Path) -> None:
         "profiles": [{"name": "careful", "description": "Asks twice.", "model": "scripted/careful"}],
         "asks": True,
         "approve": "before",
+        "models": [],
+        "tier": "none",
     }

@@ -22,8 +22,10 @@ async def test_a_session_is_made_without_a_kernel(tmp_path: Path) -> None:
     assert answer == {
         "id": made.folder.name,
         "model": "scripted/model",
+        "profile": "default",
         "cwd": str(tmp_path / "state" / "work" / made.folder.name),
         "tier": "none",
+        "approval": "before",
         "turns": 0,
         "busy": False,
         "waiting": 0,
@@ -93,6 +95,46 @@ async def test_a_fork_has_the_past_and_files_of_its_own(tmp_path: Path) -> None:
         ]
         turns = (await server.client.get(f"/v1/sessions/{copy}")).json()["turns"]
     assert (early.status_code, turns, contents) == (409, 1, [b"one", b"two"])
+
+
+async def test_another_model_answers_and_the_kernel_keeps_its_variables(tmp_path: Path) -> None:
+    async with serving(tmp_path, [call("1")], "done", kernels=EchoKernel) as server:
+        session = await server.created()
+        kernel = server.opener.made[0].kernels.get("python")
+        path = f"/v1/sessions/{session}"
+        changed = await server.client.patch(path, json={"model": "scripted/other", "profile": "careful"})
+        told = (await server.client.get(path)).json()
+        [made] = server.opener.made
+    assert (changed.status_code, told["model"], told["profile"]) == (200, "scripted/other", "careful")
+    assert made.kernels.get("python") is kernel
+
+
+async def test_a_session_and_its_copy_have_titles_of_their_own(tmp_path: Path) -> None:
+    async with serving(tmp_path, "hello") as server:
+        session = await server.created()
+        await server.asked(session, "first")
+        path = f"/v1/sessions/{session}"
+        await server.client.patch(path, json={"title": f"Sales of {SECRET}"})
+        copy = (await server.client.post(f"{path}/fork", json={"title": "Another way"})).json()["id"]
+        rows = (await server.client.get("/v1/sessions")).json()["sessions"]
+    titles = {row["id"]: row["title"] for row in rows}
+    assert titles[copy] == "Another way"
+    assert titles[session].startswith("Sales of ")
+    assert SECRET not in titles[session]
+
+
+async def test_turns_are_undone_from_the_last_one(tmp_path: Path) -> None:
+    async with serving(tmp_path, "one", "two", "three") as server:
+        session = await server.created()
+        for prompt in ("first", "second", "third"):
+            await server.asked(session, prompt)
+        path = f"/v1/sessions/{session}/rewind"
+        undone = await server.client.post(path, json={"turns": 2})
+        too_many = await server.client.post(path, json={"turns": 2})
+        [made] = server.opener.made
+        left = [turn.prompt for turn in made.turns]
+    assert (undone.json()["turns"], left) == (2, ["first"])
+    assert (too_many.status_code, too_many.json()["error"]["code"]) == (409, "no_turn")
 
 
 async def test_a_session_that_is_deleted_leaves_nothing(tmp_path: Path) -> None:

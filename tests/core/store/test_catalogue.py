@@ -40,6 +40,14 @@ def two(sessions: Path) -> Catalogue:
     return Catalogue(sessions)
 
 
+def test_a_title_that_was_given_goes_before_the_first_prompt(tmp_path: Path) -> None:
+    catalogue = two(tmp_path)
+    catalogue.rename(tmp_path / A, "Prices\nof it")
+    catalogue.rename(tmp_path / B, "Sales")
+    catalogue.rename(tmp_path / B, "")
+    assert [entry.title for entry in catalogue.listed()] == ["second", "Prices of it"]
+
+
 def test_the_session_that_was_used_last_comes_first(tmp_path: Path) -> None:
     entries = two(tmp_path).listed()
     assert [(entry.id, entry.title, entry.turns, entry.cwd) for entry in entries] == [

@@ -42,6 +42,29 @@ class SessionBody(ResumeBody):
     cwd: Name = ""
 
 
+Title = Annotated[str, Field(max_length=1_000)]
+
+
+class ChangeBody(Sent):
+    """Another title, model or profile of an open session; what is left out stays."""
+
+    title: Title = ""
+    profile: Annotated[str, Field(max_length=64)] = ""
+    model: Annotated[str, Field(max_length=200)] = ""
+
+
+class ForkBody(Sent):
+    """The title of the copy; without one it has that of the session."""
+
+    title: Title = ""
+
+
+class RewindBody(Sent):
+    """The number of turns to undo, from the last one."""
+
+    turns: Annotated[int, Field(ge=1, le=100_000)]
+
+
 class TurnBody(Sent):
     """A prompt. `attachments` are files of the session; `stream` answers with the events."""
 
@@ -111,13 +134,16 @@ class UsageInfo(BaseModel):
 class SessionInfo(BaseModel):
     """An open session. `last` is the number of its newest event, `busy` is True while a turn runs.
 
+    `approval` is when clients are asked: "before" code runs, at each "effect" of it, or "never".
     `pending` is code that still waited for an answer when the session ended; `go_on` asks about it again.
     """
 
     id: str
     model: str
+    profile: str
     cwd: str
     tier: str
+    approval: Literal["before", "effect", "never"]
     turns: int
     busy: bool
     waiting: int
@@ -161,12 +187,27 @@ class ProfileList(BaseModel):
     """The profiles by name. `model` answers where no profile is named.
 
     `asks` is whether code, or each of its effects, is approved; `approve` says when: before, effect or never.
+    `models` are names used before, of profiles, and of providers with a key; `tier` is the sandbox.
     """
 
     model: str
     profiles: list[ProfileRow]
     asks: bool
     approve: str
+    models: list[str]
+    tier: str
+
+
+class Rewound(BaseModel):
+    """The undone turns, and variables that were restored or removed, or not (`lost`, each with the reason).
+
+    Files that their code has changed stay as they are.
+    """
+
+    turns: int
+    restored: list[str]
+    removed: list[str]
+    lost: list[tuple[str, str]]
 
 
 class Forked(BaseModel):
@@ -256,8 +297,10 @@ def session_info(served: Served) -> SessionInfo:
     return SessionInfo(
         id=served.id,
         model=session.model.name,
+        profile=served.profile,
         cwd=str(served.cwd),
         tier=session.kernels.get(session.kernels.languages[0]).tier,
+        approval=_approval(served),
         turns=len(session.turns),
         busy=served.turns.busy,
         waiting=served.turns.waiting,
@@ -268,6 +311,13 @@ def session_info(served: Served) -> SessionInfo:
         questions=_questions(served),
         pending=[served.redactor.redacted(code) for code in session.pending],
     )
+
+
+def _approval(served: Served) -> Literal["before", "effect", "never"]:
+    if served.unasked:
+        return "never"
+    confinement = served.session.resources.confinement
+    return "effect" if confinement is not None and confinement.holds else "before"
 
 
 def session_row(entry: SessionEntry, served: Served | None) -> SessionRow:

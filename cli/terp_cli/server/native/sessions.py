@@ -60,6 +60,12 @@ def sessions_router(sessions: Sessions) -> APIRouter:
         wanted = SessionRequest(wishes.profile, wishes.model, "", wishes.settings)
         return forms.session_info(await sessions.resume(session, wanted))
 
+    @routes.patch("/{session}", responses=documented(404, 409))
+    async def change(session: str, wanted: forms.ChangeBody) -> forms.SessionInfo:
+        """Rename an open session, or use another model or profile; kernels keep their variables."""
+        request = SessionRequest(wanted.profile, wanted.model)
+        return forms.session_info(await sessions.change(session, request, wanted.title))
+
     @routes.post("/{session}/close", status_code=204, responses=documented(404, 409))
     async def close(session: str) -> Response:
         """End the kernels of a session and close it. The conversation stays stored."""
@@ -67,9 +73,9 @@ def sessions_router(sessions: Sessions) -> APIRouter:
         return Response(status_code=204)
 
     @routes.post("/{session}/fork", status_code=201, responses=documented(404, 409))
-    async def fork(session: str) -> forms.Forked:
+    async def fork(session: str, wanted: forms.ForkBody | None = None) -> forms.Forked:
         """Copy the conversation to another session, which can be resumed."""
-        return forms.Forked(id=await sessions.fork(session))
+        return forms.Forked(id=await sessions.fork(session, wanted.title if wanted else ""))
 
     @routes.delete("/{session}", status_code=204, responses=documented(404, 409))
     async def delete(session: str) -> Response:
@@ -208,6 +214,17 @@ def turns_router(sessions: Sessions) -> APIRouter:
     async def interrupt(session: str) -> forms.TurnsDropped:
         """Stop the model or the code, and drop waiting turns. Kernels keep their variables."""
         return forms.TurnsDropped(dropped=await sessions.get(session).stop())
+
+    @routes.post("/rewind", responses=documented(404, 409))
+    async def rewind(session: str, wanted: forms.RewindBody) -> forms.Rewound:
+        """Undo the last turns, with the changes of their code to variables. Files stay."""
+        restored = await sessions.get(session).rewind(wanted.turns)
+        return forms.Rewound(
+            turns=len(restored.turns),
+            restored=list(restored.restored),
+            removed=list(restored.removed),
+            lost=list(restored.lost),
+        )
 
     return routes
 

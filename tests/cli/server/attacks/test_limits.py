@@ -116,7 +116,7 @@ async def test_a_body_in_pieces_is_counted(tmp_path: Path, kind: str) -> None:
     async with attacked(tmp_path, kind=kind, limits=ServerLimits(body=10_000, upload=10_000)) as on:
         got = {}
         for route in sorted(http_routes(on.app), key=lambda one: one.method, reverse=True):
-            if route.method not in ("POST", "PUT"):
+            if route.method not in ("POST", "PUT", "PATCH"):
                 continue
             lines = (CHUNKED, f"Content-Type: {route.content}")
             sent = Request(route.method, on.path(route), lines=lines).sent(on.port) + pieces
@@ -168,7 +168,7 @@ async def test_a_body_that_does_not_go_on_is_not_awaited(tmp_path: Path, kind: s
     async with attacked(tmp_path, kind=kind, limits=ServerLimits(stall_s=0.1)) as on:
         statuses = {}
         for route in http_routes(on.app):
-            if route.method not in ("POST", "PUT") or "{call_id}" in route.path:
+            if route.method not in ("POST", "PUT", "PATCH") or "{call_id}" in route.path:
                 continue
             lines = (f"Content-Type: {route.content}", "Content-Length: 500")
             sent = Request(route.method, on.path(route), lines=lines).sent(on.port) + b"{"
