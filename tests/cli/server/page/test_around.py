@@ -44,7 +44,7 @@ def test_variables_cost_and_exports_are_those_of_the_session(site: Site, tab: Ta
     tab.idle()
     tab.page.click("#showPanel")
     tab.page.click("#tabVariables")
-    tab.page.wait_for_selector("#variablesPane th:has-text('numbers')")
+    tab.page.wait_for_selector("#variablesPane dt:has-text('numbers list · 5 · ')")
     tab.page.press("#tabVariables", "ArrowRight")
     tab.page.wait_for_selector("#facts:has-text('20 in, 10 out')")
     assert "openai/scripted" in tab.page.locator("#facts").inner_text()
@@ -105,11 +105,11 @@ def test_a_file_may_come_first_and_the_page_still_says_what_it_is_for(site: Site
     assert tab.page.locator("#start").inner_text().startswith("What shall be done?\n")
     tab.page.evaluate(DROP, "first.csv")
     tab.page.wait_for_selector("#attached li")
-    shown = [tab.page.locator(one).is_visible() for one in ("#start h2", "#profile")]
+    shown = [tab.page.locator(one).is_visible() for one in ("#start h2", "#dropZone")]
     site.says("Read.")
     tab.ask("read it")
     tab.see("Read.")
-    assert (shown, tab.page.locator("#start").is_visible()) == ([True, False], False)
+    assert (shown, tab.page.locator("#start").is_visible()) == ([True, True], False)
 
 
 def test_a_session_is_in_the_list_while_its_first_turn_goes_on(site: Site, tab: Tab) -> None:
@@ -162,8 +162,67 @@ def test_colours_follow_the_system_until_the_person_chooses(tabs: Callable[..., 
 
 def test_a_session_is_made_with_the_profile_that_was_chosen(site: Site, tab: Tab) -> None:
     tab.page.select_option("#profile", "fast")
-    tab.page.fill("#model", "openai/other")
+    name_model(tab, "openai/other")
     site.says("Hello.")
     tab.ask("hi")
     tab.see("Hello.")
     assert site.model.requests[-1]["model"] == "other"
+
+
+def name_model(tab: Tab, name: str) -> None:
+    tab.page.select_option("#model", label="Another one …")
+    tab.page.fill("#otherModel", name)
+    tab.page.press("#otherModel", "Enter")
+    tab.page.wait_for_selector(f"#model option:checked:text-is('{name}')", state="attached")
+
+
+def test_another_model_goes_on_with_the_variables_of_the_kernel(site: Site, warm: Tab) -> None:
+    site.says([Call(code="kept = 41")], "Kept.")
+    warm.ask("keep")
+    warm.decide("y")
+    warm.see("Kept.")
+    warm.idle()
+    name_model(warm, "openai/third")
+    site.says([Call(code="print('it is', kept + 1)")], "Shown.")
+    warm.ask("show")
+    warm.decide("y")
+    warm.see("it is 42")
+    warm.idle()
+    assert site.model.requests[-1]["model"] == "third"
+    name_model(warm, "openai/scripted")
+
+
+def test_the_head_says_that_there_is_no_sandbox_and_that_it_asks(tab: Tab) -> None:
+    tab.page.wait_for_selector("#tier:text-is('no sandbox')")
+    tab.page.wait_for_selector("#approvals:text-is('asks')")
+
+
+def test_a_session_is_renamed_where_its_title_stands(site: Site, tab: Tab) -> None:
+    site.says("Hello.")
+    tab.ask("a prompt that says little")
+    tab.see("Hello.")
+    tab.idle()
+    tab.page.click("#rename")
+    tab.page.fill("#title input", "Sales of November")
+    tab.page.press("#title input", "Enter")
+    tab.page.wait_for_selector("#sessions [aria-current]:has-text('Sales of November')")
+    tab.page.click("#showFacts")
+    tab.page.click("#fork")
+    tab.page.wait_for_selector("#title input")
+    assert tab.page.input_value("#title input") == "Sales of November (copy)"
+    tab.page.wait_for_selector("#state[data-state=connected]")
+
+
+def test_a_search_without_a_hit_says_so_and_esc_ends_it(tab: Tab) -> None:
+    tab.page.wait_for_selector("#messageInput:focus")
+    tab.page.keyboard.press("Control+k")
+    tab.page.keyboard.type("no such session")
+    none = tab.page.inner_text("#sessions")
+    tab.page.keyboard.press("Escape")
+    assert (none, tab.page.input_value("#sessionFilter")) == ("Nothing found.", "")
+
+
+def test_an_example_is_put_where_it_can_be_changed(tab: Tab) -> None:
+    tab.page.click("#examples button >> nth=1")
+    assert tab.page.input_value("#messageInput").startswith("How many primes")
+    assert tab.focus() == "textarea#messageInput"

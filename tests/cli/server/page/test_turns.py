@@ -48,17 +48,72 @@ def test_a_refusal_tells_the_model_why_and_runs_nothing(site: Site, warm: Tab) -
     assert (warm.state(), warm.turn.locator(".output").inner_text()) == ("declined", "")
 
 
-def test_edited_code_is_shown_again_and_is_what_runs(site: Site, warm: Tab) -> None:
+def test_edited_code_is_what_runs_without_a_second_answer(site: Site, warm: Tab) -> None:
     site.says([Call(code="print('first')")], "Done so.")
     warm.ask("go")
     warm.decide("e")
     warm.page.fill("#edited", "print('se' + 'cond')")
     warm.page.press("#edited", "Control+Enter")
-    warm.page.wait_for_selector("text=print('se' + 'cond')")
-    assert warm.state() == "waiting"
-    warm.decide("y")
     warm.see("Done so.")
+    assert warm.turn.locator("code").inner_text() == "print('se' + 'cond')"
     assert warm.turn.locator(".output").inner_text().strip() == "second"
+
+
+def test_edited_code_with_an_invisible_character_is_shown_again(site: Site, warm: Tab) -> None:
+    site.says([Call(code="print('first')")], "Done so.")
+    warm.ask("go")
+    warm.decide("e")
+    warm.page.fill("#edited", "print('a\u202eb')")
+    warm.page.press("#edited", "Control+Enter")
+    warm.page.wait_for_selector(".card[data-state=waiting] code:has-text('<U+202E>')")
+    warm.decide("n")
+    warm.page.press("#reason", "Enter")
+    warm.see("Done so.")
+
+
+def test_a_message_that_is_changed_undoes_its_turn_and_all_after_it(site: Site, tab: Tab) -> None:
+    site.says(
+        [Call(code="size = 1")], "One.", "Two.", "Three.", [Call(code="print('size' in dir())")], "Four."
+    )
+    tab.ask("first")
+    tab.decide("y")
+    tab.see("One.")
+    tab.idle()
+    tab.ask("second")
+    tab.see("Two.")
+    tab.idle()
+    first = tab.page.locator(".asked").first
+    first.hover()
+    first.get_by_text("Edit").click()
+    tab.page.keyboard.press("Control+a")
+    tab.page.keyboard.type("otherwise")
+    tab.page.keyboard.press("Enter")
+    tab.see("Three.")
+    tab.idle()
+    # The variable went with its turn.
+    tab.ask("look")
+    tab.decide("y")
+    tab.see("Four.")
+    assert tab.turn.locator(".output").inner_text().strip() == "False"
+    shown = "document.getElementById('messages').innerText"
+    words = tab.page.evaluate(shown)
+    assert words.startswith("2 turns were undone\n")
+    assert "One." not in words
+    [_, *sent] = [message["content"] for message in site.model.requests[-3]["messages"]]
+    assert [one.partition("\n")[0] for one in sent] == ["otherwise"]
+
+
+def test_a_message_is_answered_again(site: Site, tab: Tab) -> None:
+    site.says("Badly.", "Well.")
+    tab.ask("try")
+    tab.see("Badly.")
+    tab.idle()
+    tab.page.locator(".asked").hover()
+    tab.page.click("text=Retry")
+    tab.see("Well.")
+    tab.idle()
+    assert tab.page.locator(".turn").last.inner_text().startswith("try\n")
+    assert len(site.model.requests[-1]["messages"]) == 2
 
 
 def test_a_value_that_was_put_into_an_answer_is_marked_and_the_model_cannot_mark_one(
@@ -141,6 +196,7 @@ def test_two_tabs_show_the_same_and_the_first_answer_counts(
     other.decide("y")
     for one in (warm, other):
         one.see("It is 42.")
+        one.idle()
     shown = "document.getElementById('messages').innerText"
     assert warm.page.evaluate(shown) == other.page.evaluate(shown)
 

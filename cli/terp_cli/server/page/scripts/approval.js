@@ -1,6 +1,7 @@
 // The person decides about code: run, edit, decline. What they saw is named by its digest.
 
 import { find, toMessage, trying } from "./dom.js";
+import { readable } from "./shown.js";
 
 // A key or a click that was meant for something else must decide nothing.
 const GRACE_MS = 600;
@@ -30,6 +31,13 @@ export class Approval {
 
   /** Ask about the code that a card shows. `mayTakeFocus` is false while the person types. */
   ask(card, proposed, mayTakeFocus) {
+    const { written } = this;
+    this.written = undefined;
+    if (written === proposed.code && !proposed.asks) {
+      // Who wrote it has seen it: it is proposed as it was written, and needs no second answer.
+      const { call_id, digest } = proposed;
+      return trying(() => this.decide({ call_id, digest, decision: "run" }));
+    }
     this.card = card;
     this.proposed = proposed;
     this.allow(false);
@@ -70,7 +78,10 @@ export class Approval {
 
   propose() {
     const code = find("edited").value;
-    return code === this.proposed.code ? this.show("deciding") : this.send({ decision: "run", code });
+    if (code === this.proposed.code) return this.show("deciding");
+    // A field does not show characters without a shape: with one of these it is asked about again.
+    this.written = readable(code) === code ? code : undefined;
+    this.send({ decision: "run", code });
   }
 
   decline(stop) {

@@ -46,6 +46,13 @@ export class Composer {
     }
   }
 
+  /** Begin a message that is to be finished. */
+  write(text) {
+    this.input.value = text;
+    this.fit();
+    this.input.focus();
+  }
+
   attach(name) {
     this.files.add(name);
     this.drawFiles();

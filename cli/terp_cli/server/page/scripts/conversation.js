@@ -5,6 +5,7 @@ import { pictureFile, pictureType } from "./displayed.js";
 import { button, find, make, toMessage } from "./dom.js";
 import { TOLD } from "./events.js";
 import { Growing } from "./markdown.js";
+import { prompted } from "./prompted.js";
 import { question } from "./question.js";
 import { here, readable } from "./shown.js";
 
@@ -13,7 +14,7 @@ const STOPPED = { interrupted: "Stopped.", declined: "Ended, as you declined.", 
 export class Conversation {
   /**
    * `approval` takes decisions. `does` has what a conversation needs of the session: `answer` and `more` of
-   * questions, `goOn`, `save` and `content` of a file by its path, `whole` for that path, and `saveOutput` of a run by its number, `has` for whether it can be had, and `changed`, which hears of what the rest of the page shows.
+   * questions, `goOn`, `again`, which undoes turns and asks anew, `save` and `content` of a file by its path, `whole` for that path, and `saveOutput` of a run by its number, `has` for whether it can be had, and `changed`, which hears of what the rest of the page shows.
    */
   constructor(approval, does) {
     Object.assign(this, { approval, does });
@@ -46,7 +47,8 @@ export class Conversation {
     this.questions = new Map();
     this.displays = new Displays();
     this.pictures = new Set();
-    this.turn = this.text = this.thinking = undefined;
+    this.turn = this.text = this.thinking = this.retrying = undefined;
+    this.begun = [];
     this.proposed = new Map();
     this.reply = [];
     this.drawing = new Set();
@@ -99,18 +101,33 @@ export class Conversation {
     return this.add(make("p", { class: `line ${kind}` }, readable(text)));
   }
 
-  begin({ prompt, continued }) {
+  begin(event) {
     this.turn = undefined;
     this.endQuestions();
-    if (!continued) this.add(make("div", { class: "prompt", "aria-label": "You" }, readable(prompt)));
+    if (!event.continued) {
+      const again = (...asked) => this.does.again(this.begun.length - this.begun.indexOf(node), ...asked);
+      const node = this.add(prompted(event, again));
+      this.begun.push(node);
+    }
     this.setBusy(true, "starts");
+  }
+
+  /** Turns that were undone are folded away. */
+  rewind(removed) {
+    const [first] = this.begun.splice(Math.max(0, this.begun.length - removed));
+    if (!first) return;
+    const gone = make("details", { class: "gone muted" }, make("summary", {}, removed > 1 ? `${removed} turns were undone` : "A turn was undone"));
+    first.parentNode.before(gone);
+    while (gone.nextSibling) gone.append(gone.nextSibling);
+    this.turn = undefined;
   }
 
   /** What a reply has brought so far is void when it is asked for again. */
   void(retrying) {
     for (const node of this.reply) node.remove();
     this.beginReply();
-    this.said(`The model could not answer: ${retrying.reason}. Again in ${Math.round(retrying.delay_s)} s.`);
+    this.retrying?.remove();
+    this.retrying = this.said(`The model could not answer: ${retrying.reason}. Again in ${Math.round(retrying.delay_s)} s.`);
   }
 
   beginReply() {
@@ -221,6 +238,7 @@ export class Conversation {
   finish({ reason, error, remedy }) {
     this.endText();
     this.endQuestions();
+    this.retrying = undefined;
     const words = [error || STOPPED[reason], here(remedy, reason)].filter(Boolean).join("\n");
     if (words) this.said(words, error ? "problem" : "muted");
     this.setBusy(false, "");

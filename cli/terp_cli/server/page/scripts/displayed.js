@@ -6,6 +6,7 @@ import { codeBlock } from "./code.js";
 import { markdown } from "./markdown.js";
 import { paintedNodes } from "./printed.js";
 import { saveBlob } from "./api.js";
+import { readable } from "./shown.js";
 
 const asText = (value) => (Array.isArray(value) ? value.join("") : String(value));
 
@@ -16,14 +17,14 @@ function encoded(type, value, name) {
 
 function picture(blob, name) {
   const address = URL.createObjectURL(blob);
-  const image = make("img", { src: address, alt: "Picture that the code made" });
+  const image = make("img", { src: address, alt: `Picture made by the code: ${name}` });
   const larger = () => {
     const dialog = make("dialog", { class: "large", onclick: () => dialog.close(), onclose: () => dialog.remove() }, make("img", { src: address, alt: image.alt }));
     document.body.append(dialog);
     dialog.showModal();
   };
   const open = make("button", { type: "button", class: "picture", "aria-label": "Show the picture larger", onclick: larger }, image);
-  return make("figure", {}, open, make("figcaption", {}, button("Download", () => saveBlob(blob, name), { class: "plain" })));
+  return make("figure", {}, open, make("figcaption", {}, button(`⤓ ${readable(name)}`, () => saveBlob(blob, name), { class: "plain" })));
 }
 
 // In this order: what is first shows most.

@@ -42,7 +42,7 @@ export const TOLD = {
   usage_reported: (it, event) => it.use(event),
   history_compacted: (it, { before, after, how, reason }) =>
     it.said(`What the model reads ${reason === "undone" ? "is whole again" : `was shortened (${how})`}: ${before} to ${after} tokens.`),
-  history_rewound: (it, { removed }) => it.said(`The last ${removed} turns are no part of the conversation any more.`),
+  history_rewound: (it, { removed }) => it.rewind(removed),
   session_forked: (it, { copy }) => it.said(`Up to here it can also be gone on with as ${copy}.`),
   session_resumed: (it, event) => it.resume(event),
   code_compared: (it, { difference }) => it.said(difference ? "It put out something else than then." : "It put out the same as then."),

@@ -8,13 +8,11 @@ const EXPORTS = { ipynb: "Notebook", md: "Markdown", html: "Page", py: "Script" 
 
 export async function showVariables(session) {
   const { variables } = await call("GET", pathOf(session, "/variables"));
-  const row = ({ name, type, shape, size: bytes, head }) => make(
-    "tr", {},
-    make("th", { scope: "row" }, readable(name)),
-    make("td", {}, readable(type), shape.length ? ` ${shape.join("×")}` : "", make("br"), make("small", { class: "muted" }, bytes ? size(bytes) : "")),
-    make("td", {}, make("code", {}, readable(head))),
-  );
-  const shown = variables.length ? make("table", {}, ...variables.map(row)) : make("p", { class: "muted" }, "No variables yet.");
+  const row = ({ name, type, shape, size: bytes, head }) => {
+    const about = [readable(type), shape.join("×"), bytes && size(bytes)].filter(Boolean).join(" · ");
+    return [make("dt", {}, make("b", {}, readable(name)), ` ${about}`), make("dd", {}, make("code", {}, readable(head)))];
+  };
+  const shown = variables.length ? make("dl", {}, ...variables.flatMap(row)) : make("p", { class: "muted" }, "No variables yet.");
   find("variablesPane").replaceChildren(shown);
 }
 

@@ -10,7 +10,7 @@ export class Files {
     Object.assign(this, { session, attached });
     const chosen = find("chosenFiles");
     chosen.onchange = () => this.take([...chosen.files]).then(() => (chosen.value = ""));
-    find("attach").onclick = find("uploads").onclick = () => chosen.click();
+    find("attach").onclick = find("uploads").onclick = find("dropZone").onclick = () => chosen.click();
     find("archive").onclick = () => trying(async () => save(pathOf(await this.session(), "/archive")));
     this.takeDrops();
   }

@@ -59,7 +59,13 @@ export function openSides(chosen) {
     };
   });
   find("showSessions").onclick = () => showSide("sidebar");
-  find("showPanel").onclick = () => showSide("panel");
+  const toggle = (name) => () => {
+    const isShown = document.body.classList.contains("with-panel") && !find(`${name.toLowerCase()}Pane`).hidden;
+    showSide("panel", !isShown);
+    if (!isShown) choose(name);
+  };
+  find("showPanel").onclick = toggle("Files");
+  find("showFacts").onclick = toggle("Facts");
   for (const close of document.querySelectorAll("[data-closes]")) close.onclick = () => showSide(close.dataset.closes, false);
   showSide("sidebar", !isNarrow());
 }

@@ -2,11 +2,11 @@
 
 import { askForToken, namedSession, nameSession, takeToken, token } from "./access.js";
 import { call, content, fileOf, pathOf, save } from "./api.js";
+import { Answering } from "./answering.js";
 import { Approval } from "./approval.js";
-import { Beginning } from "./beginning.js";
 import { Composer } from "./composer.js";
 import { Conversation } from "./conversation.js";
-import { button, find, toMessage, trying } from "./dom.js";
+import { button, find, make, notice, toMessage, trying } from "./dom.js";
 import { costLine, offerExports } from "./facts.js";
 import { Files } from "./files.js";
 import { listenToKeys } from "./keys.js";
@@ -14,12 +14,19 @@ import { Link } from "./link.js";
 import { dress, openSides, uncover } from "./look.js";
 import { Panel } from "./panel.js";
 import { SessionsList } from "./sessions.js";
+import { showTitle, writeTitle } from "./title.js";
 
 const STATES = { connecting: "connecting …", connected: "connected", waiting: "no connection; trying again" };
 
+const EXAMPLES = [
+  "What is in the file that I attach? Plot what stands out.",
+  "How many primes are there below a million? Check it in two ways.",
+  "Make up a year of sales, and show it as a table and a plot.",
+];
+
 class Page {
   constructor() {
-    this.beginning = new Beginning();
+    this.answering = new Answering((wishes) => this.change(wishes));
     this.composer = new Composer((prompt, attachments) => trying(() => this.ask(prompt, attachments)));
     this.files = new Files(() => this.session(), (name) => this.composer.attach(name));
     this.sessions = new SessionsList((id) => {
@@ -29,6 +36,7 @@ class Page {
     this.conversation = new Conversation(new Approval((decision) => this.link.send("approve", decision)), {
       answer: (question_id, answer) => this.link.send("answer", { question_id, answer }),
       more: async (id) => (await call("GET", pathOf(this.id))).questions.find((one) => one.question_id === id) ?? {},
+      again: (...asked) => trying(() => this.again(...asked)),
       goOn: () => trying(() => this.link.send("go_on")),
       save: (path) => trying(() => this.save(path)),
       saveOutput: (number) => trying(() => save(pathOf(this.id, `/outputs/${number}`), `output-${number}.txt`)),
@@ -47,7 +55,8 @@ class Page {
     find("newSession").onclick = () => this.begin();
     find("fork").onclick = () => trying(() => this.fork());
     find("remove").onclick = () => trying(() => this.remove());
-    find("changeModel").onclick = () => trying(() => this.changeModel());
+    find("rename").onclick = () => writeTitle((title) => trying(() => this.rename(title)));
+    find("examples").replaceChildren(...EXAMPLES.map((text) => make("li", {}, button(text, () => this.composer.write(text)))));
     find("toEnd").onclick = () => this.conversation.toEnd();
     find("messages").onclick = (event) => {
       const file = event.target.closest("a[data-file]")?.dataset.file;
@@ -74,7 +83,7 @@ class Page {
     takeToken();
     if (!token()) return askForToken("", () => this.start());
     try {
-      await Promise.all([this.beginning.refresh(), this.sessions.refresh()]);
+      await Promise.all([this.answering.refresh(), this.sessions.refresh()]);
     } catch (problem) {
       return askForToken(problem.message, () => this.start());
     }
@@ -102,10 +111,11 @@ class Page {
   }
 
   show(title) {
-    find("title").textContent = title || "New session";
+    showTitle(title || "New session");
     document.title = title ? `${title} · terp` : "terp";
     find("start").hidden = Boolean(this.told?.last);
-    find("choosing").hidden = Boolean(this.id);
+    find("rename").hidden = !this.id;
+    this.answering.show(this.told);
     this.sessions.mark(this.id);
   }
 
@@ -119,7 +129,7 @@ class Page {
   }
 
   async make() {
-    const made = await call("POST", "/v1/sessions", this.beginning.wishes);
+    const made = await call("POST", "/v1/sessions", this.answering.wishes);
     this.enter(made);
     return made.id;
   }
@@ -164,7 +174,7 @@ class Page {
     const { waiting } = await this.link.send("ask", { prompt, attachments });
     if (waiting) this.changed("doing", "asked when this turn is over");
     if (!this.sessions.titleOf(this.id)) {
-      find("title").textContent = prompt || "Session";
+      showTitle(prompt || "Session");
       trying(() => this.sessions.refresh());
     }
     this.conversation.toEnd();
@@ -178,6 +188,7 @@ class Page {
   changed(what, value) {
     if (what === "busy") {
       find("stop").hidden = !value;
+      document.body.classList.toggle("busy", value);
       find("start").hidden ||= value;
     }
     else if (what === "doing") find("doing").textContent = value || (this.id ? costLine(this.conversation.cost) : "");
@@ -195,9 +206,11 @@ class Page {
   }
 
   async fork() {
-    const { id } = await call("POST", pathOf(this.id, "/fork"));
+    const title = `${find("title").textContent} (copy)`;
+    const { id } = await call("POST", pathOf(this.id, "/fork"), { title });
     await this.sessions.refresh();
     await this.open(id);
+    find("rename").click();
   }
 
   async remove() {
@@ -209,13 +222,25 @@ class Page {
     this.begin();
   }
 
-  async changeModel() {
-    const model = prompt("Model from now on (variables of kernels are lost):", this.told.model);
-    if (!model) return;
-    const { id } = this;
-    this.leave();
-    await call("POST", pathOf(id, "/close"));
-    this.enter(await call("POST", pathOf(id, "/resume"), { model }));
+  async change(wishes) {
+    const told = await call("PATCH", pathOf(this.id), wishes);
+    if (told.id !== this.id) return undefined;
+    this.told = told;
+    this.panel.changed("cost");
+    return told;
+  }
+
+  async rename(title) {
+    await this.change({ title });
+    await this.sessions.refresh();
+    document.title = `${title} · terp`;
+  }
+
+  /** Undo the last turns, so many of them, and ask. */
+  async again(turns, prompt, attachments) {
+    const { lost } = await call("POST", pathOf(this.id, "/rewind"), { turns });
+    if (lost.length) notice(`Not as before: ${lost.map(([name, why]) => `${name} (${why})`).join(", ")}.`);
+    await this.ask(prompt, attachments);
   }
 }
 

@@ -1,6 +1,7 @@
 // The side that tells about the session: it is looked at again when something has changed.
 
 import { find, trying } from "./dom.js";
+import { showTitle } from "./title.js";
 import { showFacts, showVariables } from "./facts.js";
 
 // Many events of one moment, as after a reload, are one reason to look again.
@@ -33,7 +34,7 @@ export class Panel {
     if (!changes.includes("finished")) return;
     await trying(() => this.sessions.refresh());
     const shown = this.session();
-    if (shown) find("title").textContent = this.sessions.titleOf(shown.id) ?? "Session";
+    if (shown) showTitle(this.sessions.titleOf(shown.id) ?? "Session");
   }
 
   async refresh() {

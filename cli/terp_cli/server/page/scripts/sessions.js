@@ -12,7 +12,13 @@ export class SessionsList {
     this.current = "";
     const filter = find("sessionFilter");
     filter.oninput = () => this.draw();
-    filter.addEventListener("keydown", ({ key }) => key === "Enter" && find("sessions").querySelector("button")?.click());
+    filter.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") find("sessions").querySelector("button")?.click();
+      if (event.key !== "Escape" || !filter.value) return;
+      event.stopPropagation();
+      filter.value = "";
+      this.draw();
+    });
     find("sidebar").addEventListener("keydown", (event) => this.move(event));
   }
 
@@ -34,7 +40,8 @@ export class SessionsList {
     const words = find("sessionFilter").value.toLowerCase();
     const shown = this.rows.filter((row) => `${row.title} ${row.model}`.toLowerCase().includes(words));
     const focused = document.activeElement.dataset.session;
-    find("sessions").replaceChildren(...shown.map((row) => this.row(row)));
+    const none = make("li", { class: "muted" }, words ? "Nothing found." : "No sessions yet.");
+    find("sessions").replaceChildren(...(shown.length ? shown.map((row) => this.row(row)) : [none]));
     if (focused) find("sessions").querySelector(`[data-session="${focused}"]`)?.focus();
   }
 

@@ -1,0 +1,27 @@
+// What a person asked for, with the means to have it answered again, or to ask for something else in its place.
+
+import { button, make } from "./dom.js";
+import { readable } from "./shown.js";
+
+/** A prompt as a node. `again` undoes its turn and all after it, and asks anew. */
+export function prompted({ prompt, attachments }, again) {
+  const text = make("div", { class: "prompt", "aria-label": "You" }, readable(prompt));
+  const means = make("div", { class: "bar means" }, button("Edit", () => edit(), { class: "plain" }), button("Retry", () => again(prompt, attachments), { class: "plain" }));
+  const node = make("div", { class: "asked" }, text, means);
+  const edit = () => {
+    const field = make("textarea", { "aria-label": "The message, to be changed", rows: 1 });
+    field.value = prompt;
+    const shown = () => node.replaceChildren(text, means);
+    const send = () => (field.value.trim() && field.value !== prompt ? again(field.value.trim(), attachments) : shown());
+    field.onkeydown = (event) => {
+      if (event.key === "Escape") shown();
+      else if (event.key === "Enter" && !event.shiftKey && !event.isComposing) send();
+      else return;
+      event.preventDefault();
+      event.stopPropagation();
+    };
+    node.replaceChildren(field, make("div", { class: "bar" }, make("small", { class: "muted" }, "Undoes this turn and those after it. Files stay."), button("Cancel", shown, { class: "plain" }), button("Send", send, { class: "solid" })));
+    field.focus();
+  };
+  return node;
+}
