@@ -8,16 +8,19 @@ from terp_cli.server.page.document import frame, page
 from tests.cli.server.serving import plain_client, serving
 
 
-@pytest.mark.parametrize("path", ["/", "/frame"])
-async def test_it_needs_no_token_and_is_sent_once(tmp_path: Path, path: str) -> None:
+@pytest.mark.parametrize(
+    ("path", "kind"), [("/", "text/html"), ("/frame", "text/html"), ("/temml.js", "text/javascript")]
+)
+async def test_it_needs_no_token_and_is_sent_once(tmp_path: Path, path: str, kind: str) -> None:
     async with (
         serving(tmp_path) as server,
         plain_client(server.url) as stranger,
     ):
         first = await stranger.get(path)
         again = await stranger.get(path, headers={"If-None-Match": first.headers["ETag"]})
-    assert (first.status_code, first.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
-    assert first.headers["Content-Security-Policy"] == (page() if path == "/" else frame()).policy
+    assert (first.status_code, first.headers["Content-Type"]) == (200, f"{kind}; charset=utf-8")
+    policies = {"/": page().policy, "/frame": frame().policy}
+    assert first.headers["Content-Security-Policy"] == policies.get(path, "")
     assert (again.status_code, again.content) == (304, b"")
 
 

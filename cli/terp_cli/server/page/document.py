@@ -43,14 +43,22 @@ def page(folder: Path = Path(__file__).parent) -> Document:
     scripts = [f"<script>{library}</script>\n" for library in libraries]
     scripts.append(f'<script type="module">{own}</script>\n')
     html = re.sub(r"^ +", "", _read(folder / "index.html"), flags=re.MULTILINE)
+    # It is loaded when a formula is to be drawn.
+    formulas = _hash(maths(folder))
+    html = html.replace("<!-- maths -->", formulas.strip("'"))
     whole = html.replace("<!-- style -->", style).replace("<!-- scripts -->\n", "".join(scripts))
-    named = " ".join(_hash(script) for script in (*libraries, own))
+    named = " ".join(_hash(script) for script in (*libraries, own)) + f" {formulas}"
     policy = (
         f"default-src 'none'; script-src {named}; style-src {_hash(style)}; img-src data: blob:; "
         "connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-        "require-trusted-types-for 'script'; trusted-types dompurify"
+        "require-trusted-types-for 'script'; trusted-types dompurify terp"
     )
     return _document(whole.encode(), policy)
+
+
+def maths(folder: Path = Path(__file__).parent) -> str:
+    """Return the script that draws formulas."""
+    return _read(folder / "vendor" / "temml.js")
 
 
 def frame(folder: Path = Path(__file__).parent) -> Document:
@@ -124,14 +132,14 @@ def _read(path: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-PUBLIC = ("/", "/frame")
+PUBLIC = ("/", "/frame", "/temml.js")
 
 
 def page_router() -> APIRouter:
     """The routes."""
     routes = APIRouter(include_in_schema=False)
     # Put together for the first who asks: most servers are never looked at.
-    whole, framed = cache(page), cache(frame)
+    whole, framed, formulas = cache(page), cache(frame), cache(lambda: _document(maths().encode(), ""))
 
     @routes.api_route("/", methods=["GET", "HEAD"])
     def shell(if_none_match: str = Header("")) -> Response:
@@ -141,10 +149,14 @@ def page_router() -> APIRouter:
     def shown(if_none_match: str = Header("")) -> Response:
         return _answer(framed(), if_none_match)
 
+    @routes.api_route("/temml.js", methods=["GET", "HEAD"])
+    def script(if_none_match: str = Header("")) -> Response:
+        return _answer(formulas(), if_none_match, "text/javascript")
+
     return routes
 
 
-def _answer(document: Document, known: str) -> Response:
+def _answer(document: Document, known: str, kind: str = "text/html") -> Response:
     headers = {
         "ETag": document.tag,
         "Cache-Control": "no-cache",
@@ -155,4 +167,4 @@ def _answer(document: Document, known: str) -> Response:
     }
     if known == document.tag:
         return Response(status_code=304, headers=headers)
-    return Response(document.content, headers=headers, media_type="text/html")
+    return Response(document.content, headers=headers, media_type=kind)

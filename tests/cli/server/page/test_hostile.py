@@ -19,6 +19,8 @@ HOSTILE = """
 <details open ontoggle="window.owned=1"><summary>s</summary></details>
 <math><mtext><table><mglyph><style><img src=x onerror=window.owned=1>
 
+$\\href{javascript:window.owned=1}{x}$ $\\includegraphics[width=1em]{http://127.0.0.1:9/z}$ $x$
+
 <form id=approval action=http://127.0.0.1:9><input name=token><button id=approveCodeButton>Run</button></form>
 
 `</code><script>window.owned=1</script>`
@@ -41,7 +43,10 @@ def test_a_hostile_answer_executes_nothing_and_reaches_nobody(site: Site, tab: T
     for link in tab.page.locator(".prose a").all():
         assert (link.get_attribute("href") or "#").startswith(("http://127.0.0.1:9/", "#"))
     assert tab.page.evaluate("window.owned") is None
-    active = ".prose :is(script, img, svg, math, iframe, style, form, input, [style], [onerror], [id])"
+    drawn = ".prose span > math"
+    active = ".prose :is(script, img, svg, iframe, style, form, input, [style], [onerror], [id])"
+    assert tab.page.locator(drawn).last.text_content() == "x"
+    assert tab.page.locator(".prose math").count() == tab.page.locator(drawn).count()
     assert tab.page.locator(active).count() == 0
     assert [url for url in asked if not url.startswith((site.url, "blob:", "data:"))] == []
 

@@ -248,13 +248,17 @@ def test_code_that_waits_hides_nothing_beside_the_screen(site: Site, warm: Tab) 
     warm.see("Not so.")
 
 
-def test_mathematics_lose_nothing(site: Site, tab: Tab) -> None:
-    written = "$$\\int_0^1 x^2\\,dx$$", "\\(a_1 \\* b\\)", "$a*b*c$", "\\[\n- x\\\\\n\\]"
-    site.says(f"So {written[0]} is {written[1]}, {written[2]} of $5 *and* $10.\n\n{written[3]}\n\nThe end.")
+def test_formulas_are_drawn_and_what_is_none_stays_as_it_was_written(site: Site, tab: Tab) -> None:
+    written = "$$\\int_0^1 x^2\\,dx$$", "\\(a_1 \\ast b\\)", "$a*b*c$", "\\[\n- x\\\\\n\\]"
+    first, *more, last = written
+    site.says(f"So {first} is {', '.join(more)} of $5 *and* $10, $\\nono$.\n\n{last}\n\nThe end.")
     tab.ask("go")
     tab.see("The end.")
     tab.idle()
-    assert tab.turn.locator(".prose code").all_text_contents() == list(written)
+    tab.page.wait_for_selector(".turn math")
+    titles = [span.get_attribute("title") for span in tab.turn.locator("span:has(> math)").all()]
+    assert titles == list(written)
+    assert tab.turn.locator(".prose code").all_text_contents() == ["$\\nono$"]
     assert tab.turn.locator(".prose em").all_text_contents() == ["and"]
 
 

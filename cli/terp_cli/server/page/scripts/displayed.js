@@ -3,6 +3,7 @@
 import { button, make } from "./dom.js";
 import { html } from "./framed.js";
 import { codeBlock } from "./code.js";
+import { formula } from "./maths.js";
 import { markdown } from "./markdown.js";
 import { paintedNodes } from "./printed.js";
 import { saveBlob } from "./api.js";
@@ -35,7 +36,7 @@ const SHOWN = [
   ["text/html", (value) => html(asText(value))],
   ["text/markdown", (value) => markdown(asText(value))],
   ["application/json", (value) => codeBlock(JSON.stringify(value, null, 2), "json")],
-  ["text/latex", (value) => codeBlock(asText(value), "latex")],
+  ["text/latex", (value) => formula(asText(value))],
   ["text/plain", (value) => make("pre", { class: "printed" }, ...paintedNodes(asText(value)))],
 ];
 

@@ -2,6 +2,7 @@
 
 import { codeBlock } from "./code.js";
 import { make } from "./dom.js";
+import { drawFormulas } from "./maths.js";
 
 const HARMLESS = /^<\/?(br|sub|sup|kbd|details|summary|b|i|u)\s*\/?>$/i;
 const RULES = {
@@ -17,7 +18,7 @@ const escaped = (text) => text.replace(/[&<>"]/g, (one) => `&#${one.charCodeAt(0
 
 const computed = (html) => html.replaceAll("\ufdd0", '<u title="computed">').replaceAll("\ufdd1", "</u>");
 
-// Mathematics is shown as it was written: to Markdown its backslashes and stars would mean something else.
+// To Markdown the backslashes and stars of a formula would mean something else.
 const MATHS = /^(?:\$\$[^]+?\$\$|\\\[[^]+?\\\]|\\\([^]+?\\\)|\$(?![\s$])(?:\\.|[^\\$\n])*?[^\s\\$]\$(?!\d))/;
 const maths = (level) => ({
   name: `maths-${level}`,
@@ -27,7 +28,7 @@ const maths = (level) => ({
     const [raw] = MATHS.exec(text) ?? [];
     if (raw && (level === "inline" || /^(\$\$|\\\[)/.test(raw))) return { type: `maths-${level}`, raw };
   },
-  renderer: ({ raw }) => `<code>${escaped(raw)}</code>`,
+  renderer: ({ raw }) => `<code title="maths">${escaped(raw)}</code>`,
 });
 
 const parser = new marked.Marked({
@@ -43,6 +44,7 @@ const parser = new marked.Marked({
 });
 
 function linked(nodes) {
+  drawFormulas(nodes);
   for (const link of nodes.querySelectorAll("a[href]")) {
     const to = link.getAttribute("href");
     const isPicture = link.title === "picture";

@@ -1,0 +1,48 @@
+// Formulas, drawn as MathML by Temml, which is loaded with the first of them.
+
+import { make } from "./dom.js";
+import { readable } from "./shown.js";
+
+const LONGEST_FORMULA = 10000;
+let temmlComing;
+
+/** Formulas of a text, each in a `<code title="maths">`, are drawn in their place as soon as they can be. */
+export function drawFormulas(nodes) {
+  const found = [...nodes.querySelectorAll('code[title="maths"]')];
+  if (!found.length) return;
+  if (globalThis.temml) return found.forEach(drawFormula);
+  temmlComing ??= loadTemml();
+  // One that was drawn again meanwhile has left the page.
+  temmlComing.then(() => found.forEach(drawFormula), () => undefined);
+}
+
+/** A formula, between its marks. */
+export function formula(raw) {
+  const node = make("p", {}, make("code", { title: "maths" }, raw));
+  drawFormulas(node);
+  return node;
+}
+
+function loadTemml() {
+  return new Promise((onload, onerror) => {
+    const script = make("script", { integrity: document.body.dataset.maths, onload, onerror });
+    const own = { createScriptURL: (address) => address };
+    script.src = (globalThis.trustedTypes?.createPolicy("terp", own) ?? own).createScriptURL("/temml.js");
+    document.head.append(script);
+  });
+}
+
+/** One that is not understood stays as it was written. */
+function drawFormula(code) {
+  const raw = code.textContent.trim();
+  const displayMode = /^(\$\$|\\\[)/.test(raw);
+  const mark = displayMode || raw.startsWith("\\") ? 2 : 1;
+  const node = make("span", { class: displayMode ? "formula" : "", title: raw });
+  if (raw.length > LONGEST_FORMULA) return;
+  try {
+    temml.render(readable(raw.slice(mark, -mark)), node, { displayMode, throwOnError: true, maxSize: [20, 100], maxExpand: 500 });
+    code.replaceWith(node);
+  } catch {
+    code.removeAttribute("title");
+  }
+}
