@@ -160,6 +160,7 @@ _terp() {
                     --host
                     --port
                     --allow-remote
+                    --keep-token
                     --compat
                     --compat-unsafe
                     --max-sessions

@@ -188,6 +188,7 @@ complete -c terp -l server -d 'serve sessions over HTTP and WebSocket; the same 
 complete -c terp -l host -x -d 'for the server: the address it listens on'
 complete -c terp -l port -x -d 'for the server: its port; 0 takes a free one'
 complete -c terp -l allow-remote -d 'for the server: --host may be an address that other machines can reach'
+complete -c terp -l keep-token -d 'for the server: have the same token at each start'
 complete -c terp -l compat -d 'for the server: serve Open Interpreter\'s wire protocol as well'
 complete -c terp -l compat-unsafe -d 'for the server: with --compat, clients may run code without asking and reach any file'
 complete -c terp -l max-sessions -x -d 'for the server: sessions open at a time'

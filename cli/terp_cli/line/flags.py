@@ -64,6 +64,7 @@ class Options:
     allow_remote: bool = setting(
         False, "for the server: --host may be an address that other machines can reach"
     )
+    keep_token: bool = setting(False, "for the server: have the same token at each start")
     compat: bool = setting(False, "for the server: serve Open Interpreter's wire protocol as well")
     compat_unsafe: bool = setting(
         False, "for the server: with --compat, clients may run code without asking and reach any file"

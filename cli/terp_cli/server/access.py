@@ -21,7 +21,7 @@ from pathlib import Path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from terp.errors import SettingsError
-from terp.text.files import make_private
+from terp.text.files import content_of, make_private, new_file
 from terp_cli.server import failures
 from terp_cli.server.connections import ServerLimits, known
 from terp_cli.server.failures import RequestRefused
@@ -123,21 +123,37 @@ class ServerToken:
         return self._text
 
 
-def token_of(environ: Mapping[str, str]) -> tuple[ServerToken, bool]:
-    """Return the token in `TERP_SERVER_TOKEN`, else a new one; and True if it is new.
+def token_of(environ: Mapping[str, str], kept_in: Path | None = None) -> tuple[ServerToken, bool]:
+    """Return the token in `TERP_SERVER_TOKEN`, and False; else one that is `kept_in` a folder, or a new one.
 
     Raises:
         SettingsError: the given token is too short, or not valid in a header.
     """
     given = environ.get(TOKEN_VARIABLE, "")
     if not given:
-        return ServerToken(secrets.token_urlsafe(32)), True
-    if len(given) < _SHORTEST or not all("!" <= letter <= "~" for letter in given):
+        return ServerToken(_kept(kept_in) if kept_in else secrets.token_urlsafe(32)), True
+    if not _is_usable(given):
         problem = (
             f"{TOKEN_VARIABLE} must have {_SHORTEST} characters or more, and no spaces. To make one: {_MAKE}"
         )
         raise SettingsError([problem])
     return ServerToken(given), False
+
+
+def _is_usable(token: str) -> bool:
+    return len(token) >= _SHORTEST and all("!" <= letter <= "~" for letter in token)
+
+
+def _kept(folder: Path) -> str:
+    """Return the token in a file of this private folder; a new one, stored there, if it has none."""
+    path = make_private(folder) / "kept.token"
+    with suppress(OSError):
+        if _is_usable(token := content_of(path, _LONGEST_GREETING).decode("ascii", "replace").strip()):
+            return token
+    token = secrets.token_urlsafe(32)
+    with os.fdopen(new_file(path), "w") as file:
+        file.write(f"{token}\n")
+    return token
 
 
 @contextmanager

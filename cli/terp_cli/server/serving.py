@@ -144,13 +144,13 @@ def lines_to(write: Callable[[str], object], redactor: "Redactor", *, quiet: boo
 def serve(call: Invocation) -> int:
     """Serve until a signal; return the exit code."""
     settings = call.settings()
-    token, is_new = token_of(call.environ)
+    folder = call.places.state / "servers"
+    token, is_ours = token_of(call.environ, folder if call.options.keep_token else None)
     confined = sandbox_line(settings, call.cwd, call.environ)
     host, port = address_of(call)
     with listening(host, port, remote=call.options.allow_remote) as taken, ExitStack() as stack:
         port = int(taken.getsockname()[1])
-        folder = call.places.state / "servers"
-        file = stack.enter_context(written(token, folder, port)) if is_new else None
+        file = stack.enter_context(written(token, folder, port)) if is_ours else None
         names = OwnNames(host, port)
         _announce(call, settings, names, token, file, confined)
         keep_imports()

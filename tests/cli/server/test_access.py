@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from terp_cli.server.access import ServerToken
+from terp_cli.server.access import ServerToken, token_of
 from tests.cli.server.attacks.raw import Request, exchanged
 from tests.cli.server.serving import BYTES, TOKEN, Running, serving
 
@@ -32,7 +32,8 @@ async def test_bytes_are_no_json(server: Running) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "path"), [("PUT", ""), ("PATCH", ""), ("TRACE", ""), ("POST", "/any/files/a.txt")]
+    ("method", "path"),
+    [("PUT", ""), ("PATCH", "/any/files/a.txt"), ("TRACE", ""), ("POST", "/any/files/a.txt")],
 )
 async def test_a_method_that_no_route_has_is_told_as_that(server: Running, method: str, path: str) -> None:
     answer = await server.client.request(method, f"/v1/sessions{path}", content=b"{}", headers=BYTES)
@@ -47,6 +48,24 @@ async def test_the_page_is_public_and_nothing_beside_it(tmp_path: Path) -> None:
         ]
         foreign = await exchanged(server.port, Request(path="/", hosts=("evil.example",)))
     assert (statuses, foreign.status) == ([200, 401, 401, 401, 401], 421)
+
+
+def test_a_token_that_is_kept_is_that_of_the_next_start(tmp_path: Path) -> None:
+    first, _ = token_of({}, tmp_path)
+    again, is_ours = token_of({}, tmp_path)
+    other, _ = token_of({})
+    assert (first.reveal() == again.reveal(), first.reveal() == other.reveal(), is_ours) == (
+        True,
+        False,
+        True,
+    )
+    assert (tmp_path / "kept.token").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_without_a_token_is_written_again(tmp_path: Path) -> None:
+    (tmp_path / "kept.token").write_text("short")
+    token, _ = token_of({}, tmp_path)
+    assert (tmp_path / "kept.token").read_text() == f"{token.reveal()}\n"
 
 
 def test_the_token_is_not_shown_by_accident() -> None:

@@ -93,12 +93,12 @@ class Tab:
 
 
 @contextmanager
-def serve(terp: Terp, model: Loopback, port: str = "0", *flags: str) -> Iterator[str]:
+def serve(terp: Terp, model: Loopback, port: str = "0", *flags: str, token: str = TOKEN) -> Iterator[str]:
     """A server that sends requests to `model`, by its address."""
     process = terp.start(
         *("serve", "--port", port, *to(model), *flags),
         stdin=subprocess.DEVNULL,
-        environ={"OPENAI_API_KEY": "unused", "TERP_SERVER_TOKEN": TOKEN, "TERP_REFERENCES": "true"},
+        environ={"OPENAI_API_KEY": "unused", "TERP_SERVER_TOKEN": token, "TERP_REFERENCES": "true"},
     )
     assert process.stderr is not None
     try:

@@ -124,3 +124,36 @@ def test_without_the_token_nothing_is_shown_and_a_wrong_one_is_asked_again(site:
     tab.page.click("#authButton")
     tab.page.wait_for_selector("#access", state="hidden")
     assert site.token not in tab.page.url
+
+
+def test_an_address_with_the_token_is_taken_where_one_is_asked_for(
+    site: Site, tabs: Callable[..., Tab]
+) -> None:
+    tab = tabs(entrance=site.url)
+    tab.page.wait_for_selector("#access[open]")
+    tab.page.evaluate(f"location.hash = 'token={site.token}'")
+    tab.page.wait_for_selector("#approvals:not(:empty)")
+    other = tabs(entrance=site.url)
+    other.page.fill("#token", site.entrance)
+    other.page.press("#token", "Enter")
+    other.page.wait_for_selector("#approvals:not(:empty)")
+    assert site.token not in tab.page.url + other.page.url
+
+
+def test_a_server_with_a_new_token_is_said_to_have_one(
+    site: Site, tabs: Callable[..., Tab], tmp_path: Path
+) -> None:
+    terp = Terp(tmp_path)
+    with serve(terp, site.model) as url:
+        tab = tabs(entrance=f"{url}/#token={site.token}")
+        tab.known = "ERR_|401|WebSocket"
+        site.says("Hello.")
+        tab.ask("hi")
+        tab.see("Hello.")
+        tab.idle()
+    with serve(terp, site.model, url.rpartition(":")[2], token="another-token-of-a-new-start"):
+        tab.page.wait_for_selector("#accessProblem:has-text('has a new token')")
+        tab.page.fill("#token", "another-token-of-a-new-start")
+        tab.page.press("#token", "Enter")
+        tab.page.wait_for_selector("#state[data-state=connected]")
+        tab.see("Hello.")

@@ -3,6 +3,10 @@
 import { find } from "./dom.js";
 
 const KEPT = "terp-token";
+export const REFUSED = "The server does not take this token.";
+const TAKEN = "terp-token-taken";
+const IN_ADDRESS = /[#&]token=([^&\s]+)/;
+let connect;
 
 const fragment = () => new URLSearchParams(location.hash.slice(1));
 
@@ -10,9 +14,21 @@ const fragment = () => new URLSearchParams(location.hash.slice(1));
 export function takeToken() {
   const given = fragment().get("token");
   if (!given) return;
-  sessionStorage.setItem(KEPT, given);
   nameSession(namedSession());
+  use(given);
 }
+
+/** Go on with this token; who is asked for one is not asked any more. */
+function use(token) {
+  sessionStorage.setItem(KEPT, token);
+  sessionStorage.removeItem(TAKEN);
+  if (!find("access").open) return;
+  find("access").close();
+  connect();
+}
+
+/** The server has taken the token of this tab. */
+export const tokenTaken = () => sessionStorage.setItem(TAKEN, "yes");
 
 export const token = () => sessionStorage.getItem(KEPT) ?? "";
 export const namedSession = () => fragment().get("session") ?? "";
@@ -24,13 +40,14 @@ export function nameSession(session) {
 /** Ask for a token until the server takes one. */
 export function askForToken(problem, retry) {
   const dialog = find("access");
-  find("accessProblem").textContent = problem;
+  const isNew = problem === REFUSED && sessionStorage.getItem(TAKEN);
+  find("accessProblem").textContent = isNew ? "The server was started again, and has a new token. With --keep-token it keeps its token." : problem;
+  connect = retry;
   find("accessForm").onsubmit = (event) => {
     event.preventDefault();
-    sessionStorage.setItem(KEPT, find("token").value.trim());
+    const written = find("token").value.trim();
     find("token").value = "";
-    dialog.close();
-    retry();
+    use(IN_ADDRESS.exec(written)?.[1] ?? written);
   };
   if (!dialog.open) dialog.showModal();
 }

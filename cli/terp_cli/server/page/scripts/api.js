@@ -19,6 +19,7 @@ async function answered(method, path, body, type) {
     throw new Refused(0, { code: "unreachable", message: "The server cannot be reached." });
   });
   if (answer.ok) return answer;
+  if (answer.status === 401) dispatchEvent(new Event("refused"));
   const told = await answer.json().catch(() => ({}));
   throw new Refused(answer.status, told.error ?? { code: "error", message: `The server answered ${answer.status}.` });
 }

@@ -1,6 +1,6 @@
 // The page put together.
 
-import { askForToken, namedSession, nameSession, takeToken, token } from "./access.js";
+import { askForToken, namedSession, nameSession, REFUSED, takeToken, token, tokenTaken } from "./access.js";
 import { call, content, fileOf, pathOf, save } from "./api.js";
 import { Answering } from "./answering.js";
 import { Approval } from "./approval.js";
@@ -69,6 +69,7 @@ class Page {
       await this.starting;
       if (namedSession() && namedSession() !== this.id) this.open(namedSession());
     });
+    addEventListener("refused", () => askForToken(REFUSED, () => this.start()));
     addEventListener("online", () => this.link?.timer && this.link.connect());
     offerExports(() => this.id);
     openSides((tab) => this.panel.look(tab));
@@ -85,8 +86,9 @@ class Page {
     try {
       await Promise.all([this.answering.refresh(), this.sessions.refresh()]);
     } catch (problem) {
-      return askForToken(problem.message, () => this.start());
+      return problem.status !== 401 && askForToken(problem.message, () => this.start());
     }
+    tokenTaken();
     if (namedSession()) await this.open(namedSession());
     else toMessage();
   }
@@ -164,7 +166,7 @@ class Page {
     shown.dataset.state = state;
     shown.textContent = STATES[state] ?? "closed";
     if (state !== "ended") return;
-    if (why === "no token") askForToken("The server does not take this token.", () => this.open(this.id));
+    if (why === "no token") dispatchEvent(new Event("refused"));
     else shown.append(" ", button("Open again", () => this.open(this.id)));
   }
 
