@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.cli.server.page.conftest import Site, Tab, playwright
+import pytest
+
+from tests.cli.server.page.conftest import DESKTOP, PHONE, Site, Tab, playwright
 from tests.loopback import Call
 
 PLOT = """
@@ -260,6 +262,32 @@ def test_formulas_are_drawn_and_what_is_none_stays_as_it_was_written(site: Site,
     assert titles == list(written)
     assert tab.turn.locator(".prose code").all_text_contents() == ["$\\nono$"]
     assert tab.turn.locator(".prose em").all_text_contents() == ["and"]
+
+
+EDITING = """
+open("app.py", "w").write("one\\ntwo\\n")
+edit_file("app.py", "two\\n", "2\\nthree\\n")
+"""
+
+
+@pytest.mark.parametrize(("size", "columns"), [(DESKTOP, 4), (PHONE, 2)], ids=["side by side", "below"])
+def test_an_edit_shows_its_difference(
+    site: Site, tabs: Callable[..., Tab], size: tuple[int, int], columns: int
+) -> None:
+    tab = tabs(size)
+    site.says([Call(code=EDITING)], "Edited.")
+    tab.ask("edit")
+    tab.decide("y")
+    tab.page.click("text='Allow'")
+    tab.see("Edited.")
+    shown = tab.page.locator(".difference")
+    rows = [row.inner_text().split() for row in shown.locator("> div").all()][1:]
+    context = ["1", "one"] * (columns // 2)
+    assert rows == [context, ["2", "two", "2", "2"], ["3", "three"]]
+    widths = "getComputedStyle(document.querySelector('.changed')).gridTemplateColumns.split(' ').length"
+    assert tab.page.evaluate(widths) == columns
+    # What follows it is text again.
+    assert tab.page.locator(".output").inner_text().rstrip().endswith("Changed app.py: +2 −1 lines.")
 
 
 SAVED = """
