@@ -7,7 +7,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from tests.cli.server.page.conftest import DESKTOP, PHONE, Site, Tab
+from tests.cli.server.page.conftest import DESKTOP, PHONE, Site, Tab, playwright
 from tests.loopback import Call, Http
 
 
@@ -99,6 +99,36 @@ def test_nothing_is_wider_than_the_window_and_wide_tables_are_read_by_scrolling(
     tab.see("That was it.")
     assert tab.page.evaluate("document.documentElement.scrollWidth") == size[0]
     assert tab.page.evaluate("document.querySelector('.prose th').offsetHeight") < 50
+
+
+def test_a_long_table_has_pages(site: Site, warm: Tab) -> None:
+    code = "import pandas\npandas.options.display.max_rows = None\npandas.DataFrame({'row': range(450)})"
+    site.says([Call(code=code)], "Long.")
+    warm.ask("go")
+    warm.decide("y")
+    warm.see("Long.")
+    warm.idle()
+    first = warm.turn.locator("tbody tr").count()
+    warm.page.click("text=Next ›")
+    warm.page.click("text=Next ›")
+    last = warm.turn.locator("tbody td").all_inner_texts()
+    assert (first, last) == (200, [str(row) for row in range(400, 450)])
+    assert warm.turn.get_by_text("Rows 401 to 450 of 450").is_visible()
+    assert warm.turn.get_by_text("Next ›").is_disabled()
+
+
+AS_HIGH_AS_ITS_FRAME = """
+from IPython.display import HTML
+HTML("<style>html, body { height: 100% }</style><div style='height: 300px'>chart</div>")
+"""
+
+
+def test_a_chart_that_is_as_high_as_its_page_is_seen(site: Site, warm: Tab) -> None:
+    site.says([Call(code=AS_HIGH_AS_ITS_FRAME)], "Charted.")
+    warm.ask("go")
+    warm.decide("y")
+    warm.see("Charted.")
+    playwright.expect(warm.turn.locator(".framed")).to_have_css("height", "310px")
 
 
 def test_a_file_may_come_first_and_the_page_still_says_what_it_is_for(site: Site, tab: Tab) -> None:

@@ -1,6 +1,7 @@
 // HTML that code made: in a frame of an origin of its own, without a network.
 
 import { make } from "./dom.js";
+import { frameTables } from "./tables.js";
 
 const TALLEST = 640;
 const TABLES = {
@@ -16,7 +17,7 @@ const STYLES = /<style[\s\S]*?<\/style>|\sstyle="[^"]*"/g;
 
 /** A data frame becomes a table of this page; any other HTML keeps what it is in its frame. */
 export function html(text) {
-  return /<table[^>]*class="dataframe"/.test(text) ? make("div", { class: "wide" }, DOMPurify.sanitize(text.replace(STYLES, ""), TABLES)) : framed(text);
+  return /<table[^>]*class="dataframe"/.test(text) ? make("div", {}, frameTables(DOMPurify.sanitize(text.replace(STYLES, ""), TABLES))) : framed(text);
 }
 
 function framed(text) {

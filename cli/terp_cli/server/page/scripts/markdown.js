@@ -3,6 +3,7 @@
 import { codeBlock } from "./code.js";
 import { make } from "./dom.js";
 import { drawFormulas } from "./maths.js";
+import { frameTables } from "./tables.js";
 
 const HARMLESS = /^<\/?(br|sub|sup|kbd|details|summary|b|i|u)\s*\/?>$/i;
 const RULES = {
@@ -58,12 +59,7 @@ function linked(nodes) {
       if (isPicture) link.dataset.picture = "";
     }
   }
-  for (const table of nodes.querySelectorAll("table")) {
-    const frame = make("div", { class: "wide" });
-    table.replaceWith(frame);
-    frame.append(table);
-  }
-  return nodes;
+  return frameTables(nodes);
 }
 
 function decodedName(address) {
