@@ -18,6 +18,7 @@ BENCHES = (
     "requests",
     "sessions",
     "server",
+    "page",
     "crowd",
     "kernel",
     "shell",
