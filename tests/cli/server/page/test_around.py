@@ -58,6 +58,8 @@ def test_of_a_flood_the_page_keeps_a_part_and_gives_all_of_it(site: Site, tab: T
     tab.decide("y")
     tab.see("Flooded.")
     assert len(tab.page.locator(".output").inner_text()) < 300_000
+    box = tab.page.locator(".output .printed")
+    assert box.evaluate("(one) => one.scrollHeight - one.scrollTop - one.clientHeight") < 2
     lines = downloaded(tab, "text=All of the output").read_text().splitlines()
     assert lines == [f"line {number}" for number in range(30_000)]
 

@@ -214,7 +214,7 @@ HTML("<b id=x>no script</b><script>document.getElementById('x').textContent = 'b
     warm.ask("go")
     warm.decide("y")
     warm.see("Both are shown.")
-    assert warm.turn.locator(".display table td").all_inner_texts() == ["1", "2"]
+    assert warm.turn.locator(".display tbody td").all_inner_texts() == ["1", "2"]
     assert warm.turn.frame_locator(".framed").locator("#x").inner_text() == "by null"
 
 

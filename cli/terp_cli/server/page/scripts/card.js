@@ -21,7 +21,7 @@ export class Card {
     this.output = make("div", { class: "output" });
     this.after = make("div", { class: "after" });
     this.node = make(
-      "section", { class: "card", "aria-label": "Code" },
+      "section", { class: "card", role: "group", "aria-label": "Code" },
       make("header", { class: "bar" }, this.language, this.state, copies(() => this.text)),
       make("pre", {}, this.code), this.told, this.output, this.after,
     );

@@ -43,7 +43,8 @@ export class Printing {
   constructor(stream) {
     this.stream = stream;
     this.last = make("span");
-    this.node = make("pre", { class: `printed ${stream}` }, this.last);
+    this.node = make("pre", { class: `printed ${stream}`, onscroll: () => (this.atEnd = isAtEnd(this.node)) }, this.last);
+    this.atEnd = true;
     this.line = "";
     this.classes = [];
     this.room = MOST;
@@ -65,6 +66,8 @@ export class Printing {
     if (end) this.commit(text.slice(0, end));
     this.line = text.slice(end);
     this.last.replaceChildren(...painted(current(this.line), this.classes).nodes);
+    // Who looks at the end of it goes on looking at it.
+    if (this.atEnd) this.node.scrollTop = this.node.scrollHeight;
   }
 
   /** Draw a stream that begins with a difference; false once what follows is other text. */
@@ -112,6 +115,8 @@ export class Printing {
     }
   }
 }
+
+const isAtEnd = ({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight < 40;
 
 /** What is left of a line on which carriage returns began anew. */
 function current(line) {

@@ -7,9 +7,11 @@ const ROWS = 200;
 /** Put each table among nodes into a frame. */
 export function frameTables(nodes) {
   for (const table of nodes.querySelectorAll("table")) {
-    const frame = make("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Table" });
+    const frame = make("div", { class: "wide", tabindex: 0, role: "group", "aria-label": "Table" });
     table.replaceWith(frame);
     frame.append(table);
+    // The corner of a data frame names nothing.
+    for (const corner of table.querySelectorAll("thead th:empty")) corner.replaceWith(make("td"));
     // A cell that spans rows cannot be cut between two pages.
     if (table.tBodies[0]?.rows.length > ROWS && !table.querySelector("tbody [rowspan]")) turnPages(frame, table.tBodies[0]);
   }
