@@ -274,16 +274,22 @@ class SettingsOpener:
         return await self._opened(settings, place, cwd, person, wishes)
 
     async def stored(self, session: str, wishes: SessionRequest, person: Person) -> OpenedSession:
-        """Resume a stored session, with its former model unless another one is requested."""
+        """Resume a stored session, with its last model unless another one is requested."""
         folder = self._workspaces.places.sessions / session
         header = await asyncio.to_thread(read_header, folder)
         if header is None:
             raise RequestRefused(404, f"There is no session {session}.")
         cwd = await asyncio.to_thread(self._workspaces.again, header.cwd, session)
-        if not (wishes.model or wishes.profile):
-            wishes = replace(wishes, model=header.model)
-        settings = await asyncio.to_thread(settings_for, wishes, self._started(), self._of_profile)
-        place = await asyncio.to_thread(stored_place, folder, self._secrets(settings))
+        place = await asyncio.to_thread(stored_place, folder, self._secrets(self._started()))
+        assert place.keeper is not None, "it is stored"
+        try:
+            if not (wishes.model or wishes.profile):
+                model = place.keeper.stored.model if place.keeper.stored else header.model
+                wishes = replace(wishes, model=model)
+            settings = await asyncio.to_thread(settings_for, wishes, self._started(), self._of_profile)
+        except BaseException:
+            place.keeper.close()
+            raise
         return await self._opened(settings, place, cwd, person, wishes)
 
     async def change(self, session: Session, before: Settings, wishes: SessionRequest) -> Settings:

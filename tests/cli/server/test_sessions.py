@@ -25,7 +25,7 @@ async def test_a_session_is_made_without_a_kernel(tmp_path: Path) -> None:
         "profile": "default",
         "cwd": str(tmp_path / "state" / "work" / made.folder.name),
         "tier": "none",
-        "approval": "before",
+        "approve": "before",
         "turns": 0,
         "busy": False,
         "waiting": 0,

@@ -134,7 +134,7 @@ class UsageInfo(BaseModel):
 class SessionInfo(BaseModel):
     """An open session. `last` is the number of its newest event, `busy` is True while a turn runs.
 
-    `approval` is when clients are asked: "before" code runs, at each "effect" of it, or "never".
+    `approve` is when clients are asked: "before" code runs, at each "effect" of it, or "never".
     `pending` is code that still waited for an answer when the session ended; `go_on` asks about it again.
     """
 
@@ -143,7 +143,7 @@ class SessionInfo(BaseModel):
     profile: str
     cwd: str
     tier: str
-    approval: Literal["before", "effect", "never"]
+    approve: Literal["before", "effect", "never"]
     turns: int
     busy: bool
     waiting: int
@@ -300,7 +300,7 @@ def session_info(served: Served) -> SessionInfo:
         profile=served.profile,
         cwd=str(served.cwd),
         tier=session.kernels.get(session.kernels.languages[0]).tier,
-        approval=_approval(served),
+        approve=_approve(served),
         turns=len(session.turns),
         busy=served.turns.busy,
         waiting=served.turns.waiting,
@@ -313,7 +313,7 @@ def session_info(served: Served) -> SessionInfo:
     )
 
 
-def _approval(served: Served) -> Literal["before", "effect", "never"]:
+def _approve(served: Served) -> Literal["before", "effect", "never"]:
     if served.unasked:
         return "never"
     confinement = served.session.resources.confinement

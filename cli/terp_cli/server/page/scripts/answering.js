@@ -63,7 +63,7 @@ export class Answering {
     const { model, models, profiles, approve, tier } = this.offer;
     const named = (name) => profiles.find((one) => one.name === name);
     const { profile } = this.wishes;
-    const shown = this.told ?? { profile, model: this.wishes.model || named(profile)?.model || model, tier, approval: approve };
+    const shown = this.told ?? { profile, model: this.wishes.model || named(profile)?.model || model, tier, approve };
     const known = new Set([shown.model, ...models, ...profiles.map((one) => one.model)].filter(Boolean));
     const option = (value, text = value) => make("option", { value, selected: value === shown.model }, text);
     find("model").replaceChildren(...(shown.model ? [] : [option("", "no model")]), ...[...known].map((one) => option(one)), option(OTHER, "Another one …"));
@@ -71,7 +71,7 @@ export class Answering {
     find("profile").replaceChildren(...[...names].map((name) => make("option", { value: name, selected: name === shown.profile }, name || "the server's profile")));
     find("profile").title = named(shown.profile)?.description ?? "";
     badge("tier", shown.tier === "none" ? "no sandbox" : shown.tier, shown.tier === "none" ? "notice" : "good");
-    badge("approvals", ...APPROVALS[shown.approval]);
+    badge("approvals", ...APPROVALS[shown.approve]);
   }
 }
 
