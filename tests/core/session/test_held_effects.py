@@ -147,6 +147,7 @@ TRUSTED = (
     ".vscode/tasks.json",
     "sub/.mcp.json",
     "sub/.git/hooks/pre-commit",
+    ".git/modules/lib/hooks/post-checkout",
     "sitecustomize.py",
     ".venv/bin/ls",
     "shop/__pycache__/prices.cpython-311.pyc",

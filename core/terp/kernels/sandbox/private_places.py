@@ -45,8 +45,10 @@ _OBEYED_IN_PROJECTS = (
     ".vscode", ".idea", ".terp", ".envrc", ".claude/settings.json", ".claude/settings.local.json",
     ".mcp.json",
 )  # fmt: skip
-# Python runs these without being told to, the last in place of a module; folders of programs.
+# New ones of these run too: repositories with hooks of their own, commands of a rebase that goes on, start
+# files of Python, bytecode in place of a module, and folders of programs.
 _RUN_IN_PROJECTS = (
+    ".git/modules", ".git/worktrees", ".git/rebase-merge", ".git/rebase-apply", ".git/sequencer",
     "sitecustomize.py", "usercustomize.py", "*.pth", "__pycache__", ".venv", "venv", "node_modules",
 )  # fmt: skip
 _OBEYED_AT_HOME = """
