@@ -212,3 +212,15 @@ def test_effects_that_an_answer_allows_are_counted_by_its_kind(permissions: Perm
     assert permissions.counted == ("delete /proj/.*", 2)
     permissions.account()
     assert permissions.counted == ("", 0)
+
+
+def test_what_is_moved_is_new_where_it_comes_to(permissions: Permissions) -> None:
+    happened(permissions, SystemEffect("create", b"/proj/a"))
+    grants = [(("create",), "/proj/secret/.*", False), (("create",), "/proj/.*", True)]
+    permissions.change({"free": False, "grants": grants})
+    places = (b"/proj/b", b"/proj/secret/a", b"/proj/.git/hooks/pre-commit")
+    assert verdicts(permissions, *(SystemEffect("delete", b"/proj/a", to) for to in places)) == [
+        True,
+        False,
+        False,
+    ]

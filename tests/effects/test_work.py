@@ -64,11 +64,11 @@ def repository(work: Path) -> Sequence[str]:
 
 
 def c_files(work: Path) -> Sequence[str]:
-    """100 files in C to compile and link."""
-    for at in range(100):
+    """200 files in C to compile and link."""
+    for at in range(200):
         (work / f"f{at}.c").write_text(f"int f{at}(void) {{ return {at}; }}\n")
-    (work / "main.c").write_text("int f99(void);\nint main(void) { return f99() != 99; }\n")
-    objects = " ".join(f"f{at}.o" for at in range(100))
+    (work / "main.c").write_text("int f199(void);\nint main(void) { return f199() != 199; }\n")
+    objects = " ".join(f"f{at}.o" for at in range(200))
     (work / "Makefile").write_text(
         f"all: main\n\t./main\nmain: main.o {objects}\n\tcc -o main main.o {objects}\n"
     )

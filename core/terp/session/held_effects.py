@@ -6,7 +6,7 @@ import re
 import socket
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -16,6 +16,7 @@ from terp.events.kernel import Kernel
 from terp.events.outputs import EffectVerb
 from terp.events.performed import FILE_EFFECTS, TO_DO, near
 from terp.kernels.sandbox.effects import AskedEffect, Grant, HeldEffects, HoldsEffects
+from terp.kernels.sandbox.private_places import obeyed_pattern
 from terp.models.tool import Call
 from terp.person import Choice, Option
 from terp.person.dialog import UserDialog
@@ -29,6 +30,8 @@ T = TypeVar("T")
 # Effects of several threads that come within this time are one question.
 _GATHER_S = 0.05
 _WRITES: tuple[EffectVerb, ...] = ("create", "modify")
+# Folders of tools that only these read, and write again; nothing in them is executed.
+_CACHES = r"\.pytest_cache|\.mypy_cache|\.ruff_cache"
 
 
 class _Attended(Protocol):
@@ -57,8 +60,9 @@ class _HeldRun:
 class EffectQuestions:
     """Asks the user about effects of running code.
 
-    New files below the working directory are created without a question: the account names them. `unanswered`
-    counts effects that were refused because nobody was there.
+    New files below the working directory are created without a question, except those that other programs
+    execute or trust: the account names them. `unanswered` counts effects that were refused because nobody was
+    there.
     """
 
     def __init__(self, dialog: UserDialog, resources: SessionResources) -> None:
@@ -76,7 +80,7 @@ class EffectQuestions:
         held.counted = partial(self._count, run)
         run.ruled = await grants_of(self._resources.rules.all, kernel.cwd)
         # What the user approved before it runs is bound by what they forbid, and by nothing else.
-        grants = [*run.ruled, *_shipped(kernel.cwd)] if call.held else _strict(run.ruled)
+        grants = [*run.ruled, *self._shipped(kernel)] if call.held else _strict(run.ruled)
         held.grant(grants, free=not call.held)
         return run
 
@@ -86,7 +90,7 @@ class EffectQuestions:
             return
         held, run.over = run.kernel.effects, True
         if held.required:
-            held.grant([*run.ruled, *_shipped(run.kernel.cwd)])
+            held.grant([*run.ruled, *self._shipped(run.kernel)])
 
     @staticmethod
     def waited_s(run: _HeldRun | None) -> float:
@@ -100,7 +104,7 @@ class EffectQuestions:
         try:
             async with run.asking:
                 await asyncio.sleep(_GATHER_S)
-                if any(grant.decides(effect) for grant in run.allowed) and not run.over:
+                if _is_covered(effect, run.allowed) and not run.over:
                     return True
                 return await self._answer(held, run, effect)
         finally:
@@ -133,14 +137,28 @@ class EffectQuestions:
         if letter == "a" and not run.over:
             run.allowed.append(all_of_it)
             run.scopes[all_of_it.key] = scope, time.monotonic()
+            if effect.to:
+                run.allowed.append(replace(_grant_for(_arrival(effect), run.kernel.cwd)[0], counted=False))
         if letter in ("a", "r"):
-            held.grant([*_strict(run.ruled), *run.allowed, *run.ruled, *_shipped(run.kernel.cwd)])
+            held.grant([*_strict(run.ruled), *run.allowed, *run.ruled, *self._shipped(run.kernel)])
         return letter in ("y", "a", "r")
 
     def _count(self, run: _HeldRun, key: str, times: int) -> None:
         if not run.over and key in run.scopes:
             scope, began = run.scopes[key]
             self._dialog.count(scope, times, time.monotonic() - began)
+
+    def _shipped(self, kernel: Kernel) -> list[Grant]:
+        """Return the grants without any rule; new files that other programs trust are asked about."""
+        below = f"{re.escape(kernel.cwd.rstrip('/'))}/"
+        confinement = self._resources.confinement
+        policy = confinement.policy_of(kernel.language) if confinement else None
+        obeyed = [f"{re.escape(path)}(?:/.*)?" for path in (policy.obeyed if policy else ())]
+        return [
+            *(Grant(("create",), path, None) for path in (below + obeyed_pattern(), *obeyed)),
+            Grant(FILE_EFFECTS, f"{below}(?:.*/)?(?:{_CACHES})(?:/.*)?"),
+            Grant(("create",), f"{below}.*"),
+        ]
 
     async def _choose(self, run: _HeldRun, choice: Choice) -> str:
         if run.over:
@@ -152,8 +170,14 @@ class EffectQuestions:
         return await run.attended.asked(ask)
 
 
-def _shipped(cwd: str) -> list[Grant]:
-    return [Grant(("create",), f"{re.escape(cwd.rstrip('/'))}/.*")]
+def _arrival(effect: AskedEffect) -> AskedEffect:
+    """Return the new file where one is moved to."""
+    return replace(effect, verb="create", what=effect.to, to="")
+
+
+def _is_covered(effect: AskedEffect, grants: Sequence[Grant]) -> bool:
+    parts = (effect, _arrival(effect)) if effect.to else (effect,)
+    return all(any(grant.decides(part) for grant in grants) for part in parts)
 
 
 def _strict(grants: Sequence[Grant]) -> list[Grant]:
@@ -244,6 +268,9 @@ def _grant_for(effect: AskedEffect, cwd: str) -> tuple[Grant, str]:
         pattern, what = re.escape(effect.what), effect.what
     elif effect.verb not in FILE_EFFECTS:
         pattern, what = ".*", "any address"
+    elif folder == cwd and effect.verb == "create":
+        # It is asked about because others trust it: `.git` with what is in it, `.envrc` alone.
+        pattern, what = f"{re.escape(effect.what)}(?:/.*)?", f"{near(effect.what, cwd)} with its files"
     elif folder == cwd:
         pattern, what = f"{re.escape(cwd.rstrip('/'))}/[^/]*", f"files in {near(cwd, cwd)}"
     else:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import subprocess
 import sys
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
@@ -139,6 +140,68 @@ async def test_new_files_of_the_working_directory_are_free(tmp_path: Path, tier:
         events = await collect(session, "go")
     assert [one for one in of(Asked, events) if one.kind == "choice"] == []
     assert of(CodeFinished, events)[0].status == "ok"
+
+
+TRUSTED = (
+    ".envrc",
+    ".vscode/tasks.json",
+    "sub/.mcp.json",
+    "sub/.git/hooks/pre-commit",
+    ".git/modules/lib/hooks/post-checkout",
+    "sitecustomize.py",
+    ".venv/bin/ls",
+    "shop/__pycache__/prices.cpython-311.pyc",
+)
+WRITES_ONE = (
+    "import os\npath = {!r}\nos.makedirs(os.path.dirname(path) or '.', exist_ok=True)\nopen(path, 'w')"
+)
+MOVES_ONE = "import os\nopen('new', 'w').close()\nos.rename('new', '.envrc')"
+
+
+@pytest.mark.parametrize("code", [*map(WRITES_ONE.format, TRUSTED), MOVES_ONE, "!git init -q ."])
+async def test_new_files_that_other_programs_trust_are_asked_about(
+    tmp_path: Path, tier: Tier, code: str
+) -> None:
+    async with held(tmp_path, tier, ScriptedPerson("n"), code) as session:
+        events = await collect(session, "go")
+    assert [one.kind for one in of(Asked, events)][1:2] == ["choice"]
+    work = tmp_path / "work"
+    left = [
+        path for path in work.rglob("*") if path.is_file() and path.relative_to(work).parts[0] != "photos"
+    ]
+    assert sorted(path.name for path in left if path.name != "new") == ["data.csv"]
+
+
+async def test_one_answer_covers_a_new_repository(tmp_path: Path, tier: Tier) -> None:
+    async with held(tmp_path, tier, ScriptedPerson("a"), "!git init -q . && echo done") as session:
+        events = await collect(session, "go")
+    assert [one.what for one in of(Asked, events) if one.kind == "choice"] == ["git wants to create .git."]
+    assert results(session)[0].startswith("done\n")
+
+
+async def test_caches_of_tools_are_free_and_python_leaves_no_bytecode(tmp_path: Path, tier: Tier) -> None:
+    code = "open('mod.py', 'w').write('x = 1')\nimport mod\nopen('.pytest_cache/seen', 'w')"
+    async with held(tmp_path, tier, ScriptedPerson(), code) as session:
+        (tmp_path / "work" / ".pytest_cache").mkdir()
+        (tmp_path / "work" / ".pytest_cache" / "seen").write_text("old")
+        events = await collect(session, "go")
+    assert [one for one in of(Asked, events) if one.kind == "choice"] == []
+    assert of(CodeFinished, events)[0].status == "ok"
+    assert not (tmp_path / "work" / "__pycache__").exists()
+
+
+async def test_looking_at_a_repository_is_free(tmp_path: Path, tier: Tier) -> None:
+    async with held(tmp_path, tier, ScriptedPerson(), "!git status --short") as session:
+        _git(tmp_path / "work", "init", "-q")
+        _git(tmp_path / "work", "add", ".")
+        (tmp_path / "work" / "data.csv").touch()
+        events = await collect(session, "go")
+    assert [one for one in of(Asked, events) if one.kind == "choice"] == []
+    assert "A  data.csv" in results(session)[0]
+
+
+def _git(folder: Path, *arguments: str) -> None:
+    subprocess.run(("git", *arguments), cwd=folder, check=True)
 
 
 async def test_children_and_shell_code_are_held_too(tmp_path: Path, tier: Tier) -> None:

@@ -23,6 +23,7 @@ from terp.kernels.jupyter.launch import Launch
 from terp.kernels.jupyter.orphans import MARK, end_marked, supervised
 from terp.kernels.jupyter.sockets import Pace, StartedKernel
 from terp.kernels.sandbox.bubblewrap import VANISHED
+from terp.kernels.sandbox.effects import QUIET_ENVIRONMENT
 from terp.kernels.sandbox.tier import ProcessCommand
 
 
@@ -51,6 +52,7 @@ class GroupProvisioner(LocalProvisioner):
         directory = self.log_path.parent
         # The holder keeps its end; this one is closed below.
         holder = self.launch.effects.connect() if self.launch.confined.held else None
+        env = {**QUIET_ENVIRONMENT, **env} if holder else env
         command = self._wrapped(
             ProcessCommand(
                 tuple(cmd),

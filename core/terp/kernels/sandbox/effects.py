@@ -17,6 +17,11 @@ from typing import Any, Protocol, runtime_checkable
 from terp.events.outputs import EffectVerb, FileChange, PerformedEffect
 from terp.events.performed import FILE_EFFECTS
 
+QUIET_ENVIRONMENT = {"GIT_OPTIONAL_LOCKS": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+"""Variables with which git only reads for `git status`, and Python writes no bytecode beside modules.
+
+Otherwise these would be effects, and a question, of code that only looks.
+"""
 _ANSWER_S = 5.0
 # Files are compared, read and written.
 _FILES_S = 120.0

@@ -1,6 +1,7 @@
 """Protected paths: secrets, configuration that other programs execute, git repositories; and their watch."""
 
 import os
+import re
 import stat
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -44,6 +45,12 @@ _OBEYED_IN_PROJECTS = (
     ".vscode", ".idea", ".terp", ".envrc", ".claude/settings.json", ".claude/settings.local.json",
     ".mcp.json",
 )  # fmt: skip
+# New ones of these run too: repositories with hooks of their own, commands of a rebase that goes on, start
+# files of Python, bytecode in place of a module, and folders of programs.
+_RUN_IN_PROJECTS = (
+    ".git/modules", ".git/worktrees", ".git/rebase-merge", ".git/rebase-apply", ".git/sequencer",
+    "sitecustomize.py", "usercustomize.py", "*.pth", "__pycache__", ".venv", "venv", "node_modules",
+)  # fmt: skip
 _OBEYED_AT_HOME = """
     .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin
     .config/fish .config/autostart .config/systemd .config/git .gitconfig .tmux.conf .vimrc .config/nvim
@@ -72,6 +79,16 @@ def obeyed_in(folder: Path, home: Path) -> Iterator[Path]:
     for name in _OBEYED_AT_HOME.split():
         if (place := home / name).is_relative_to(folder):
             yield place
+
+
+def obeyed_pattern() -> str:
+    """Return a regular expression for paths in a project, at any depth, that other programs execute or trust.
+
+    A `.git` matches as a whole, because it can be moved there with its hooks; most of its files do not.
+    Files that run by a command of their own, as a Makefile, are ordinary content of a project.
+    """
+    names = (re.escape(name).replace(r"\*", "[^/]*") for name in (*_OBEYED_IN_PROJECTS, *_RUN_IN_PROJECTS))
+    return rf"(?:.*/)?(?:\.git|(?:{'|'.join(names)})(?:/.*)?)"
 
 
 def home_of(environ: Mapping[str, str]) -> Path:

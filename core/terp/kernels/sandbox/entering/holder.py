@@ -17,13 +17,14 @@ Messages to and from terp are lines of JSON on a socket:
     {"interrupt": true}                   of terp: each call that waits fails with EINTR
 """
 
+import _socket as socket  # without the enumerations, which take 4 ms to import
+import _socket as socket  # without the enumerations, which take 4 ms to import
 import errno
 import json
 import os
 import resource
 import select
 import signal
-import socket
 import time
 
 from terp.kernels.sandbox.entering.acting import BLOCKED, GO_ON, PERFORMED, SystemEffect

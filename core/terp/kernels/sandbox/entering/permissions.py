@@ -63,6 +63,13 @@ class Permissions:
         """Return True if the effect is allowed, False if refused; None if the user must be asked."""
         if effect.verb == "run":
             return self._may_start(effect)
+        found = self._verdict(effect)
+        if found and effect.to and effect.verb == "delete":
+            # What is moved is new where it comes to.
+            return self._verdict(SystemEffect("create", effect.to))
+        return found
+
+    def _verdict(self, effect: SystemEffect) -> "bool | None":
         if effect.verb in _FILES:
             known = self._known_place(effect)
             if known is not None:
