@@ -76,7 +76,7 @@ class EffectQuestions:
         held.counted = partial(self._count, run)
         run.ruled = await grants_of(self._resources.rules.all, kernel.cwd)
         # What the user approved before it runs is bound by what they forbid, and by nothing else.
-        grants = [*run.ruled, *_shipped(kernel.cwd)] if call.held else _strict(run.ruled)
+        grants = [*run.ruled, *_shipped(kernel.cwd)] if call.held else strict(run.ruled)
         held.grant(grants, free=not call.held)
         return run
 
@@ -134,7 +134,7 @@ class EffectQuestions:
             run.allowed.append(all_of_it)
             run.scopes[all_of_it.key] = scope, time.monotonic()
         if letter in ("a", "r"):
-            held.grant([*_strict(run.ruled), *run.allowed, *run.ruled, *_shipped(run.kernel.cwd)])
+            held.grant([*strict(run.ruled), *run.allowed, *run.ruled, *_shipped(run.kernel.cwd)])
         return letter in ("y", "a", "r")
 
     def _count(self, run: _HeldRun, key: str, times: int) -> None:
@@ -152,13 +152,13 @@ class EffectQuestions:
         return await run.attended.asked(ask)
 
 
-def _shipped(cwd: str) -> list[Grant]:
-    return [Grant(("create",), f"{re.escape(cwd.rstrip('/'))}/.*")]
-
-
-def _strict(grants: Sequence[Grant]) -> list[Grant]:
+def strict(grants: Sequence[Grant]) -> list[Grant]:
     """Return the grants that forbid an effect, or have it asked about."""
     return [grant for grant in grants if grant.allowed is not True]
+
+
+def _shipped(cwd: str) -> list[Grant]:
+    return [Grant(("create",), f"{re.escape(cwd.rstrip('/'))}/.*")]
 
 
 async def grants_of(rules: Sequence["Rule"], cwd: str) -> list[Grant]:

@@ -250,6 +250,10 @@ class Confinement:
         self.allowed = replace(self.allowed, paths=(*self.allowed.paths, real))
         return real
 
+    def hold_none(self) -> None:
+        """Hold no effects, from the next kernel start on: only code of the user runs."""
+        self.options = replace(self.options, hold=False, at_once=False)
+
     def allow_network(self) -> None:
         """Allow network access, from the next kernel start on. Only the user may call this."""
         self.allowed = replace(self.allowed, network=True)
