@@ -342,6 +342,15 @@ async def test_of_a_file_that_two_kernels_have_changed_the_earliest_state_return
     assert not (tmp_path / "work" / "new").exists()
 
 
+async def test_a_file_that_one_kernel_made_and_another_deleted_is_not_named(tmp_path: Path, tier: Tier) -> None:
+    codes = (call("echo 1 > new.csv", "shell"), call("import os; os.remove('new.csv')"))
+    async with held(tmp_path, tier, ScriptedPerson("a"), *codes) as session:
+        await collect(session, "go")
+        changed = await session.rewind.changed_files(1)
+        taken = await session.rewind.restore(1, [one.path for one in changed])
+    assert (changed, taken.files, taken.files_lost) == ([], (), ())
+
+
 async def test_files_stay_as_they_are_without_the_wish(tmp_path: Path, tier: Tier) -> None:
     async with held(tmp_path, tier, ScriptedPerson("a"), DELETES) as session:
         await collect(session, "go")
