@@ -58,13 +58,13 @@ class EffectQuestions:
     """Asks the user about effects of running code.
 
     New files below the working directory are created without a question: the account names them. `unanswered`
-    counts effects that were refused because nobody was there.
+    has for each effect that was refused because nobody was there the rule that would allow it, or "".
     """
 
     def __init__(self, dialog: UserDialog, resources: SessionResources) -> None:
         self._dialog = dialog
         self._resources = resources
-        self.unanswered = 0
+        self.unanswered: list[str] = []
 
     async def begin(self, call: Call, kernel: Kernel, attended: _Attended) -> _HeldRun | None:
         """Decide about the effects of a call from now on; return None if its kernel cannot hold any."""
@@ -118,7 +118,7 @@ class EffectQuestions:
         try:
             letter = await self._choose(run, choice)
         except NobodyThere:
-            self.unanswered += 1
+            self.unanswered.append(rule)
             return False
         except Interrupted:
             return False
