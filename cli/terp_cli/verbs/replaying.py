@@ -12,10 +12,12 @@ from terp.errors import TerpError
 from terp.events.outputs import Output, Text
 from terp.events.run_log import LoggedRun
 from terp.events.settled import Displays
+from terp.kernels.sandbox.effects import HoldsEffects
 from terp.models.recording.file import Recording
 from terp.opening.environment import ExecutionEnvironment, open_environment
 from terp.opening.session import written_rules
 from terp.person import Nobody
+from terp.session.held_effects import grants_of, strict
 from terp.session.replay.difference import difference
 from terp.session.replay.source import is_whole, recorded_runs, session_runs
 from terp.session.runs import CapturedRun
@@ -148,6 +150,9 @@ class _Replay:
             return 0
         if run.after_restart:
             await kernel.restart()
+        if isinstance(kernel, HoldsEffects):
+            # It runs without asking, so its effects do too, but for those that rules forbid.
+            kernel.effects.grant(strict(await grants_of(self._rules.all, kernel.cwd)), free=True)
         heard = CapturedRun(run.answers, displays, self._alone.serve, self._settings.max_output_chars)
         stopping = self._call.stopping
         with stopping.watching(lambda: self._alone.stop(kernel), environment.kernels.aclose):

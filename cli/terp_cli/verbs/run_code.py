@@ -189,6 +189,9 @@ def run_script(call: Invocation) -> int:
             place=Place(folder),
             unasked=lambda: False,
         )
+        if environment.confinement:
+            # Nor are they asked about its effects, or bound by rules on effects.
+            environment.confinement.hold_none()
         kernels = environment.kernels
         try:
             equip(call, alone, environment)

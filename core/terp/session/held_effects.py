@@ -61,14 +61,14 @@ class EffectQuestions:
     """Asks the user about effects of running code.
 
     New files below the working directory are created without a question, except those that other programs
-    execute or trust: the account names them. `unanswered` counts effects that were refused because nobody was
-    there.
+    execute or trust: the account names them. `unanswered` has for each effect that was refused because nobody
+    was there the rule that would allow it, or "".
     """
 
     def __init__(self, dialog: UserDialog, resources: SessionResources) -> None:
         self._dialog = dialog
         self._resources = resources
-        self.unanswered = 0
+        self.unanswered: list[str] = []
 
     async def begin(self, call: Call, kernel: Kernel, attended: _Attended) -> _HeldRun | None:
         """Decide about the effects of a call from now on; return None if its kernel cannot hold any."""
@@ -80,7 +80,7 @@ class EffectQuestions:
         held.counted = partial(self._count, run)
         run.ruled = await grants_of(self._resources.rules.all, kernel.cwd)
         # What the user approved before it runs is bound by what they forbid, and by nothing else.
-        grants = [*run.ruled, *self._shipped(kernel)] if call.held else _strict(run.ruled)
+        grants = [*run.ruled, *self._shipped(kernel)] if call.held else strict(run.ruled)
         held.grant(grants, free=not call.held)
         return run
 
@@ -122,7 +122,7 @@ class EffectQuestions:
         try:
             letter = await self._choose(run, choice)
         except NobodyThere:
-            self.unanswered += 1
+            self.unanswered.append(rule)
             return False
         except Interrupted:
             return False
@@ -140,7 +140,7 @@ class EffectQuestions:
             if effect.to:
                 run.allowed.append(replace(_grant_for(_arrival(effect), run.kernel.cwd)[0], counted=False))
         if letter in ("a", "r"):
-            held.grant([*_strict(run.ruled), *run.allowed, *run.ruled, *self._shipped(run.kernel)])
+            held.grant([*strict(run.ruled), *run.allowed, *run.ruled, *self._shipped(run.kernel)])
         return letter in ("y", "a", "r")
 
     def _count(self, run: _HeldRun, key: str, times: int) -> None:
@@ -180,9 +180,13 @@ def _is_covered(effect: AskedEffect, grants: Sequence[Grant]) -> bool:
     return all(any(grant.decides(part) for grant in grants) for part in parts)
 
 
-def _strict(grants: Sequence[Grant]) -> list[Grant]:
+def strict(grants: Sequence[Grant]) -> list[Grant]:
     """Return the grants that forbid an effect, or have it asked about."""
     return [grant for grant in grants if grant.allowed is not True]
+
+
+def _shipped(cwd: str) -> list[Grant]:
+    return [Grant(("create",), f"{re.escape(cwd.rstrip('/'))}/.*")]
 
 
 async def grants_of(rules: Sequence["Rule"], cwd: str) -> list[Grant]:

@@ -211,10 +211,10 @@ class Jobs:
             if job.number == 0:
                 await job.cancel()
 
-    def unanswered(self) -> int:
-        """Return how many effects were refused because nobody was there, since the last call."""
+    def unanswered(self) -> Sequence[str]:
+        """Return for each effect refused because nobody was there, since the last call, its rule or ""."""
         questions = self._runner.questions
-        refused, questions.unanswered = questions.unanswered, 0
+        refused, questions.unanswered = questions.unanswered, []
         return refused
 
     def detach(self) -> bool:

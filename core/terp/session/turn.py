@@ -1,5 +1,6 @@
 """The turn: ask the model, run what the person approves, let the model read the results, again."""
 
+import shlex
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ from terp.session.proposals import Proposals
 from terp.session.resources import SessionResources
 from terp.text.fences import fenced
 from terp.text.note_mark import NoteMark
+
+_MOST_RULES = 3
 
 TYPED = "typed"
 """The beginning of the call IDs of code that the user typed."""
@@ -164,12 +167,16 @@ class Turn(SessionTask):
         refused = self.parts.jobs.unanswered()
         if not refused:
             return TurnFinished("done", answer)
-        effects = "An effect of the code was" if refused == 1 else f"{refused} effects of the code were"
+        several = len(refused) > 1
+        effects = f"{len(refused):,} effects of the code were" if several else "An effect of the code was"
+        rules = [f"--allow {shlex.quote(rule)}" for rule in dict.fromkeys(refused) if rule]
+        more = " …" if len(rules) > _MOST_RULES else ""
+        allow = f", or allow {'them' if several else 'it'} by {' '.join(rules[:_MOST_RULES])}{more}"
         return TurnFinished(
             "approval_needed",
             answer,
             f"{effects} refused, because nobody was there to be asked.",
-            "Run terp on a terminal, or allow it by a rule: --allow 'writes: ./out/**'.",
+            self.parts.resources.redacted(f"Run terp on a terminal{allow if rules else ''}."),
         )
 
     async def _rounds(self, failures: Failures) -> str:

@@ -125,3 +125,13 @@ def test_what_is_pinned_or_skipped_in_a_recording_counts(terp: Terp) -> None:
     lines = (json.dumps({**entry, "skip": True}) for entry in entries)
     (terp.cwd / "r.jsonl").write_text("\n".join(lines))
     assert terp("replay", "r.jsonl", "--fresh").code == 1
+
+
+def test_effects_of_replayed_code_are_not_asked_about(terp: Terp) -> None:
+    code = "print(open('n.txt', 'w').write('1'))"
+    (terp.cwd / "n.txt").write_text("41")
+    terp.asked([Call(code=code), "Done."], "-y", "write")
+    (folder,) = (terp.home / "sessions").glob("2*")
+    assert terp("replay", str(folder), "--fresh", "--approve", "effect").out == (
+        "1 of 1 runs printed the same as before.\n"
+    )

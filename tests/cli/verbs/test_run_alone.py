@@ -66,6 +66,14 @@ def test_the_python_of_another_project_is_left_alone_and_that_is_said(project: T
     assert "No module named 'only_here'" in result.notes
 
 
+@pytest.mark.parametrize("flags", [("--approve", "effect"), ("--deny", "deletes: ./**")])
+def test_own_code_is_bound_by_no_approval_of_effects_and_by_no_rule(
+    terp: Terp, flags: tuple[str, str]
+) -> None:
+    (terp.cwd / "old.csv").touch()
+    assert terp("run", "-", *flags, data="import os; os.remove('old.csv')") == Result(0, "", "")
+
+
 @pytest.mark.parametrize("uv", [True, False])
 def test_a_package_that_is_missing_is_installed_first_where_that_is_set(
     terp: Terp, tmp_path: Path, uv: bool

@@ -84,6 +84,14 @@ async def test_code_that_computes_runs_without_a_question(tmp_path: Path, tier: 
     assert [one.kind for one in of(Asked, events)[1:]] == []
 
 
+async def test_the_sandbox_is_described_to_the_user_without_the_questions(tmp_path: Path, tier: Tier) -> None:
+    async with held(tmp_path, tier, ScriptedPerson()) as session:
+        assert session.resources.confinement is not None
+        described = session.resources.confinement.description
+    assert described.startswith(f"Sandbox: {tier.name}")
+    assert "the user" not in described.lower()
+
+
 async def test_a_change_waits_for_consent(tmp_path: Path, tier: Tier) -> None:
     code = "print(open('data.csv', 'w').write('new'))"
     async with held(tmp_path, tier, ScriptedPerson("y"), code) as session:
@@ -218,6 +226,7 @@ async def test_without_a_user_effects_are_refused_and_the_rest_is_kept(tmp_path:
     assert results(session)[2] == "42"
     finished = of(TurnFinished, events)[0]
     assert (finished.reason, finished.answer) == ("approval_needed", "done")
+    assert finished.remedy == "Run terp on a terminal, or allow it by --allow 'deletes: ./photos/**'."
 
 
 async def test_the_account_has_what_happened(tmp_path: Path, tier: Tier) -> None:
@@ -403,6 +412,17 @@ async def test_of_a_file_that_two_kernels_have_changed_the_earliest_state_return
         taken = await session.rewind.restore(1, [one.path for one in changed])
     assert (taken.files_lost, content(tmp_path / "work")) == ((), before)
     assert not (tmp_path / "work" / "new").exists()
+
+
+async def test_a_file_that_one_kernel_made_and_another_deleted_is_not_named(
+    tmp_path: Path, tier: Tier
+) -> None:
+    codes = (call("echo 1 > new.csv", "shell"), call("import os; os.remove('new.csv')"))
+    async with held(tmp_path, tier, ScriptedPerson("a"), *codes) as session:
+        await collect(session, "go")
+        changed = await session.rewind.changed_files(1)
+        taken = await session.rewind.restore(1, [one.path for one in changed])
+    assert (changed, taken.files, taken.files_lost) == ([], (), ())
 
 
 async def test_files_stay_as_they_are_without_the_wish(tmp_path: Path, tier: Tier) -> None:

@@ -141,7 +141,8 @@ async def effects(context: ReplContext, number: str) -> None:
     if run is None:
         context.say("Nothing ran yet.")
     elif not run.effects:
-        context.say(f"No effects of run {run.number} were reported. They are with /approve effect.")
+        why = "They are with /approve effect." if run.finished_at else "It has not ended."
+        context.say(f"No effects of run {run.number} were reported. {why}")
     else:
         await context.page([effect_line(effect) for effect in run.effects], f"effects of run {run.number}")
 

@@ -20,11 +20,6 @@ from terp.settings import Settings
 from terp.settings.places import Places, find_places
 from terp.text.files import make_private
 
-_AT_EFFECTS = (
-    " The user is asked when code is about to change, delete or send something; if they refuse, it gets "
-    "PermissionError."
-)
-
 
 class Confinement:
     """Decides the sandbox of the next kernel; running kernels keep theirs.
@@ -113,13 +108,12 @@ class Confinement:
 
     @property
     def description(self) -> str:
-        """The tier in a sentence for the model, with its limits."""
+        """The tier in a sentence, with its limits."""
         confined = self._confined(())
         if confined.what == NONE:
             return "No sandbox: it can do whatever you can do on this machine and over the network."
         cannot = "; nor ".join(confined.tier.cannot)
-        asks = _AT_EFFECTS if self.at_once else ""
-        return f"Sandbox: {confined.what}{', which cannot ' if cannot else ''}{cannot}.{asks}"
+        return f"Sandbox: {confined.what}{', which cannot ' if cannot else ''}{cannot}."
 
     @property
     def policy(self) -> Policy:
@@ -249,6 +243,10 @@ class Confinement:
             raise SettingsError([f"there is no '{real}': create it first, or allow an existing folder."])
         self.allowed = replace(self.allowed, paths=(*self.allowed.paths, real))
         return real
+
+    def hold_none(self) -> None:
+        """Hold no effects, from the next kernel start on: only code of the user runs."""
+        self.options = replace(self.options, hold=False, at_once=False)
 
     def allow_network(self) -> None:
         """Allow network access, from the next kernel start on. Only the user may call this."""

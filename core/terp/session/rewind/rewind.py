@@ -288,7 +288,10 @@ class Rewind:
             if not done:
                 raise
             answer = {"refused": str(busy)}
-        done = {path: (what, why) for path, what, why in _rows(answer, "files", 3)} | done
+        differ = {one.path for one in files}
+        # It knows only its own changes: a file that another kernel made may be gone, as it was before.
+        own = {path: (what, why) for path, what, why in _rows(answer, "files", 3) if path in differ}
+        done = own | done
         lost = [(path, why) for path, (what, why) in done.items() if what == "left"]
         lost += [(one.path, one.why) for one in files if not one.restorable]
         lost += [(one.path, one.why) for one in files if one.restorable and one.path not in done]

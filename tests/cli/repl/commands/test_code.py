@@ -52,6 +52,13 @@ async def test_a_run_without_output_opens_no_empty_pager(tmp_path: Path) -> None
     assert await here.does("/out 1") == ["Run 1: no output."]
 
 
+async def test_of_a_run_without_an_end_no_effects_are_known(tmp_path: Path) -> None:
+    *begun, _ = ran("c1", "a = 1")
+    assert await Here(tmp_path, *turn("go", *begun)).does("/effects") == [
+        "No effects of run 1 were reported. It has not ended."
+    ]
+
+
 async def test_a_picture_that_the_output_names_is_paged_once(tmp_path: Path) -> None:
     whole = tmp_path / "c1.txt"
     whole.write_text("drawn\n[image: /s/c1-1.png, 8×4]\n", encoding="utf-8")
