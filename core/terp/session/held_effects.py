@@ -85,6 +85,8 @@ class EffectQuestions:
         if run is None or not isinstance(run.kernel, HoldsEffects):
             return
         held, run.over = run.kernel.effects, True
+        # Its threads may be asked about still, and an answer sends the grants again.
+        run.allowed.clear()
         if held.required:
             held.grant([*run.ruled, *_shipped(run.kernel.cwd)])
 
@@ -100,7 +102,7 @@ class EffectQuestions:
         try:
             async with run.asking:
                 await asyncio.sleep(_GATHER_S)
-                if any(grant.decides(effect) for grant in run.allowed) and not run.over:
+                if any(grant.decides(effect) for grant in run.allowed):
                     return True
                 return await self._answer(held, run, effect)
         finally:
@@ -134,7 +136,8 @@ class EffectQuestions:
             run.allowed.append(all_of_it)
             run.scopes[all_of_it.key] = scope, time.monotonic()
         if letter in ("a", "r"):
-            held.grant([*_strict(run.ruled), *run.allowed, *run.ruled, *_shipped(run.kernel.cwd)])
+            grants = [*_strict(run.ruled), *run.allowed, *run.ruled, *_shipped(run.kernel.cwd)]
+            held.grant(grants, free=not held.required)
         return letter in ("y", "a", "r")
 
     def _count(self, run: _HeldRun, key: str, times: int) -> None:
