@@ -95,19 +95,31 @@ def test_a_folder_that_takes_the_place_of_one_that_code_filled_is_not_the_codes(
     assert verdicts(permissions, SystemEffect("delete", b"/proj/d/a")) == [None]
 
 
-def test_files_that_were_exchanged_belong_to_nobody_new(permissions: Permissions) -> None:
+@pytest.mark.parametrize("names", [(b"/proj/photo", b"/proj/mine"), (b"/proj/mine", b"/proj/photo")])
+def test_files_that_were_exchanged_belong_to_nobody_new(
+    permissions: Permissions, names: tuple[bytes, bytes]
+) -> None:
+    one, other = names
     happened(
         permissions,
         SystemEffect("create", b"/proj/mine"),
-        SystemEffect("modify", b"/proj/photo", b"/proj/mine", folder=True),
-        SystemEffect("modify", b"/proj/mine", b"/proj/photo", folder=True),
+        SystemEffect("modify", one, other, folder=True),
+        SystemEffect("modify", other, one, folder=True),
     )
-    assert verdicts(
-        permissions, SystemEffect("delete", b"/proj/mine"), SystemEffect("delete", b"/proj/photo")
-    ) == [
-        None,
-        None,
-    ]
+    deletes = [SystemEffect("delete", name) for name in names]
+    assert verdicts(permissions, *deletes) == [None, None]
+
+
+def test_a_file_that_was_moved_into_shared_memory_is_asked_about_after_a_restore(
+    permissions: Permissions,
+) -> None:
+    happened(
+        permissions,
+        SystemEffect("create", b"/dev/shm/made"),
+        SystemEffect("delete", b"/proj/photo", b"/dev/shm/made/photo"),
+    )
+    permissions.forget_made()
+    assert verdicts(permissions, SystemEffect("delete", b"/dev/shm/made/photo")) == [None]
 
 
 def test_shared_memory_of_other_programs_is_asked_about(permissions: Permissions) -> None:

@@ -89,6 +89,8 @@ class EffectQuestions:
         if run is None or not isinstance(run.kernel, HoldsEffects):
             return
         held, run.over = run.kernel.effects, True
+        # Its threads may be asked about still, and an answer sends the grants again.
+        run.allowed.clear()
         if held.required:
             held.grant([*run.ruled, *self._shipped(run.kernel)])
 
@@ -104,7 +106,7 @@ class EffectQuestions:
         try:
             async with run.asking:
                 await asyncio.sleep(_GATHER_S)
-                if _is_covered(effect, run.allowed) and not run.over:
+                if _is_covered(effect, run.allowed):
                     return True
                 return await self._answer(held, run, effect)
         finally:
@@ -140,7 +142,8 @@ class EffectQuestions:
             if effect.to:
                 run.allowed.append(replace(_grant_for(_arrival(effect), run.kernel.cwd)[0], counted=False))
         if letter in ("a", "r"):
-            held.grant([*strict(run.ruled), *run.allowed, *run.ruled, *self._shipped(run.kernel)])
+            grants = [*strict(run.ruled), *run.allowed, *run.ruled, *self._shipped(run.kernel)]
+            held.grant(grants, free=not held.required)
         return letter in ("y", "a", "r")
 
     def _count(self, run: _HeldRun, key: str, times: int) -> None:
@@ -183,10 +186,6 @@ def _is_covered(effect: AskedEffect, grants: Sequence[Grant]) -> bool:
 def strict(grants: Sequence[Grant]) -> list[Grant]:
     """Return the grants that forbid an effect, or have it asked about."""
     return [grant for grant in grants if grant.allowed is not True]
-
-
-def _shipped(cwd: str) -> list[Grant]:
-    return [Grant(("create",), f"{re.escape(cwd.rstrip('/'))}/.*")]
 
 
 async def grants_of(rules: Sequence["Rule"], cwd: str) -> list[Grant]:

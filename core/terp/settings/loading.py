@@ -16,7 +16,7 @@ from terp.settings.places import Places
 from terp.settings.profile_file import ProfileFile, read_profile
 from terp.settings.profiles import Profiles, is_path
 from terp.settings.project.files import Project
-from terp.settings.sources import GivenValues, combine, from_environment
+from terp.settings.sources import Given, GivenValues, combine, from_environment
 from terp.text.paths import typed_path
 
 PROFILE_VARIABLE = "TERP_PROFILE"
@@ -95,6 +95,8 @@ def _tightened(sources: Sequence[GivenValues], notices: list[str]) -> Sequence[G
             weaker = given.value
         elif "auto_run" in source and source["auto_run"].value:
             weaker = "never"
+        if "auto_run" in source and not source["auto_run"].value and weaker == "never":
+            weaker = "before"
         kept.append(source)
     return kept[::-1]
 
@@ -102,13 +104,19 @@ def _tightened(sources: Sequence[GivenValues], notices: list[str]) -> Sequence[G
 def _with_one_approval(sources: Sequence[GivenValues]) -> Sequence[GivenValues]:
     """Return the sources with an `auto_run` that agrees with `approve`: the strongest that names one decides.
 
-    In one source the stricter of the two counts.
+    In one source the stricter of the two counts. `auto_run: false` makes "before" of a weaker "never".
     """
+    asks: Given | None = None
     for source in sources:
+        auto_run = source.get("auto_run")
+        if auto_run and not auto_run.value:
+            asks = asks or auto_run
         if "approve" in source:
             given = source["approve"]
+            if asks and given.value == "never":
+                return [{"auto_run": asks, "approve": replace(asks, value="before")}, *sources]
             return [{"auto_run": replace(given, value=given.value == "never")}, *sources]
-        if "auto_run" in source and source["auto_run"].value:
+        if auto_run and auto_run.value:
             return sources
     return sources
 

@@ -22,7 +22,7 @@ from terp.kernels.sandbox.landlock import find_landlock
 from terp.kernels.sandbox.policy import SandboxOptions
 from terp.kernels.sandbox.tier import Tier
 from terp.kernels.sandbox.tiers import failure_to_hold
-from terp.person import AutoRun, Nobody, Person
+from terp.person import AutoRun, Choice, Decline, Nobody, Person
 from terp.session.session import Session
 from terp.testing import ScriptedModel, ScriptedPerson, call, collect
 from tests.core.sessions import of, open_session, results
@@ -140,6 +140,53 @@ async def test_that_answer_ends_with_the_run(tmp_path: Path, tier: Tier) -> None
     async with held(tmp_path, tier, ScriptedPerson("a", "n"), one, two) as session:
         await collect(session, "go")
     assert pictures(tmp_path) == ["1.jpg", "2.jpg"]
+
+
+class AskedThrice(ScriptedPerson):
+    """A user who answers questions; `third` is set at the third one."""
+
+    def __init__(self, *answers: str) -> None:
+        super().__init__(*answers)
+        self.third = asyncio.Event()
+        self._questions = 0
+
+    async def choose(self, choice: Choice) -> str | Decline:
+        self._questions += 1
+        if self._questions == 3:
+            self.third.set()
+        return await super().choose(choice)
+
+
+async def test_a_rule_for_a_thread_of_a_run_that_has_ended_does_not_renew_that_answer(
+    tmp_path: Path, tier: Tier
+) -> None:
+    code = """
+import os, threading, time
+os.remove('photos/0.jpg')
+def late():
+    while not os.path.exists('go'):
+        time.sleep(0.01)
+    open('data.csv', 'w').close()
+    os.remove('photos/1.jpg')
+threading.Thread(target=late).start()
+"""
+    person = AskedThrice("a", "r", "n")
+    async with held(tmp_path, tier, person, code) as session:
+        await collect(session, "go")
+        (tmp_path / "work" / "go").touch()
+        async with asyncio.timeout(10):
+            await person.third.wait()
+    assert pictures(tmp_path) == ["1.jpg", "2.jpg"]
+
+
+async def test_an_answer_about_approved_code_holds_none_of_its_other_effects(
+    tmp_path: Path, tier: Tier
+) -> None:
+    code, person = f"open('data.csv', 'w').close()\n{DELETES}", ScriptedPerson("run", "a")
+    rules: list[tuple[Verdict, str]] = [("ask", "writes: ./data.csv")]
+    async with held(tmp_path, tier, person, code, at_once=False, rules=rules) as session:
+        await collect(session, "go")
+    assert pictures(tmp_path) == []
 
 
 async def test_new_files_of_the_working_directory_are_free(tmp_path: Path, tier: Tier) -> None:

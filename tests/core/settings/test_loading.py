@@ -146,6 +146,7 @@ def test_what_a_project_may_not_set_is_told_and_the_rest_counts(home: Path, ship
         ("approve: never", "before", "before"),
         ("approve: effect", "never", "effect"),
         ("", "effect", "before"),
+        ("approve: never\nauto_run: false", "effect", "before"),
     ],
 )
 def test_a_project_can_only_tighten_approval(
@@ -161,6 +162,16 @@ def test_a_project_can_only_tighten_approval(
 def test_a_flag_is_stronger_than_the_approval_of_a_project(home: Path, shipped: Path) -> None:
     (home / "profiles/asked.yaml").write_text("approve: never\n")
     assert loaded(home, shipped, "approve: before\n", profile="asked")[0].auto_run
+
+
+@pytest.mark.parametrize(("own", "effective"), [("never", "before"), ("effect", "effect")])
+def test_auto_run_that_is_off_overrides_a_weaker_approval_of_never(
+    home: Path, shipped: Path, own: str, effective: str
+) -> None:
+    (home / "config.yaml").write_text(f"approve: {own}\n")
+    (home / "profiles/asked.yaml").write_text("auto_run: false\n")
+    settings, _ = loaded(home, shipped, profile="asked")
+    assert (settings.approve, settings.auto_run) == (effective, False)
 
 
 def test_a_mistake_in_a_file_of_a_project_is_one_like_any_other(home: Path, shipped: Path) -> None:

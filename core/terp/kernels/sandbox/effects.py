@@ -128,7 +128,7 @@ class HeldEffects:
         self._line: socket.socket | None = None
         self._received = b""
         self._asking: dict[int, asyncio.Task[None]] = {}
-        self._answers: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._answers: dict[int, asyncio.Future[dict[str, Any] | None]] = {}
         self._moment: int | None = None
         # That of a process that has ended.
         self._last: Account | None = None
@@ -158,7 +158,8 @@ class HeldEffects:
         for task in self._asking.values():
             task.cancel()
         for answer in self._answers.values():
-            answer.cancel()
+            if not answer.done():
+                answer.set_result(None)
         self._asking, self._answers, self._received = {}, {}, b""
         self._note_waiting()
 
@@ -235,7 +236,7 @@ class HeldEffects:
         self._count += 1
         answer = self._answers[self._count] = asyncio.get_running_loop().create_future()
         self._send({question: self._count, **about})
-        with suppress(TimeoutError, asyncio.CancelledError):
+        with suppress(TimeoutError):
             return await asyncio.wait_for(answer, timeout_s)
         return None
 
@@ -248,7 +249,7 @@ class HeldEffects:
         if self._line is None:
             return
         try:
-            # Some hundred bytes, into an empty socket; if it is full, the holder is gone or stopped.
+            # The socket has room for the longest message; if it is full, the holder is gone or stopped.
             self._line.sendall(json.dumps(message).encode() + b"\n")
         except OSError:
             self.close()

@@ -33,7 +33,7 @@ GO_ON = "go on"
 PERFORMED = "performed"
 """Yielded by a call whose effects have happened, and that may still fail."""
 
-_NOFOLLOW, _FOLLOW, _EMPTY_PATH, _REMOVEDIR = 0x100, 0x400, 0x1000, 0x200
+_FOLLOW, _EMPTY_PATH, _REMOVEDIR = 0x400, 0x1000, 0x200
 _NOREPLACE, _EXCHANGE, _RENAME_FLAGS = 1, 2, 7
 _RENAMEAT2 = {"x86_64": 316, "aarch64": 276}
 _FCHOWNAT = {"x86_64": 260, "aarch64": 54}

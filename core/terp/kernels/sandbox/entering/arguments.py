@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from terp.kernels.sandbox.entering.acting import Act
 
 _PRIO_USER, _IOPRIO_WHO_USER = 2, 3
-_NOFOLLOW, _FOLLOW, _EMPTY_PATH = 0x100, 0x400, 0x1000
+_NOFOLLOW, _EMPTY_PATH = 0x100, 0x1000
 
 
 def act_of(call: SystemCall) -> "Act | None":

@@ -15,7 +15,7 @@ _MOST_OPEN = 200
 class FileAccount:
     """Collects the files that effects are about, with their states before the first one.
 
-    A state is (size, time of the last change in ns); None if there was no file, () if there was one.
+    A state is (size, time of the last change in ns); None if there was no file, () if nothing else is known.
     """
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class FileAccount:
             self._sources.pop(to, None)
 
     def rows(self) -> "list[tuple[bytes, str, int, bytes]]":
-        """Return path, action, size and old path of each file that is not as it was, and start anew."""
+        """Return path, action, size and old path of each file that is not as it was; empty the account."""
         for path, known in self._open.items():
             self._before.setdefault(path, known)
         found = []

@@ -135,7 +135,8 @@ class Permissions:
             self._moved_in.discard(what)
             self._add(what)
         if effect.verb == "delete" or to:
-            made = self._has_made(what)
+            # After an exchange it counts for neither name: an own file of code can be asked about.
+            made = effect.verb == "delete" and self._has_made(what)
             inside = _below(what, self._moved_in)
             if effect.verb == "delete":
                 self._forget(what, folder=effect.folder)
@@ -150,7 +151,6 @@ class Permissions:
     def forget_made(self) -> None:
         """Forget which of the user's files code has made: it changes none of them without a question."""
         self._made = {path for path in self._made if not self.covers(path)}
-        self._moved_in.clear()
 
     def _forget(self, path: bytes, *, folder: bool) -> None:
         self._moved_in.difference_update(_below(path, self._moved_in))
