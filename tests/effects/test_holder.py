@@ -50,6 +50,19 @@ def test_nothing_happens_before_the_answer(bench: Bench) -> None:
     assert (seen, path.read_text()) == (["as it was"], "new")
 
 
+def test_a_file_that_appears_during_the_decision_is_not_made_by_the_code(bench: Bench) -> None:
+    bench.grants = []
+    path = bench.work / "photo"
+
+    def appear(ask: Ask) -> bool:
+        path.write_text("as it was")
+        return ask["verb"] != "delete"
+
+    ran = bench.python(f"{PRINTING}open('photo', 'a').close(); tried(os.unlink, 'photo')", answer=appear)
+    assert [ask["verb"] for ask in ran.asked] == ["create", "modify", "delete"]
+    assert [row[0] for row in ran.effects if row[1] == str(path)] == ["modify", "refused delete"]
+
+
 def test_new_files_are_free_and_their_changes_too(bench: Bench) -> None:
     code = "import os, shutil\nos.makedirs('a/b'); open('a/b/c', 'w').write('1'); open('a/b/c', 'a').write('2'); os.rename('a', 'd'); shutil.rmtree('d')"
     assert bench.python(code).asked == []

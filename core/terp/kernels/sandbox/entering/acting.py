@@ -151,6 +151,8 @@ def _opened_once(
         except FileExistsError:
             if flags & os.O_EXCL:
                 raise
+            # Another program has created it, so this call has not.
+            call.effects.clear()
             return path
 
 
