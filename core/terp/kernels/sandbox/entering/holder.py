@@ -18,7 +18,6 @@ Messages to and from terp are lines of JSON on a socket:
 """
 
 import _socket as socket  # without the enumerations, which take 4 ms to import
-import _socket as socket  # without the enumerations, which take 4 ms to import
 import errno
 import json
 import os
