@@ -123,7 +123,8 @@ class DrawnTranscript:
     begins, it is finished, and a blank row follows. `verbose` folds no traceback, and no reasoning unless
     `reasoning` is given. `draw` draws pictures; without it there is no `Graphic` among the rows. `rows` is
     the height of the screen: longer code of a call is folded (0: never). `asks`: proposed code needs the
-    user's approval. `ascii_only` writes formulas in ASCII. `status` is the line below it.
+    user's approval. `cards`: the question for it shows its effects. `ascii_only` writes formulas in ASCII.
+    `status` is the line below it.
     """
 
     def __init__(
@@ -147,6 +148,7 @@ class DrawnTranscript:
         self.ascii_only = False
         self.asks = True
         self.recalls = False  # True if Ctrl-O and /out N show all output.
+        self.cards = False
         self.folds_code = False  # True if some of the code that was proposed last is not shown.
         self._proposed: on.CodeProposed | None = None
         self._cwd = ""
@@ -225,7 +227,8 @@ class DrawnTranscript:
                 | on.HistoryCompacted() | on.Noticed()
             ):  # fmt: skip
                 self._asked = self._asked and not isinstance(event, on.Answered)
-                self._line(words.sentence(event))
+                self._effects_by_rule(event)
+                self._line(words.drawn(event))
             case on.HistoryRewound() | on.SessionForked() | on.SessionResumed() | on.CodeCompared():
                 self._line(words.of_past(event))
             case on.UsageReported():
@@ -412,8 +415,17 @@ class DrawnTranscript:
         # Before the last line has ended it is not clear that lines are to be folded.
         self.folds_code = code.folded
         self._end_part()
-        for line in words.effects(proposed, asks=self.asks):
-            self._keep(wrapped(line, self._width()))
+        if not (self.cards and (self.asks or proposed.asks)):
+            for line in words.effects(proposed, asks=self.asks):
+                self._keep(wrapped(line, self._width()))
+        # The result follows the code that was asked about on a card.
+        self._spaced = self.cards
+
+    def _effects_by_rule(self, event: on.Event) -> None:
+        """Show notable effects of code that a rule approved: no card has shown them."""
+        by_rule = isinstance(event, on.Answered) and event.by.startswith(on.RULE)
+        if by_rule and self.cards and self.asks and self._proposed:
+            self._line(words.effects(self._proposed, asks=False))
 
     def _call_code(self, language: str) -> CallCode:
         # The question below the code must not push its beginning off the screen.

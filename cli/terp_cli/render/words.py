@@ -102,6 +102,17 @@ def sentence(event: OneSentence) -> list[Text]:
             assert_never(event)
 
 
+def drawn(event: OneSentence) -> list[Text]:
+    """Return the same as `sentence` for a screen that shows the code above, and how code is approved."""
+    match event:
+        case on.CodeDeclined(reason=reason):
+            return _said(f"✗ declined: {reason}" if reason else "✗ declined", look.WARNING)
+        case on.Answered(by="auto_run"):
+            return []
+        case _:
+            return sentence(event)
+
+
 def of_past(event: sentences.OfPast) -> list[Text]:
     """Return the sentence on earlier turns or their code."""
     said = sentences.of_past(event)
