@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 from terp.events.effects import NOT_ANALYSED
-from terp.person import Decline, Run
+from terp.person import Choice, Decline, Option, Run
 from tests.cli.repl.test_approval import CODE, Seat, desk
 
 __all__ = ["desk"]
@@ -30,6 +31,39 @@ async def test_r_shows_the_rules_before_they_count(desk: Callable[..., Seat]) ->
         "  shell: make all – this command, exactly so",
         "Do you want that? › yes",
     ]
+
+
+async def test_k_shows_the_lines_of_the_settings_and_then_adds_them(
+    desk: Callable[..., Seat], tmp_path: Path
+) -> None:
+    settings = tmp_path / "config.yaml"
+    settings.write_text("allow:\n  - shell: ls\n# mine\n")
+    seat = desk(environ={"TERP_HOME": str(tmp_path)})
+    asked = asyncio.create_task(seat.person.approve(SHELL))
+    await seat.asked(1)
+    seat.keys.send_text("r\r")
+    await seat.terminal.wrote("eep it")
+    shown = [line for line in seat.terminal.shown() if line.startswith(("k also", "  "))]
+    assert shown[-3:] == ["  allow:", "    - shell: git status", "    - shell: make all"]
+    seat.keys.send_text("k\r")
+    assert await asyncio.wait_for(asked, 20) == Run(SHELL.code, rules=RULES)
+    assert settings.read_text() == (
+        "allow:\n  - shell: ls\n  - shell: git status\n  - shell: make all\n# mine\n"
+    )
+    assert "config.yaml:3." in "".join(seat.terminal.shown())
+
+
+async def test_keeping_a_rule_at_an_effect_is_the_answer_for_the_session(
+    desk: Callable[..., Seat], tmp_path: Path
+) -> None:
+    seat = desk(environ={"TERP_HOME": str(tmp_path)})
+    options = (Option("y", "yes, once"), Option("r", "rule for the session"), Option("n", "no"))
+    choice = Choice("The code wants to change out/a.csv.", options, rules=("writes: ./out/**",))
+    asked = asyncio.create_task(seat.person.choose(choice))
+    await seat.asked(1)
+    seat.keys.send_text("k\r")
+    assert await asyncio.wait_for(asked, 20) == "r"
+    assert (tmp_path / "config.yaml").read_text() == 'allow:\n  - "writes: ./out/**"\n'
 
 
 async def test_rules_that_are_not_wanted_leave_the_question_open(desk: Callable[..., Seat]) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from textwrap import fill
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from terp.errors import NobodyThere, TerpError
 from terp.events import CodeProposed
 from terp.kernels.sandbox.tier import is_confined
 from terp.person import Choice, Consent, Decline, Option, Run
+from terp.settings.places import find_places
 from terp_cli.fronts.interactive import InteractiveFront
 from terp_cli.prompt.interface import CardLine, PromptReader, Typed, letter_of, numbered
 from terp_cli.render.sentences import effects_in_words, effects_line
@@ -20,6 +22,7 @@ from terp_cli.terminal.desktop import copied
 from terp_cli.terminal.sanitise import lookalikes, one_line, readable, visible
 
 if TYPE_CHECKING:
+    from terp.settings.rule_file import RuleKeeper
     from terp_cli.repl.context import ReplContext
 
 CHOICES = (
@@ -129,6 +132,8 @@ class TerminalPerson:
         """Return the letter of the chosen option; a pasted answer never consents."""
         if choice.as_code and self.always:
             return choice.as_code
+        if choice.rules:
+            choice = self._with_keeping(choice)
         card: list[CardLine] = [("question", readable(choice.what))]
         card += [("", readable(choice.why))] if choice.why else []
         with self._front.asking():
@@ -140,7 +145,7 @@ class TerminalPerson:
                 if answer is not None:
                     said = next((one.does for one in choice.options if one.letter == answer), typed.text)
                     self._typing.settle(self._broken(readable(f"{choice.what} › {said}")))
-                    return answer
+                    return self._keep(choice) if answer == "k" and choice.rules else answer
 
     async def _chosen(self, choice: Choice, typed: Typed) -> str | Decline | None:
         """Return the answer to a question that is not about code; None to ask again."""
@@ -230,10 +235,39 @@ class TerminalPerson:
             return None
         lines = [f"  {one_line(text)} – {means}" for text, means in offer.rules]
         what = "\n".join([_RULED, *lines, "Do you want that?"])
-        answer = await self.choose(Choice(what, CONSENT))
+        answer = await self.choose(Choice(what, CONSENT, rules=offer.texts))
         if isinstance(answer, Decline):
             return answer
         return Run(proposed.code, rules=offer.texts) if answer == "y" else None
+
+    def _with_keeping(self, choice: Choice) -> Choice:
+        """Return a question about rules with an option to keep them, and with the lines that are written."""
+        from terp.analysis.rules.offering import as_yaml  # noqa: PLC0415  (few questions are answered so)
+
+        try:
+            place = self._keeper().place_of(choice.rules)
+        except TerpError as error:
+            return replace(choice, why=f"{choice.why}\n{error.message}".lstrip())
+        shown = [f"k also adds to {place}:", *(f"  {one_line(line)}" for line in as_yaml(choice.rules))]
+        keep = Option("k", "keep it")
+        return replace(
+            choice,
+            options=(*choice.options[:-1], keep, choice.options[-1]),
+            why="\n".join([choice.why, *shown]).lstrip(),
+        )
+
+    def _keep(self, choice: Choice) -> str:
+        """Write rules to the user's settings; return the answer that adds them to the session."""
+        try:
+            self._say(f"Added to {self._keeper().keep(choice.rules)}.")
+        except TerpError as error:
+            self._say(error.message)
+        return "r" if any(option.letter == "r" for option in choice.options) else "y"
+
+    def _keeper(self) -> "RuleKeeper":
+        from terp.settings.rule_file import RuleKeeper  # noqa: PLC0415  (see `_with_keeping`)
+
+        return RuleKeeper(find_places(self._environ).config_file)
 
     def _letter(self, text: str, choices: Sequence[Option]) -> str:
         """Return the letter for the typed word or number; else the typed text in small letters."""
