@@ -8,11 +8,13 @@ from rich.style import Style
 from rich.text import Text
 
 from terp import events as on
+from terp.analysis.edits import spelled_edits
 from terp.events.outputs import Display, DisplayUpdate
 from terp.session.cost.budget import Tally
 from terp.text.pictures import saved_to
 from terp_cli.render import look, words
 from terp_cli.render.code import CallCode
+from terp_cli.render.diff import diff_rows
 from terp_cli.render.fold import indented, wrapped
 from terp_cli.render.markdown.answer import AnswerStream, same_file
 from terp_cli.render.markdown.grammar import fed
@@ -415,6 +417,8 @@ class DrawnTranscript:
         # Before the last line has ended it is not clear that lines are to be folded.
         self.folds_code = code.folded
         self._end_part()
+        for edit in spelled_edits(proposed.language, proposed.code, proposed.cwd):
+            self._keep(diff_rows(edit.path, edit.lines, edit.diff, self._width(), self._most_rows))
         if not (self.cards and (self.asks or proposed.asks)):
             for line in words.effects(proposed, asks=self.asks):
                 self._keep(wrapped(line, self._width()))
@@ -429,8 +433,12 @@ class DrawnTranscript:
 
     def _call_code(self, language: str) -> CallCode:
         # The question below the code must not push its beginning off the screen.
+        return CallCode(language, self._width, self._most_rows)
+
+    @property
+    def _most_rows(self) -> int:
         rows = self._screen_rows()
-        return CallCode(language, self._width, max(_FEWEST_ROWS, rows - _ROWS_BELOW) if rows else 0)
+        return max(_FEWEST_ROWS, rows - _ROWS_BELOW) if rows else 0
 
     def _finish_run(self, finished: on.CodeFinished) -> None:
         for error in self._interruption.released(finished):

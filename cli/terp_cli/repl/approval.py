@@ -8,6 +8,7 @@ from dataclasses import replace
 from textwrap import fill
 from typing import TYPE_CHECKING
 
+from terp.analysis.edits import spelled_edits
 from terp.errors import NobodyThere, TerpError
 from terp.events import CodeProposed
 from terp.kernels.sandbox.tier import is_confined
@@ -327,8 +328,10 @@ class TerminalPerson:
         where = ", in ".join(one_line(part) for part in (proposed.cwd, proposed.place) if part)
         card: list[CardLine] = [("warning", f"! {line}.") for line in lookalikes(proposed.code)]
         if self._front.cards:
+            edits = spelled_edits(proposed.language, proposed.code, proposed.cwd)
             grave = any(kind not in _CALM for kind, _ in effects_in_words(proposed.effects))
-            card.append(("warning" if grave else "quiet", f"expected: {effects_line(proposed.effects)}"))
+            line = f"expected: {effects_line(proposed.effects, edits)}"
+            card.append(("warning" if grave else "quiet", line))
         if proposed.asks:
             card.append(("", f"You are still asked: {one_line(proposed.asks)}."))
         return [*card, ("question", f"Run this in {where}? {tier}.")]
