@@ -142,8 +142,8 @@ class LinePrompt:
         self, card: Sequence[CardLine], options: "Sequence[Option]", *, escape: str = "", preset: str = ""
     ) -> Typed:
         """Return the line entered after the lines of `card`, and the letters of the options."""
-        lines = [*(line for _, line in card), fill(f"{lettered(options)} · [?]", self.width - 2)]
-        typed = await self.line("\n".join([*lines, "› "]), escape=escape)
+        lines = [*(line for _, line in card), fill(f"{lettered(options)} · [?] ›", self.width - 2)]
+        typed = await self.line("\n".join(lines) + " ", escape=escape)
         return typed if typed.text.strip() else Typed(preset, pasted=typed.pasted)
 
     def settle(self, text: str) -> None:

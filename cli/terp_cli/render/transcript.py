@@ -418,7 +418,8 @@ class DrawnTranscript:
         self.folds_code = code.folded
         self._end_part()
         for edit in spelled_edits(proposed.language, proposed.code, proposed.cwd):
-            self._keep(diff_rows(edit.path, edit.lines, edit.diff, self._width(), self._most_rows))
+            most = max(_FEWEST_ROWS, self._most_rows - proposed.code.count("\n")) if self._most_rows else 0
+            self._keep(diff_rows(edit.path, edit.lines, edit.diff, self._width(), most))
         if not (self.cards and (self.asks or proposed.asks)):
             for line in words.effects(proposed, asks=self.asks):
                 self._keep(wrapped(line, self._width()))
