@@ -22,7 +22,7 @@ from ipykernel.connect import get_connection_file
 
 from .cells import Directory, Hook, count_with_session
 from .checkpoints import Checkpoints
-from .differences import Differences
+from .differences import TextDifferences
 from .figures import After, Figures
 from .files import Changed, Touched, cwd, read, write
 from .home import Home, call, homes
@@ -182,7 +182,7 @@ class CellHooks:
         self.namespace = Namespace(home)
         self.checkpoints = Checkpoints(home.shell, self.namespace.kinds)
         self.touched.watch = self.before_writing
-        self.differences = Differences()
+        self.differences = TextDifferences()
         self.changed = Changed(self.touched) if away else None
 
     def begin(self, *about: Any) -> None:

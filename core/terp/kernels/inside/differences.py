@@ -12,7 +12,7 @@ from .files import is_of_interest
 LARGEST, MOST_FILES, LONGEST = 200_000, 50, 20_000
 
 
-class Differences:
+class TextDifferences:
     """Compares text files that the cell opened for writing with what they held before."""
 
     def __init__(self) -> None:
