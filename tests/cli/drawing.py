@@ -23,9 +23,10 @@ def front_on(terminal: Terminal, clock: Clock | None = None) -> TerminalFront:
     return TerminalFront(terminal.screen, clock=clock or Clock())
 
 
-def drawn(events: Sequence[Event], *, columns: int = 80) -> list[str]:
+def drawn(events: Sequence[Event], *, columns: int = 80, cards: bool = False) -> list[str]:
     terminal = Terminal(columns)
     front = front_on(terminal)
+    front.cards = cards
     for event in events:
         front.draw(event)
     front.draw(TurnFinished("done", ""))

@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 from terp.events.effects import NOT_ANALYSED
-from terp.person import Decline, Run
+from terp.person import Choice, Decline, Option, Run
 from tests.cli.repl.test_approval import CODE, Seat, desk
 
 __all__ = ["desk"]
@@ -15,7 +16,7 @@ SHELL = replace(CODE, language="shell", code="git status && make all")
 RULES = ("shell: git status", "shell: make all")
 
 
-async def test_r_shows_the_rules_and_how_to_keep_them_before_they_count(desk: Callable[..., Seat]) -> None:
+async def test_r_shows_the_rules_before_they_count(desk: Callable[..., Seat]) -> None:
     seat = desk(environ={"TERP_HOME": "/home/me/.terp"})
     asked = asyncio.create_task(seat.person.approve(SHELL))
     for number, keys in enumerate(["r\r", "y\r"], 1):
@@ -28,13 +29,41 @@ async def test_r_shows_the_rules_and_how_to_keep_them_before_they_count(desk: Ca
         "It runs now, and from now on in this session without asking:",
         "  shell: git status – this command, exactly so",
         "  shell: make all – this command, exactly so",
-        "To keep the rule, add to /home/me/.terp/config.yaml:",
-        "  allow:",
-        "    - shell: git status",
-        "    - shell: make all",
-        "Do you want that?",
-        "[y]es · [n]o › y",
+        "Do you want that? › yes",
     ]
+
+
+async def test_k_shows_the_lines_of_the_settings_and_then_adds_them(
+    desk: Callable[..., Seat], tmp_path: Path
+) -> None:
+    settings = tmp_path / "config.yaml"
+    settings.write_text("allow:\n  - shell: ls\n# mine\n")
+    seat = desk(environ={"TERP_HOME": str(tmp_path)})
+    asked = asyncio.create_task(seat.person.approve(SHELL))
+    await seat.asked(1)
+    seat.keys.send_text("r\r")
+    await seat.terminal.wrote("eep it")
+    shown = [line for line in seat.terminal.shown() if line.startswith(("k also", "  "))]
+    assert shown[-3:] == ["  allow:", "    - shell: git status", "    - shell: make all"]
+    seat.keys.send_text("k\r")
+    assert await asyncio.wait_for(asked, 20) == Run(SHELL.code, rules=RULES)
+    assert settings.read_text() == (
+        "allow:\n  - shell: ls\n  - shell: git status\n  - shell: make all\n# mine\n"
+    )
+    assert "config.yaml:3." in "".join(seat.terminal.shown())
+
+
+async def test_keeping_a_rule_at_an_effect_is_the_answer_for_the_session(
+    desk: Callable[..., Seat], tmp_path: Path
+) -> None:
+    seat = desk(environ={"TERP_HOME": str(tmp_path)})
+    options = (Option("y", "yes, once"), Option("r", "rule for the session"), Option("n", "no"))
+    choice = Choice("The code wants to change out/a.csv.", options, rules=("writes: ./out/**",))
+    asked = asyncio.create_task(seat.person.choose(choice))
+    await seat.asked(1)
+    seat.keys.send_text("k\r")
+    assert await asyncio.wait_for(asked, 20) == "r"
+    assert (tmp_path / "config.yaml").read_text() == 'allow:\n  - "writes: ./out/**"\n'
 
 
 async def test_rules_that_are_not_wanted_leave_the_question_open(desk: Callable[..., Seat]) -> None:
@@ -63,34 +92,20 @@ async def test_what_a_rule_asks_about_is_asked_though_everything_runs_unasked(
 ) -> None:
     seat = desk()
     seat.person.always = True
-    asked = asyncio.create_task(seat.person.approve(replace(SHELL, asks="rule shell: git ** (a.yaml:2)")))
-    await seat.asked(1)
-    seat.keys.send_text("n\r")
-    assert await asyncio.wait_for(asked, 20) == Decline("")
-    assert "You are still asked: rule shell: git ** (a.yaml:2)." in seat.terminal.shown()
+    card = await seat.card(replace(SHELL, asks="rule shell: git ** (a.yaml:2)"))
+    assert "You are still asked: rule shell: git ** (a.yaml:2)." in card
 
 
 async def test_a_question_about_folded_code_offers_the_key_that_shows_all_of_it(
     desk: Callable[..., Seat],
 ) -> None:
-    seat = desk(draws=True)
     code = "\n".join(f"x{number} = {number}" for number in range(60))
-    asked = asyncio.create_task(seat.person.approve(replace(CODE, code=code)))
-    await seat.asked(1)
-    seat.keys.send_text("n\r")
-    await asyncio.wait_for(asked, 20)
-    shown = seat.terminal.shown()
-    assert shown[shown.index("… 30 lines not shown") + 1 :][:4] == [
-        "expected: computes only",
-        "",
-        "v shows all of the code.",
-        "Run this in /tmp? No sandbox.",
-    ]
+    shown = " ".join(await desk(draws=True).card(replace(CODE, code=code)))
+    assert "… 30 lines not shown" in shown
+    assert "[v]iew all" in shown
 
 
 async def test_a_question_about_code_that_is_shown_whole_offers_no_key_to_show_it(
     desk: Callable[..., Seat],
 ) -> None:
-    seat = desk(draws=True)
-    await seat.decide("n\r")
-    assert "v shows all of the code." not in seat.terminal.shown()
+    assert "[v]" not in " ".join(await desk(draws=True).card())

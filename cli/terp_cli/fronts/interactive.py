@@ -30,6 +30,8 @@ class InteractiveFront(ABC):
         """True if tracebacks are shown whole. Can be set."""
         self.asks = True
         """True if code needs the user's approval. Can be set."""
+        self.cards = False
+        """True if the question about code shows its effects, on a card that leaves the screen. Can be set."""
         self._keyboard = keyboard
         self._jobs = JobsAside()
         self._questions = 0

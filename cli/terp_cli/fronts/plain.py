@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, TextIO, assert_never
 
 from terp import events as on
+from terp.analysis.edits import spelled_edits
 from terp.errors import with_remedy
 from terp.events import outputs as out
 from terp.events.changes import delta_line, described_files, file_groups, stopped_line
@@ -148,7 +149,8 @@ class PlainFront:
         self._note(f"[{one_line(event.language)}{where}]\n{visible(event.code)}")
         effects = event.effects if self._asks or event.asks else notable(event.effects, event.cwd)
         if effects.found or self._asks:
-            self._note(f"[expected] {effects_line(effects)}")
+            edits = spelled_edits(event.language, event.code, event.cwd)
+            self._note(f"[expected] {effects_line(effects, edits)}")
         if event.tier != self._tier:
             # It changes only with the start of a kernel.
             self._tier = event.tier

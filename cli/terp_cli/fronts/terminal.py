@@ -141,7 +141,7 @@ class TerminalFront(InteractiveFront):
 
     def _take(self, event: Event) -> None:
         transcript = self._drawing.transcript
-        transcript.asks, transcript.verbose = self.asks, self.verbose
+        transcript.asks, transcript.verbose, transcript.cards = self.asks, self.verbose, self.cards
         self._drawing.add(event)
 
     def _flush(self) -> None:

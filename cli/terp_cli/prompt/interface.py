@@ -83,6 +83,10 @@ def fitted(parts: Sequence[ToolbarPart], width: int) -> Sequence[ToolbarPart]:
     return parts
 
 
+CardLine = tuple[Literal["", "warning", "quiet", "question"], str]
+"""A style of the prompt, and a line of a question."""
+
+
 class PromptHost:
     """The object behind an input line; this base class serves while the session is still being opened.
 
@@ -296,6 +300,18 @@ class PromptReader(Protocol):
 
     async def pick(self, title: str, picks: Sequence[Pick], at: int = 0) -> int | None:
         """Return the position of the row that the user picks, beginning at row `at`; None if they leave."""
+
+    async def choose(
+        self, card: "Sequence[CardLine]", options: "Sequence[Option]", *, escape: str = "", preset: str = ""
+    ) -> Typed:
+        """Return the answer to the question on `card`: a key of the options, `?`, or an entered line.
+
+        Where keys are read one by one, a key alone on the line answers, and the card leaves the screen.
+        `escape` is the answer of the Esc key, `preset` that of Enter, on an empty line. Raises as `line`.
+        """
+
+    def settle(self, text: str) -> None:
+        """Write the outcome of a question, if its card has left the screen."""
 
     async def edited(self, text: str) -> str | None:
         """Return `text` as the user edits it here; None if they give up."""

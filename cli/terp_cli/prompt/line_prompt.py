@@ -8,16 +8,19 @@ import os
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from typing import TextIO, TypeVar
+from textwrap import fill
+from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from terp_cli.prompt.interface import (
     LEAVING,
     NOT_SENT,
     SHELL,
+    CardLine,
     Pick,
     PromptHost,
     Typed,
     goes_on,
+    lettered,
     margin,
     matching,
     unmarked,
@@ -25,6 +28,9 @@ from terp_cli.prompt.interface import (
 from terp_cli.terminal import tty
 from terp_cli.terminal.desktop import run_editor
 from terp_cli.terminal.sanitise import one_line, readable
+
+if TYPE_CHECKING:
+    from terp.person import Option
 
 T = TypeVar("T")
 _READ_BYTES = 65_536
@@ -131,6 +137,17 @@ class LinePrompt:
             if not narrowed:
                 self.say(f"Nothing matches '{one_line(typed)}'.")
             found = narrowed or found
+
+    async def choose(
+        self, card: Sequence[CardLine], options: "Sequence[Option]", *, escape: str = "", preset: str = ""
+    ) -> Typed:
+        """Return the line entered after the lines of `card`, and the letters of the options."""
+        lines = [*(line for _, line in card), fill(f"{lettered(options)} · [?] ›", self.width - 2)]
+        typed = await self.line("\n".join(lines) + " ", escape=escape)
+        return typed if typed.text.strip() else Typed(preset, pasted=typed.pasted)
+
+    def settle(self, text: str) -> None:
+        """Do nothing: the question and its answer stay on the screen."""
 
     async def edited(self, text: str) -> str | None:
         """Return None: a text of several lines cannot be edited here without an editor."""

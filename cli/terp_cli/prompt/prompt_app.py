@@ -13,21 +13,16 @@ import os
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import IO, TypeVar
+from typing import IO, TYPE_CHECKING, TypeVar
 
 from prompt_toolkit.application import Application, run_in_terminal
 from prompt_toolkit.application.current import set_app
-from prompt_toolkit.buffer import Buffer
-from prompt_toolkit.document import Document
 from prompt_toolkit.enums import EditingMode
-from prompt_toolkit.filters import Condition, has_focus
+from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.input import Input
 from prompt_toolkit.input.typeahead import clear_typeahead
-from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
-from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import (
-    BufferControl,
     ConditionalContainer,
     DynamicContainer,
     FormattedTextControl,
@@ -36,13 +31,13 @@ from prompt_toolkit.layout import (
     Window,
 )
 from prompt_toolkit.layout.dummy import create_dummy_layout
-from prompt_toolkit.layout.processors import Processor, TabsProcessor, Transformation, TransformationInput
 from prompt_toolkit.styles import Style
 
 from terp_cli.prompt.interface import (
     BAR,
     LEAVING,
     NOT_SENT,
+    CardLine,
     Pick,
     PromptHost,
     Typed,
@@ -52,6 +47,7 @@ from terp_cli.prompt.interface import (
 )
 from terp_cli.prompt.message import MessageLine
 from terp_cli.prompt.picker import Picker
+from terp_cli.prompt.question import ChoiceQuestion, Later, Question
 from terp_cli.terminal import tty
 from terp_cli.terminal.bottom import Bottom, Measured
 from terp_cli.terminal.desktop import run_editor
@@ -61,6 +57,9 @@ from terp_cli.terminal.painter import Painter
 from terp_cli.terminal.rows import Row, folded
 from terp_cli.terminal.sanitise import one_line, readable
 from terp_cli.terminal.terminal_facts import query
+
+if TYPE_CHECKING:
+    from terp.person import Option
 
 T = TypeVar("T")
 
@@ -75,6 +74,9 @@ _STYLE = {
     "quiet": "ansibrightblack",
     "warning": "ansiyellow",
     "bad": "bold ansired",
+    "question": "bold",
+    "key": "bold ansicyan",
+    "chosen": "reverse",
     "auto-suggestion": "ansibrightblack",
     "completion-menu": "",
     "completion-menu.completion": "noreverse bg:default fg:default",
@@ -85,100 +87,6 @@ _STYLE = {
     "incsearch": "noreverse underline fg:default bg:default",
     "incsearch.current": "reverse fg:default bg:default",
 }
-
-
-class Question:
-    """A question for one line, or with `text` for a text of several lines, edited.
-
-    `answered` gets the answer, or `KeyboardInterrupt` for Ctrl-C and `EOFError` for Ctrl-D. `escape` is the
-    answer of Esc on an empty line; without it the key does nothing.
-    """
-
-    def __init__(
-        self, words: str, *, secret: bool = False, text: str | None = None, escape: str = ""
-    ) -> None:
-        self.words = words
-        self.secret = secret
-        self.edits = text is not None
-        self.answered: asyncio.Future[Typed] = asyncio.get_running_loop().create_future()
-        self._escape = escape
-        self._pasted = False
-        self._answer = ""
-        self._buffer = Buffer(multiline=self.edits, document=Document(text or ""))
-        # While the question is open, the blank line above the bottom stands before it.
-        *above, self._label = words.removeprefix("\n").split("\n")
-        control = BufferControl(
-            self._buffer,
-            input_processors=[_Unseen() if secret else TabsProcessor(char1=" ", char2=" ")],
-            key_bindings=self._bindings(),
-            include_default_input_processors=not secret,
-        )
-        self.window = Window(control, wrap_lines=True, dont_extend_height=True, get_line_prefix=self._prefix)
-        said = Window(
-            FormattedTextControl([("", "\n".join(above))]), wrap_lines=True, dont_extend_height=True
-        )
-        self.layout = HSplit([said, self.window] if above else [self.window])
-
-    @property
-    def said(self) -> str:
-        """The question and its answer, for the screen."""
-        return self.words + ("" if self.secret or self.edits else self._answer)
-
-    def _prefix(self, line: int, wrapped: int) -> StyleAndTextTuples:
-        return [("", self._label if line == 0 and wrapped == 0 else "")]
-
-    def _accept(self) -> None:
-        if not self.answered.done():
-            self._answer = self._buffer.text
-            self.answered.set_result(Typed(self._answer, self._pasted))
-
-    def fail(self, error: type[BaseException]) -> None:
-        """End without an answer."""
-        if not self.answered.done():
-            self.answered.set_exception(error())
-
-    def _bindings(self) -> KeyBindings:
-        bindings = KeyBindings()
-        here = has_focus(self._buffer)
-        one_line = here & Condition(lambda: not self.edits)
-        escapes = here & Condition(lambda: bool(self._escape) and not self._buffer.text)
-
-        @bindings.add(Keys.BracketedPaste, filter=here)
-        def _paste(event: KeyPressEvent) -> None:
-            self._pasted = True
-            event.current_buffer.insert_text(event.data.replace("\r\n", "\n").replace("\r", "\n"))
-
-        @bindings.add("enter", filter=one_line)
-        def _enter(event: KeyPressEvent) -> None:
-            # More keys in the same read: a paste of several lines into a terminal that does not mark pastes.
-            self._pasted |= bool(event.app.key_processor.input_queue)
-            self._accept()
-
-        @bindings.add("escape", filter=escapes)
-        def _give_up(_: KeyPressEvent) -> None:
-            self._buffer.text = self._escape
-            self._accept()
-
-        @bindings.add("escape", "enter", filter=here)
-        def _done(_: KeyPressEvent) -> None:
-            self._accept()
-
-        @bindings.add("c-c", filter=here)
-        def _interrupt(_: KeyPressEvent) -> None:
-            self.fail(KeyboardInterrupt)
-
-        @bindings.add("c-d", filter=here & Condition(lambda: not self._buffer.text))
-        def _end(_: KeyPressEvent) -> None:
-            self.fail(EOFError)
-
-        return bindings
-
-
-class _Unseen(Processor):
-    """Processor that hides the text, and its length."""
-
-    def apply_transformation(self, transformation_input: TransformationInput) -> Transformation:
-        return Transformation([], source_to_display=lambda _: 0, display_to_source=lambda _: 0)
 
 
 class _PaintedApplication(Application[None]):
@@ -222,6 +130,8 @@ class PromptApp:
         self._more = asyncio.Event()
         self._left = False
         self._typed_at = -_PAUSE_S
+        self.later: Later | None = None
+        """The event loop's `call_later`. Can be set."""
         self._app = _PaintedApplication(
             create_dummy_layout(),
             style=Style.from_dict(_STYLE),
@@ -231,6 +141,8 @@ class PromptApp:
         )
         self._app.renderer = Bottom(self._app.renderer.style, painter, self._listener, colours=colours)
         self._app.layout = Layout(self._layout())
+        self._app.before_render += lambda _: self._open_question()
+        self._app.key_processor.before_key_press += lambda _: self._pressed()
         self._app.ttimeoutlen, self._app.timeoutlen = 0.1, 0.4
 
     @property
@@ -322,6 +234,26 @@ class PromptApp:
             return None
         return int(taken) if taken else None
 
+    async def choose(
+        self, card: Sequence[CardLine], options: "Sequence[Option]", *, escape: str = "", preset: str = ""
+    ) -> Typed:
+        """Return the answer to the question on `card`: a key of the options, `?`, or an entered line.
+
+        A key alone on the line answers, and the card leaves the screen. `escape` is the answer of the Esc
+        key, `preset` that of Enter, on an empty line.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C.
+            EOFError: Ctrl-D on an empty line, or the terminal is gone.
+        """
+        later = self.later or asyncio.get_running_loop().call_later
+        question = ChoiceQuestion(card, options, lambda: self.width, later, escape=escape, preset=preset)
+        return await self._ask(question, fresh=True)
+
+    def settle(self, text: str) -> None:
+        """Write the outcome of a question, whose card has left the screen."""
+        self.say(text)
+
     async def edited(self, text: str) -> str | None:
         """Return `text` as the user edits it here; None if they give up."""
         # The cursor is at the end of the last line that is not empty.
@@ -399,6 +331,21 @@ class PromptApp:
                 self._focus()
                 if question.said and not question.edits:
                     self.say(readable(question.said).expandtabs(_TAB))
+
+    def _open_question(self) -> None:
+        """Let the question that is about to be drawn take keys; earlier keys are part of the message."""
+        if not isinstance(self._question, ChoiceQuestion) or self._question.opened:
+            return
+        # Also those that the terminal holds by now.
+        self._app.key_processor.feed_multiple(self._source.read_keys())
+        self._app.key_processor.process_keys()
+        text = self._question.open()
+        if self._message is not None:
+            self._message.buffer.insert_text(text)
+
+    def _pressed(self) -> None:
+        if isinstance(self._question, ChoiceQuestion):
+            self._question.pressed()
 
     async def _hands_off(self) -> None:
         """Wait until the user pauses in typing a message."""

@@ -1,12 +1,13 @@
 """Sentences on answers, on checks, and on the past of a session: resumed, rewound, compacted, forked."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
 
 from terp import events as on
+from terp.analysis.edits import SpelledEdit
 from terp.checks.until.checking import changed_files
 from terp.events.effects import Effect, EffectKind, Effects
 from terp_cli.terminal.sanitise import one_line
@@ -147,22 +148,30 @@ def _is_outside(path: str, cwd: str) -> bool:
     return not Path(whole).is_relative_to(cwd)
 
 
-def effects_line(effects: Effects) -> str:
+def effects_line(effects: Effects, edits: Sequence[SpelledEdit] = ()) -> str:
     """Return the effects of code in words; quoted parts of the code are sanitised and shortened."""
-    return BETWEEN.join(said for _, said in effects_in_words(effects))
+    return BETWEEN.join(said for _, said in effects_in_words(effects, edits))
 
 
-def effects_in_words(effects: Effects) -> list[tuple[EffectKind | None, str]]:
-    """Return the parts of `effects_line` with the kind of each; None for code that only computes."""
+def effects_in_words(
+    effects: Effects, edits: Sequence[SpelledEdit] = ()
+) -> list[tuple[EffectKind | None, str]]:
+    """Return the parts of `effects_line` with the kind of each; None for code that only computes.
+
+    Files of `edits` are named with the numbers of changed lines.
+    """
     if not effects.found:
         return [(None, "computes only")]
     if effects.kinds == {"reads"}:
         targets = _targets(effects.found[0])
         return [("reads", f"reads only: {targets}" if targets else "reads only")]
-    return [(effect.kind, _said(effect)) for effect in effects.found]
+    lines = {edit.path: edit.lines for edit in edits}
+    return [(effect.kind, _said(effect, lines)) for effect in effects.found]
 
 
-def _said(effect: Effect) -> str:
+def _said(effect: Effect, lines: Mapping[str, str]) -> str:
+    if effect.kind == "writes" and effect.targets and lines.keys() >= set(effect.targets):
+        return "changes " + ", ".join(f"{_shortened(one_line(one))} ({lines[one]})" for one in effect.targets)
     before, alone = _WORDS[effect.kind]
     return f"{before}{_targets(effect)}" if effect.targets else alone
 

@@ -8,11 +8,13 @@ from rich.style import Style
 from rich.text import Text
 
 from terp import events as on
+from terp.analysis.edits import spelled_edits
 from terp.events.outputs import Display, DisplayUpdate
 from terp.session.cost.budget import Tally
 from terp.text.pictures import saved_to
 from terp_cli.render import look, words
 from terp_cli.render.code import CallCode
+from terp_cli.render.diff import diff_rows
 from terp_cli.render.fold import indented, wrapped
 from terp_cli.render.markdown.answer import AnswerStream, same_file
 from terp_cli.render.markdown.grammar import fed
@@ -123,7 +125,8 @@ class DrawnTranscript:
     begins, it is finished, and a blank row follows. `verbose` folds no traceback, and no reasoning unless
     `reasoning` is given. `draw` draws pictures; without it there is no `Graphic` among the rows. `rows` is
     the height of the screen: longer code of a call is folded (0: never). `asks`: proposed code needs the
-    user's approval. `ascii_only` writes formulas in ASCII. `status` is the line below it.
+    user's approval. `cards`: the question for it shows its effects. `ascii_only` writes formulas in ASCII.
+    `status` is the line below it.
     """
 
     def __init__(
@@ -147,6 +150,7 @@ class DrawnTranscript:
         self.ascii_only = False
         self.asks = True
         self.recalls = False  # True if Ctrl-O and /out N show all output.
+        self.cards = False
         self.folds_code = False  # True if some of the code that was proposed last is not shown.
         self._proposed: on.CodeProposed | None = None
         self._cwd = ""
@@ -225,7 +229,8 @@ class DrawnTranscript:
                 | on.HistoryCompacted() | on.Noticed()
             ):  # fmt: skip
                 self._asked = self._asked and not isinstance(event, on.Answered)
-                self._line(words.sentence(event))
+                self._effects_by_rule(event)
+                self._line(words.drawn(event))
             case on.HistoryRewound() | on.SessionForked() | on.SessionResumed() | on.CodeCompared():
                 self._line(words.of_past(event))
             case on.UsageReported():
@@ -412,13 +417,29 @@ class DrawnTranscript:
         # Before the last line has ended it is not clear that lines are to be folded.
         self.folds_code = code.folded
         self._end_part()
-        for line in words.effects(proposed, asks=self.asks):
-            self._keep(wrapped(line, self._width()))
+        for edit in spelled_edits(proposed.language, proposed.code, proposed.cwd):
+            most = max(_FEWEST_ROWS, self._most_rows - proposed.code.count("\n")) if self._most_rows else 0
+            self._keep(diff_rows(edit.path, edit.lines, edit.diff, self._width(), most))
+        if not (self.cards and (self.asks or proposed.asks)):
+            for line in words.effects(proposed, asks=self.asks):
+                self._keep(wrapped(line, self._width()))
+        # The result follows the code that was asked about on a card.
+        self._spaced = self.cards
+
+    def _effects_by_rule(self, event: on.Event) -> None:
+        """Show notable effects of code that a rule approved: no card has shown them."""
+        by_rule = isinstance(event, on.Answered) and event.by.startswith(on.RULE)
+        if by_rule and self.cards and self.asks and self._proposed:
+            self._line(words.effects(self._proposed, asks=False))
 
     def _call_code(self, language: str) -> CallCode:
         # The question below the code must not push its beginning off the screen.
+        return CallCode(language, self._width, self._most_rows)
+
+    @property
+    def _most_rows(self) -> int:
         rows = self._screen_rows()
-        return CallCode(language, self._width, max(_FEWEST_ROWS, rows - _ROWS_BELOW) if rows else 0)
+        return max(_FEWEST_ROWS, rows - _ROWS_BELOW) if rows else 0
 
     def _finish_run(self, finished: on.CodeFinished) -> None:
         for error in self._interruption.released(finished):

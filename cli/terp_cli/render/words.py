@@ -7,8 +7,17 @@ from rich.style import Style
 from rich.text import Text
 
 from terp import events as on
+from terp.analysis.edits import spelled_edits
 from terp.errors import with_remedy
-from terp.events.changes import by_folder, delta_line, file_groups, file_name, file_there, stopped_line
+from terp.events.changes import (
+    by_folder,
+    delta_line,
+    file_groups,
+    file_name,
+    file_there,
+    lines_text,
+    stopped_line,
+)
 from terp.events.outputs import FileChange
 from terp.events.performed import account_of
 from terp.session.cost.budget import Tally
@@ -71,7 +80,8 @@ def effects(proposed: on.CodeProposed, *, asks: bool) -> list[Text]:
     if not (shown.found or asks):
         return []
     line = Text("expected: ", look.DIM)
-    for at, (kind, said) in enumerate(effects_in_words(shown)):
+    edits = spelled_edits(proposed.language, proposed.code, proposed.cwd)
+    for at, (kind, said) in enumerate(effects_in_words(shown, edits)):
         calm = not asks or kind in (None, "reads")
         line.append(BETWEEN if at else "", look.DIM)
         line.append(said, look.DIM if calm else look.PLAIN if kind == "writes" else look.WARNING)
@@ -100,6 +110,17 @@ def sentence(event: OneSentence) -> list[Text]:
             return _said(f"! {text}", look.WARNING) + (_said(remedy, look.DIM) if remedy else [])
         case _:
             assert_never(event)
+
+
+def drawn(event: OneSentence) -> list[Text]:
+    """Return the same as `sentence` for a screen that shows the code above, and how code is approved."""
+    match event:
+        case on.CodeDeclined(reason=reason):
+            return _said(f"✗ declined: {reason}" if reason else "✗ declined", look.WARNING)
+        case on.Answered(by="auto_run"):
+            return []
+        case _:
+            return sentence(event)
 
 
 def of_past(event: sentences.OfPast) -> list[Text]:
@@ -208,6 +229,8 @@ def _files(files: Sequence[FileChange], cwd: str) -> Text:
 
 def _file(change: FileChange, cwd: str, style: Style) -> Text:
     size = f" ({size_text(change.size)})" if change.action != "deleted" else ""
+    if lines_text(change):
+        size = f" {lines_text(change)}"
     there = f" {one_line(file_there(change))}" if change.host else ""
     path = one_line(change.copy or file_name(change.path, cwd))
     # The path may be that of another machine.

@@ -4,23 +4,26 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from textwrap import fill
 from typing import TYPE_CHECKING
 
+from terp.analysis.edits import spelled_edits
 from terp.errors import NobodyThere, TerpError
 from terp.events import CodeProposed
 from terp.kernels.sandbox.tier import is_confined
 from terp.person import Choice, Consent, Decline, Option, Run
 from terp.settings.places import find_places
-from terp.settings.profile_file import short_path
 from terp_cli.fronts.interactive import InteractiveFront
-from terp_cli.prompt.interface import PromptReader, Typed, letter_of, lettered, numbered
+from terp_cli.prompt.interface import CardLine, PromptReader, Typed, letter_of, numbered
+from terp_cli.render.sentences import effects_in_words, effects_line
 from terp_cli.repl.commands.every import all_commands
 from terp_cli.repl.commands.table import Commands
 from terp_cli.terminal.desktop import copied
 from terp_cli.terminal.sanitise import lookalikes, one_line, readable, visible
 
 if TYPE_CHECKING:
+    from terp.settings.rule_file import RuleKeeper
     from terp_cli.repl.context import ReplContext
 
 CHOICES = (
@@ -37,9 +40,11 @@ CONSENT = (Option("y", "yes"), Option("n", "no"))
 _ESCAPE = "Esc does not run it either; Ctrl-C ends the turn."
 _LONGER = "Anything longer does not run it, and is sent to the model."
 _WORDS_ARE_NO = "Any words are a no, and are sent to the model."
-_LETTERS = "[y]es · [n]o · [e]dit · [a]lways · [r]ule · e[x]plain · [?] or what instead"
-# Fewer cells than this beside the letters are too few to write in.
-_ROOM = 30
+# The same letters in the same order, in words that fit into a row.
+_SHORT = tuple(
+    Option(word[0] if word != "explain" else "x", word)
+    for word in ("yes", "no", "edit", "always", "rule", "explain", "copy", "view all")
+)
 # Code may ask with a megabyte, which would be painted again at each key.
 _LONGEST_PROMPT = 2_000
 _UNASKED = "Code runs without asking from now on. /auto_run off: you are asked again."
@@ -48,6 +53,7 @@ _CONFINABLE = "/auto_run on offers to restart it in one."
 _UNASKED_ONCE = "Code runs without asking until terp exits. Ctrl-C stops it."
 _RULED = "It runs now, and from now on in this session without asking:"
 _PASTED = "A paste cannot approve. Type the letter."
+_CALM = (None, "reads", "writes")
 _MEANT = {**dict.fromkeys(("yes", "ok", "okay", "sure", "run", "yep", "yeah"), "y"), "no": "n", "nope": "n"}
 _BESIDE = "Commands that only show something, as /vars does, can be used here, too."
 _NO_COMMANDS = "Commands and code of your own cannot be entered here. ? lists the answers."
@@ -109,7 +115,7 @@ class TerminalPerson:
             self._front.aside(proposed)
         with self._front.asking():
             while True:
-                typed = await self._line(self._question(proposed))
+                typed = await self._asked(self._card(proposed), CHOICES, free=_LONGER, short=self._short())
                 if typed is None:
                     return Decline("", stop=True)
                 decision = await self._decided(proposed, typed)
@@ -127,17 +133,20 @@ class TerminalPerson:
         """Return the letter of the chosen option; a pasted answer never consents."""
         if choice.as_code and self.always:
             return choice.as_code
-        why = f"\n{readable(choice.why)}" if choice.why else ""
-        spoken = f"{self._broken(numbered(choice.options))} "
-        letters = spoken if self._spoken else f"{self._broken(lettered(choice.options))} › "
+        if choice.rules:
+            choice = self._with_keeping(choice)
+        card: list[CardLine] = [("question", readable(choice.what))]
+        card += [("", readable(choice.why))] if choice.why else []
         with self._front.asking():
             while True:
-                typed = await self._line(f"{self._broken(readable(choice.what) + why)}\n{letters}")
+                typed = await self._asked(card, choice.options, preset=choice.otherwise)
                 if typed is None:
                     return ""
                 answer = await self._chosen(choice, typed)
                 if answer is not None:
-                    return answer
+                    said = next((one.does for one in choice.options if one.letter == answer), typed.text)
+                    self._typing.settle(self._broken(readable(f"{choice.what} › {said}")))
+                    return self._keep(choice) if answer == "k" and choice.rules else answer
 
     async def _chosen(self, choice: Choice, typed: Typed) -> str | Decline | None:
         """Return the answer to a question that is not about code; None to ask again."""
@@ -219,20 +228,47 @@ class TerminalPerson:
 
     async def _ruled(self, proposed: CodeProposed) -> Run | Decline | None:
         """Return consent together with the offered rules; None if there are none, or the user wants none."""
-        from terp.analysis.rules.offering import as_yaml, offered  # noqa: PLC0415  (few questions are answered so)
+        from terp.analysis.rules.offering import offered  # noqa: PLC0415  (few questions are answered so)
 
         offer = offered(proposed, held=self._holds_effects())
         if not offer.rules:
             self._front.say(offer.why)
             return None
         lines = [f"  {one_line(text)} – {means}" for text, means in offer.rules]
-        keep = [f"To keep the rule, add to {short_path(find_places(self._environ).config_file)}:"]
-        keep += [f"  {one_line(line)}" for line in as_yaml(offer.texts)]
-        what = "\n".join([_RULED, *lines, *keep, "Do you want that?"])
-        answer = await self.choose(Choice(what, CONSENT))
+        what = "\n".join([_RULED, *lines, "Do you want that?"])
+        answer = await self.choose(Choice(what, CONSENT, rules=offer.texts))
         if isinstance(answer, Decline):
             return answer
         return Run(proposed.code, rules=offer.texts) if answer == "y" else None
+
+    def _with_keeping(self, choice: Choice) -> Choice:
+        """Return a question about rules with an option to keep them, and with the lines that are written."""
+        from terp.analysis.rules.offering import as_yaml  # noqa: PLC0415  (few questions are answered so)
+
+        try:
+            place = self._keeper().place_of(choice.rules)
+        except TerpError as error:
+            return replace(choice, why=f"{choice.why}\n{error.message}".lstrip())
+        shown = [f"k also adds to {place}:", *(f"  {one_line(line)}" for line in as_yaml(choice.rules))]
+        keep = Option("k", "keep it")
+        return replace(
+            choice,
+            options=(*choice.options[:-1], keep, choice.options[-1]),
+            why="\n".join([choice.why, *shown]).lstrip(),
+        )
+
+    def _keep(self, choice: Choice) -> str:
+        """Write rules to the user's settings; return the answer that adds them to the session."""
+        try:
+            self._say(f"Added to {self._keeper().keep(choice.rules)}.")
+        except TerpError as error:
+            self._say(error.message)
+        return "r" if any(option.letter == "r" for option in choice.options) else "y"
+
+    def _keeper(self) -> "RuleKeeper":
+        from terp.settings.rule_file import RuleKeeper  # noqa: PLC0415  (see `_with_keeping`)
+
+        return RuleKeeper(find_places(self._environ).config_file)
 
     def _letter(self, text: str, choices: Sequence[Option]) -> str:
         """Return the letter for the typed word or number; else the typed text in small letters."""
@@ -240,7 +276,7 @@ class TerminalPerson:
         letter = _MEANT.get(answer.rstrip(".!"), answer)
         if letter in (option.letter for option in choices):
             return letter
-        return letter_of(answer, choices) if self._spoken else answer
+        return letter_of(answer, choices)
 
     def _will_be_confined(self, language: str) -> bool:
         return self.context is not None and is_confined(self.context.session.kernels.get(language).tier)
@@ -287,31 +323,42 @@ class TerminalPerson:
             return None
         return Run(code)
 
-    def _question(self, proposed: CodeProposed) -> str:
+    def _card(self, proposed: CodeProposed) -> list[CardLine]:
         tier = "No sandbox" if proposed.tier == "none" else f"Sandbox: {one_line(proposed.tier)}"
         where = ", in ".join(one_line(part) for part in (proposed.cwd, proposed.place) if part)
-        warnings = "".join(f"! {line}.\n" for line in lookalikes(proposed.code))
+        card: list[CardLine] = [("warning", f"! {line}.") for line in lookalikes(proposed.code)]
+        if self._front.cards:
+            edits = spelled_edits(proposed.language, proposed.code, proposed.cwd)
+            grave = any(kind not in _CALM for kind, _ in effects_in_words(proposed.effects))
+            line = f"expected: {effects_line(proposed.effects, edits)}"
+            card.append(("warning" if grave else "quiet", line))
         if proposed.asks:
-            warnings += f"You are still asked: {one_line(proposed.asks)}.\n"
-        if self._front.folds_code:
-            warnings += "v shows all of the code.\n"
-        asked = f"{warnings}Run this in {where}? {tier}."
-        letters = f"{self._broken(numbered(CHOICES, free=_LONGER))} " if self._spoken else self._letters()
-        return f"\n{self._broken(asked)}\n{letters}"
+            card.append(("", f"You are still asked: {one_line(proposed.asks)}."))
+        return [*card, ("question", f"Run this in {where}? {tier}.")]
 
-    def _letters(self) -> str:
-        letters = self._broken(_LETTERS)
-        left = self._typing.width - len(letters.rpartition("\n")[2]) - len(" › ")
-        return letters + (" › " if left >= _ROOM else "\n› ")
+    def _short(self) -> Sequence[Option]:
+        return _SHORT if self._front.folds_code else _SHORT[:-1]
 
     def _broken(self, text: str) -> str:
         """Return lines of terp, broken between words."""
         return "\n".join(fill(line, self._typing.width - 2) for line in text.split("\n"))
 
-    async def _line(self, question: str) -> Typed | None:
-        """Return the typed line; None for Ctrl-C, Ctrl-D, or a terminal that is gone."""
+    async def _asked(
+        self,
+        card: Sequence[CardLine],
+        options: Sequence[Option],
+        *,
+        free: str = "",
+        short: Sequence[Option] = (),
+        preset: str = "",
+    ) -> Typed | None:
+        """Return the answer to a card; None for Ctrl-C, Ctrl-D, or a terminal that is gone."""
+        lines: list[CardLine] = [(style, self._broken(line)) for style, line in card]
         try:
-            return await self._typing.line(question, escape="n")
+            if not self._spoken:
+                return await self._typing.choose(lines, short or options, escape="n", preset=preset)
+            said = self._broken(numbered(options, free=free))
+            return await self._typing.line("\n".join([*(line for _, line in lines), f"{said} "]), escape="n")
         except EOFError:
             return None
         except KeyboardInterrupt:

@@ -30,6 +30,7 @@ class TerminalUI:
                 environ=call.terminal_environ,
             )
             self.person.always = settings.auto_run
+            self.front.cards = terminal.redraws
 
 
 def terminal_ui_of(call: Invocation, settings: Settings, *, once: bool) -> TerminalUI | None:

@@ -45,6 +45,11 @@ def file_name(path: str, cwd: str) -> str:
     return str(name.relative_to(cwd)) if cwd and name.is_relative_to(cwd) else path
 
 
+def lines_text(change: FileChange) -> str:
+    """Return the numbers of added and removed lines: `+1 −1`; "" where they are not known."""
+    return f"+{change.added:,} −{change.removed:,}" if change.added or change.removed else ""
+
+
 def stopped_line(stopped: StoppedAt) -> str:
     """Return where a run was stopped: `line 7 in fit: total = sum(xs)   (i = 41, xs = list of 10,000)`."""
     place = f"line {stopped.line}"

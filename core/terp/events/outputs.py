@@ -108,6 +108,8 @@ class FileChange:
     """A file that a run created, modified, deleted or moved from its `source`, by its absolute path.
 
     With a `host` it is a file of that machine; `copy` is then where a copy of it is on this one, or "".
+    Of a modified text file, the numbers of added and removed lines are known, and the hunks of a unified
+    `diff` unless they are long.
     """
 
     path: str
@@ -116,6 +118,9 @@ class FileChange:
     host: str = ""
     copy: str = ""
     source: str = ""
+    added: int = 0
+    removed: int = 0
+    diff: str = ""
 
     @property
     def here(self) -> str:

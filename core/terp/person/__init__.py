@@ -67,7 +67,8 @@ class Choice:
 
     `as_code` is the answer that is taken without asking with `auto_run`, as code could do the same by itself;
     "" if the person is always asked. `otherwise` is the answer of an empty line, or "". With `needed` a
-    session without a user cannot continue as if it had been answered.
+    session without a user cannot continue as if it had been answered. `rules` are those that the answer "r",
+    or consent, adds to the session: a front end may offer to keep them in the user's settings.
     """
 
     what: str
@@ -76,6 +77,7 @@ class Choice:
     as_code: str = ""
     otherwise: str = ""
     needed: bool = False
+    rules: tuple[str, ...] = ()
 
 
 class Person(Protocol):

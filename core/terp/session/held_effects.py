@@ -120,7 +120,7 @@ class EffectQuestions:
             options.append(Option("r", f"rule for the session ({rule})"))
         alike = [one for one in run.waiting if one.program == effect.program and all_of_it.decides(one)]
         what = _question(effect, run.kernel.cwd, len(alike) - 1, again=all_of_it in run.once)
-        choice = Choice(what, (*options, Option("n", "no")), needed=True)
+        choice = Choice(what, (*options, Option("n", "no")), needed=True, rules=(rule,) if rule else ())
         try:
             letter = await self._choose(run, choice)
         except NobodyThere:
@@ -130,9 +130,7 @@ class EffectQuestions:
             return False
         if letter == "r":
             self._resources.rules.add([rule])
-            self._dialog.notify(
-                f"Allowed in this session: {rule}", "To keep it, write it below allow: in config.yaml."
-            )
+            self._dialog.notify(f"Allowed in this session: {rule}")
             run.ruled = await grants_of(self._resources.rules.all, run.kernel.cwd)
         if letter == "y":
             run.once.append(all_of_it)
@@ -168,7 +166,7 @@ class EffectQuestions:
             return await self._dialog.choose(choice)
 
         async def ask(whose: str) -> str:
-            return await self._dialog.choose(Choice(whose + choice.what, choice.options, needed=True))
+            return await self._dialog.choose(replace(choice, what=whose + choice.what))
 
         return await run.attended.asked(ask)
 

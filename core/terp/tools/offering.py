@@ -39,7 +39,6 @@ def offer_tools(
     tools = ToolServices(dialog, settings, environ, network)
     to.offer("search_web", tools.search_web)
     to.offer("fetch_url", tools.fetch_url)
-    to.offer("allow_edit", tools.allow_edit)
     to.offer("manual_tool", tools.manual_tool)
 
 
@@ -79,11 +78,6 @@ class ToolServices:
 
         page = await fetch(str(arguments["url"]), self._allow_private)
         return {"url": page.url, "text": await text_of(page)}
-
-    async def allow_edit(self, arguments: Mapping[str, Any]) -> Any:
-        """Ask the user if the code may change a file as shown; return True if allowed."""
-        what = f"Change {str(arguments['path'])[:300]} as shown above ({str(arguments['lines'])[:40]})?"
-        return await self.dialog.allow(Consent(what, as_code=True))
 
     async def manual_tool(self, arguments: Mapping[str, Any]) -> Any:
         """Return the lines that the user types as the result of a tool; an empty line ends them.

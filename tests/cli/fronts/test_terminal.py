@@ -96,7 +96,7 @@ def test_a_turn_reads_like_this() -> None:
     [
         (ModelRetrying(1, "Overloaded.", 2.0), ["Overloaded. The request is sent again (attempt 1)."]),
         (ModelRetrying(2, "no answer (x)", 2.0), ["no answer (x). The request is sent again (attempt 2)."]),
-        (CodeDeclined("c1", "too slow"), ["Not run: too slow"]),
+        (CodeDeclined("c1", "too slow"), ["✗ declined: too slow"]),
         (CodeRejected("c1", "no such language"), ["Cannot run: no such language"]),
         (Answered("q1", "run", "the server"), ["the server: run"]),
         (Noticed("No sandbox.", "Install bubblewrap."), ["! No sandbox.", "Install bubblewrap."]),

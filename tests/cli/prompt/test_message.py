@@ -9,7 +9,8 @@ import pytest
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.input.base import PipeInput
 
-from terp_cli.prompt.interface import PromptHost, ToolbarPart, Word, goes_on, unmarked
+from terp.person import Option
+from terp_cli.prompt.interface import PromptHost, ToolbarPart, Typed, Word, goes_on, unmarked
 from terp_cli.prompt.message import LockedHistory
 from terp_cli.prompt.prompt_app import PromptApp
 from tests.cli.screens import Watched
@@ -360,3 +361,16 @@ async def test_a_joiner_that_joins_nothing_is_not_shown_as_it_is() -> None:
         here.keys.send_text("a\u200db and more")
         await here.screen.wrote("more")
         assert "\u200d" not in here.screen.getvalue()
+
+
+async def test_keys_from_before_a_question_was_drawn_go_into_the_message() -> None:
+    async with seat() as here:
+        options = (Option("y", "yes"), Option("n", "no"))
+        asking = asyncio.create_task(here.desk.choose([("question", "Run it?")], options))
+        # One step of the task: the question has the keyboard, and no frame has been painted.
+        await asyncio.sleep(0)
+        here.keys.send_text("y")
+        await here.screen.wrote("what to do instead")
+        here.keys.send_text("n\r")
+        assert await asyncio.wait_for(asking, 20) == Typed("n", pasted=False)
+        assert await here.read("es\r") == "yes"

@@ -1,6 +1,7 @@
 """The one line that tells a person what code would do."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -67,3 +68,21 @@ def test_who_is_not_asked_sees_what_is_notable_alone() -> None:
     assert effects_line(notable(Effects(found), "/w")) == (
         "writes ../c.csv, ~/d.csv, /etc/e · network: example.org"
     )
+
+
+def test_an_edit_that_the_code_spells_out_is_drawn_and_counted(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text("a = 1\n")
+    code = "edit_file('app.py', 'a = 1', 'a = 2')"
+    event = replace(
+        proposed("x"),
+        language="python",
+        code=code,
+        cwd=str(tmp_path),
+        effects=Effects((Effect("writes", ("app.py",)),)),
+    )
+    assert drawn([event])[2:] == [
+        "── app.py +1 −1",
+        "  1 − a = 1",
+        "  1 + a = 2",
+        "expected: changes app.py (+1 −1)",
+    ]

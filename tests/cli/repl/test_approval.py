@@ -27,6 +27,29 @@ from tests.cli.screens import Watched
 CODE = CodeProposed("c1", "python", "print(1)", "digest", "/tmp", 0, "none", Effects())
 
 
+class Timers:
+    """A clock that a test moves: calls that are due a quarter of a second after a key."""
+
+    def __init__(self) -> None:
+        self.due: list[Callable[[], None]] = []
+        self._more = asyncio.Event()
+
+    def __call__(self, seconds: float, call: Callable[[], None]) -> "Timers":
+        assert seconds == 0.25
+        self.due.append(call)
+        self._more.set()
+        return self
+
+    def cancel(self) -> None:
+        self.due.clear()
+
+    async def pass_by(self) -> None:
+        """Let the time pass once a key waits for another one."""
+        await asyncio.wait_for(self._more.wait(), 20)
+        for call in list(self.due):
+            call()
+
+
 class Seat:
     """A person with a keyboard that a test types on, and a screen it can read."""
 
@@ -36,6 +59,7 @@ class Seat:
         self.interrupts = 0
         painter = self.terminal.painter()
         desk = PromptApp(keys, painter)
+        self.timers = desk.later = Timers()
         self.person = TerminalPerson(
             TerminalFront(lambda: self.terminal.screen(painter)),
             lambda: desk,
@@ -65,6 +89,15 @@ class Seat:
             self.keys.send_text(keys)
         return await asyncio.wait_for(asking, 20)
 
+    async def card(self, proposed: CodeProposed = CODE) -> list[str]:
+        """The screen while the code is asked about."""
+        self.asking = asyncio.create_task(self.person.approve(proposed))
+        await self.terminal.wrote("what to do instead")
+        shown = self.terminal.shown()
+        self.keys.send_text("n\r")
+        await asyncio.wait_for(self.asking, 20)
+        return shown
+
     async def asked(self, times: int) -> None:
         """Return when something was asked so often: each prompt begins by asking for marked pastes."""
         await self.terminal.wrote("\x1b[?2004h", times)
@@ -81,6 +114,62 @@ async def test_a_letter_and_enter_approves(desk: Callable[..., Seat], letter: st
     assert await desk().decide(letter) == Run("print(1)")
 
 
+@pytest.mark.parametrize(
+    ("key", "answer"),
+    [("y", Run("print(1)")), ("n", Decline("")), ("1", Run("print(1)")), ("2", Decline(""))],
+)
+async def test_a_key_alone_answers(desk: Callable[..., Seat], key: str, answer: Run | Decline) -> None:
+    seat = desk()
+    asking = asyncio.create_task(seat.decide(key))
+    await seat.timers.pass_by()
+    assert await asyncio.wait_for(asking, 20) == answer
+
+
+async def test_a_key_alone_answers_any_question(desk: Callable[..., Seat]) -> None:
+    seat, options = desk(), (Option("y", "yes, once"), Option("r", "rule for the session"), Option("n", "no"))
+    asking = asyncio.create_task(seat.person.choose(Choice("The code wants to delete a.csv.", options)))
+    await seat.asked(1)
+    seat.keys.send_text("r")
+    await seat.timers.pass_by()
+    assert await asyncio.wait_for(asking, 20) == "r"
+    assert seat.terminal.shown() == ["The code wants to delete a.csv. › rule for the session"]
+
+
+@pytest.mark.parametrize("text", ["yes, but slower", "rather not", "no, use pandas", "2 rows, please"])
+async def test_a_key_that_another_follows_begins_a_message(desk: Callable[..., Seat], text: str) -> None:
+    seat = desk()
+    asking = asyncio.create_task(seat.decide(text))
+    # A letter in a message is none alone: the time passes without an answer.
+    await seat.terminal.wrote(text[-4:])
+    assert seat.timers.due == []
+    seat.keys.send_text("\r")
+    assert await asyncio.wait_for(asking, 20) == Decline(text)
+
+
+async def test_a_pasted_letter_waits_for_enter(desk: Callable[..., Seat]) -> None:
+    seat = desk()
+    asking = asyncio.create_task(seat.decide("\x1b[200~y\x1b[201~"))
+    await seat.terminal.wrote("› y")
+    assert seat.timers.due == []
+    seat.keys.send_text("\x7fn\r")
+    assert await asyncio.wait_for(asking, 20) == Decline("")
+
+
+@pytest.mark.parametrize(
+    ("keys", "answer"), [("\x1b[B\r", Run("print(1)")), ("\x1b[B\x1b[B\x1b[B\x1b[A\r", Decline(""))]
+)
+async def test_the_arrows_and_enter_choose(
+    desk: Callable[..., Seat], keys: str, answer: Run | Decline
+) -> None:
+    assert await desk().decide(keys) == answer
+
+
+async def test_the_answered_question_leaves_the_screen(desk: Callable[..., Seat]) -> None:
+    seat = desk(draws=True)
+    await seat.decide("y\r")
+    assert seat.terminal.shown() == ["", "── python", "  1 │ print(1)", "expected: computes only"]
+
+
 async def test_n_declines_and_the_turn_goes_on(desk: Callable[..., Seat]) -> None:
     assert await desk().decide("n\r") == Decline("")
 
@@ -88,7 +177,6 @@ async def test_n_declines_and_the_turn_goes_on(desk: Callable[..., Seat]) -> Non
 async def test_esc_declines_without_feedback(desk: Callable[..., Seat]) -> None:
     seat = desk()
     assert await seat.decide("\x1b") == Decline("")
-    assert seat.terminal.shown()[-1] == "› n"
 
 
 async def test_esc_in_the_middle_of_words_does_not_answer(desk: Callable[..., Seat]) -> None:
@@ -208,9 +296,7 @@ async def test_always_names_the_way_to_a_sandbox_only_where_one_works(
 async def test_code_that_nobody_else_draws_is_drawn_before_it_is_asked_about(
     desk: Callable[..., Seat],
 ) -> None:
-    seat = desk(draws=True)
-    await seat.decide("n\r")
-    assert seat.terminal.shown()[:6] == [
+    assert (await desk(draws=True).card())[:6] == [
         "",
         "── python",
         "  1 │ print(1)",
@@ -256,27 +342,13 @@ async def test_ctrl_d_declines_and_ends_the_turn(desk: Callable[..., Seat]) -> N
 
 async def test_the_question_names_the_folder_and_what_confines_it(desk: Callable[..., Seat]) -> None:
     seat = desk()
-    await seat.decide("n\r")
-    assert "Run this in /tmp? No sandbox." in seat.terminal.shown()
-
-
-@pytest.mark.parametrize(("columns", "room"), [(40, 30), (80, 78), (120, 42)])
-async def test_there_is_room_to_write_what_to_do_instead(
-    desk: Callable[..., Seat], columns: int, room: int
-) -> None:
-    seat = desk()
-    seat.terminal.columns = columns
-    await seat.decide("n\r")
-    assert columns - seat.terminal.shown()[-1].rindex("n") == room
+    assert "Run this in /tmp? No sandbox." in await seat.card()
 
 
 async def test_a_name_that_deceives_is_told_with_the_question(desk: Callable[..., Seat]) -> None:
     seat = desk()
-    asking = asyncio.create_task(seat.person.approve(replace(CODE, code="p\u0430ypal")))
-    await seat.asked(1)
-    seat.keys.send_text("n\r")
-    await asyncio.wait_for(asking, 20)
-    assert "! 'p\u0430ypal' mixes Cyrillic and Latin letters." in seat.terminal.shown()
+    card = await seat.card(replace(CODE, code="p\u0430ypal"))
+    assert "! 'p\u0430ypal' mixes Cyrillic and Latin letters." in card
 
 
 @pytest.mark.parametrize(
@@ -335,9 +407,9 @@ async def test_one_of_several_answers_is_its_letter(
     seat, options = desk(), (Option("i", "install it"), Option("o", "lay it over"), Option("n", "no"))
     asking = asyncio.create_task(seat.person.choose(Choice("No ipykernel there.", options)))
     await seat.asked(1)
+    assert "[i]nstall it · [o] lay it over · [n]o · [?]" in seat.terminal.shown()
     seat.keys.send_text(typed)
     assert await asyncio.wait_for(asking, 20) == answer
-    assert "[i]nstall it · [o] lay it over · [n]o" in "".join(seat.terminal.shown())
 
 
 async def test_a_line_for_input_is_what_was_typed(desk: Callable[..., Seat]) -> None:

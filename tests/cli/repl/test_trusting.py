@@ -64,7 +64,7 @@ def talk(terp: Terp, *typed: tuple[str, str]) -> tuple[str, str]:
 
 
 def test_a_person_who_says_yes_is_asked_once_and_then_the_project_counts(terp: Terp) -> None:
-    first, shown = talk(terp, ("[s]how the files ›", "y\r"), ("/help", "hi\r"))
+    first, shown = talk(terp, ("how the files", "y\r"), ("/help", "hi\r"))
     again, quiet = talk(terp, ("/help", "hi\r"))
     assert ["Obey the project." in one for one in (first, again)] == [True, True]
     assert ["Trust it as it is now?" in one for one in (shown, quiet)] == [True, False]
@@ -72,12 +72,12 @@ def test_a_person_who_says_yes_is_asked_once_and_then_the_project_counts(terp: T
 
 
 def test_enter_alone_is_no_and_the_question_comes_again_the_next_time(terp: Terp) -> None:
-    first, _ = talk(terp, ("[s]how the files ›", "\r"), ("/help", "hi\r"))
+    first, _ = talk(terp, ("how the files", "\r"), ("/help", "hi\r"))
     assert ("Obey" in first, standing(terp).state) == (False, "open")
 
 
 def test_words_are_no_and_reach_the_model_with_the_first_message(terp: Terp) -> None:
-    typed = [("[s]how the files ›", "only its tests\r"), ("/help", "hi\r")]
+    typed = [("how the files", "only its tests\r"), ("/help", "hi\r")]
     with Loopback(["hello"]) as server:
         command = [sys.executable, "-m", "terp_cli", *to(server)]
         with Teletype(command, terp.cwd, terp.environ) as teletype:
@@ -94,7 +94,7 @@ def test_words_are_no_and_reach_the_model_with_the_first_message(terp: Terp) -> 
 
 
 def test_whoever_does_not_want_to_be_asked_is_not_asked_until_something_changes(terp: Terp) -> None:
-    talk(terp, ("[s]how the files ›", "d\r"), ("/help", "hi\r"))
+    talk(terp, ("how the files", "d\r"), ("/help", "hi\r"))
     _, quiet = talk(terp, ("/help", "hi\r"))
     (terp.cwd / "AGENTS.md").write_text("Obey!\n")
     assert ("Trust it" in quiet, standing(terp).state) == (False, "open")
@@ -104,13 +104,13 @@ def test_what_is_trusted_in_a_session_counts_from_there_on(terp: Terp) -> None:
     with Loopback(["hello", "hello again"]) as server:
         command = [sys.executable, "-m", "terp_cli", *to(server)]
         with Teletype(command, terp.cwd, terp.environ) as teletype:
-            teletype.until("[s]how the files ›")
+            teletype.until("how the files")
             teletype.types("\r")
             teletype.until("/help")
             teletype.types("hi\r")
             teletype.until("hello")
             teletype.types("/trust\r")
-            teletype.until("[s]how the files ›")
+            teletype.until("how the files")
             teletype.types("y\r")
             shown = teletype.until("max_steps  50 → 7")
             teletype.types("and now?\r")

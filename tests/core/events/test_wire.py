@@ -46,6 +46,7 @@ def test_files_of_a_run_are_objects() -> None:
     finished = CodeFinished("c1", "ok", 0.5, (FileChange("/a", "created", 3),))
     assert wire.to_json(finished)["files"] == [
         {"path": "/a", "action": "created", "size": 3, "host": "", "copy": "", "source": ""}
+        | {"added": 0, "removed": 0, "diff": ""}
     ]
 
 

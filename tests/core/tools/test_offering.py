@@ -32,7 +32,6 @@ class Room:
         return [event.what for event in events if isinstance(event, Asked)]
 
 
-EDIT: Mapping[str, Any] = {"path": "/a/b.txt", "lines": "+1 −0 lines"}
 MANUAL: Mapping[str, Any] = {"name": "get_weather", "given": {"city": "北京", "days": [1, 2]}}
 
 
@@ -56,16 +55,6 @@ async def test_a_manual_tool_fails_where_nobody_is() -> None:
     assert failed.value.message == (
         "get_weather is answered by a person. The code asked for input, and nobody is there to type it."
     )
-
-
-@pytest.mark.parametrize(
-    ("person", "allowed"),
-    [(ScriptedPerson(True), True), (ScriptedPerson(False), False), (AutoRun(), True), (Nobody(), False)],
-)
-async def test_an_edit_is_asked_about_unless_code_runs_unasked(person: Person, allowed: bool) -> None:
-    room = Room(person)
-    assert await room.services.allow_edit(EDIT) is allowed
-    assert room.asked == ["Change /a/b.txt as shown above (+1 −0 lines)?"]
 
 
 async def test_a_page_of_this_machine_is_asked_about_also_where_code_runs_unasked() -> None:

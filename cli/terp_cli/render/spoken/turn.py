@@ -8,6 +8,7 @@ from typing import assert_never
 from rich.text import Text
 
 from terp import events as on
+from terp.analysis.edits import spelled_edits
 from terp.events.changes import delta_words
 from terp.events.outputs import Output
 from terp.session.cost.budget import Tally
@@ -137,7 +138,8 @@ class SpokenTurn:
                 self._what, self._cwd = "", cwd
                 asks = self._asks() or bool(event.asks)
                 shown = event.effects if asks else notable(event.effects, cwd)
-                effects = [f"Expected: {effects_line(shown)}."] if shown.found or asks else []
+                said = effects_line(shown, spelled_edits(language, code, cwd))
+                effects = [f"Expected: {said}."] if shown.found or asks else []
                 return [*self.rest(), *code_lines(language, code), *effects]
             case _:
                 assert_never(event)

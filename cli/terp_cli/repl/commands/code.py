@@ -13,7 +13,7 @@ from rich.text import Text as Row
 
 from terp.errors import TerpError
 from terp.events import JobChanged
-from terp.events.changes import shape_text
+from terp.events.changes import file_name, lines_text, shape_text
 from terp.events.kernel import Variable
 from terp.events.outputs import Display, Text
 from terp.events.performed import effect_line
@@ -27,6 +27,7 @@ from terp.text.plain import counted
 from terp_cli.fronts.listings import language_rows, tool_rows
 from terp_cli.prompt.interface import Pick
 from terp_cli.render import look
+from terp_cli.render.diff import diff_rows
 from terp_cli.render.status import elapsed
 from terp_cli.repl.commands.rows import columns
 from terp_cli.repl.commands.table import misused, unquoted
@@ -145,6 +146,23 @@ async def effects(context: ReplContext, number: str) -> None:
         context.say(f"No effects of run {run.number} were reported. {why}")
     else:
         await context.page([effect_line(effect) for effect in run.effects], f"effects of run {run.number}")
+
+
+async def diff(context: ReplContext, number: str) -> None:
+    """Show the changes of a run to text files; without a number, those of the last run that changed any."""
+    runs = runs_of(context)
+    changed = [run for run in runs if any(one.action == "modified" for one in run.files)]
+    run = numbered(runs, number, "diff") if number else next(reversed(changed), None)
+    files = [one for one in run.files if one.action == "modified"] if run else []
+    if run is None or not files:
+        context.say(f"Run {run.number} changed no file." if run else "No file was changed yet.")
+        return
+    for one in files:
+        name = file_name(one.path, context.session.kernels.cwd)
+        if one.diff:
+            context.show(diff_rows(name, lines_text(one), one.diff, context.width))
+        else:
+            context.say(f"{name}: {lines_text(one) or size_text(one.size)}; no diff is stored.")
 
 
 def run_numbers(context: ReplContext, begun: str) -> Iterable[str]:

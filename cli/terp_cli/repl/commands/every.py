@@ -162,6 +162,12 @@ TABLE = (
         completes="code.run_numbers", shows=True,
     ),
     SlashCommand(
+        "diff", "[N]", "show what a run changed in text files", "Code", "code.diff",
+        "Without N, for the last run that changed a file. Python's own writes are compared, not those of "
+        "programs that it starts; a file that is no text, or large, is named with its size.",
+        completes="code.run_numbers", shows=True,
+    ),
+    SlashCommand(
         "bg", "", "move the running code to the background", "Code", "code.detach",
         "The model continues meanwhile. The result is shown, and sent to the model, when the code has "
         "ended. Until then its kernel takes no other code. Ctrl+B on an empty line does the same, and "

@@ -55,7 +55,12 @@ def offered(proposed: CodeProposed, *, held: bool) -> Offer:
 
 def as_yaml(texts: Sequence[str]) -> list[str]:
     """Return the lines of YAML that hold rules."""
-    return ["allow:", *(f"  - {text if _SIMPLE.fullmatch(text) else json.dumps(text)}" for text in texts)]
+    return ["allow:", *(f"  - {written_rule(text)}" for text in texts)]
+
+
+def written_rule(text: str) -> str:
+    """Return a rule as a value of YAML."""
+    return text if _SIMPLE.fullmatch(text) else json.dumps(text)
 
 
 def _on_commands(proposed: CodeProposed) -> Offer:

@@ -22,6 +22,7 @@ from ipykernel.connect import get_connection_file
 
 from .cells import Directory, Hook, count_with_session
 from .checkpoints import Checkpoints
+from .differences import TextDifferences
 from .figures import After, Figures
 from .files import Changed, Touched, cwd, read, write
 from .home import Home, call, homes
@@ -180,7 +181,8 @@ class CellHooks:
         self.touched = Touched(home, self.pipes)
         self.namespace = Namespace(home)
         self.checkpoints = Checkpoints(home.shell, self.namespace.kinds)
-        self.touched.watch = self.checkpoints.before_writing
+        self.touched.watch = self.before_writing
+        self.differences = TextDifferences()
         self.changed = Changed(self.touched) if away else None
 
     def begin(self, *about: Any) -> None:
@@ -190,7 +192,13 @@ class CellHooks:
         if self.changed:
             self.changed.begin()
         self.pipes.renew()
+        self.differences.begin()
         self.namespace.begin(code_of(about))
+
+    def before_writing(self, path: str) -> None:
+        """Copy a file that the cell is about to write to."""
+        self.checkpoints.before_writing(path)
+        self.differences.keep(path)
 
     def save(self, *about: Any) -> None:
         """Save the state that the cell can change."""
@@ -211,7 +219,7 @@ class CellHooks:
             home.report_dropped()
             home.guarded(self.namespace.compare)()
             home.guarded(self.note_changes)()
-            report_facts(home, self.touched, self.namespace, self.changed)
+            report_facts(home, self.touched, self.namespace, self.changed, self.differences.rows())
 
     def note_changes(self) -> None:
         """Note the changes of the cell in the checkpoint."""
@@ -231,13 +239,14 @@ def prepare_end(home: Home, away: bool) -> None:
     gc.freeze()
 
 
-def report_facts(home: Home, touched: Touched, namespace: Namespace, changed: Any) -> None:
+def report_facts(home: Home, touched: Touched, namespace: Namespace, changed: Any, diffs: Any) -> None:
     """Report facts about the finished cell, if there are any."""
     facts = {
         "hidden": home.hidden,
         "touched": touched.before,
         "cwd": touched.moved_to(),
         "files": changed.rows() if changed else [],
+        "diffs": diffs,
         "stopped": home.stopped,
         "failed": home.failed,
         # A variable of that name hides `out` of this package.

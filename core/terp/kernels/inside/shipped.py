@@ -7,6 +7,7 @@ import difflib
 import os
 from typing import Any
 
+from .differences import hunks_of
 from .home import call
 from .tools import PlainText, register_tool
 
@@ -74,14 +75,9 @@ def edit_file(path: str, old: str, new: str) -> str:
     path = os.path.expanduser(path)  # noqa: PTH111
     before = text_of(path) if os.path.exists(path) else None  # noqa: PTH110
     after = edited(path, before, old, new)
-    diff = list(difflib.unified_diff(lines_of(before or ""), lines_of(after), path, path, lineterm=""))
-    plus = sum(line.startswith("+") for line in diff[2:])
-    minus = sum(line.startswith("-") for line in diff[2:])
-    print("\n".join(diff))  # noqa: T201 - this is the code's own output
-    if not call("allow_edit", path=os.path.abspath(path), lines=f"+{plus} −{minus} lines"):  # noqa: PTH100
-        raise PermissionError(f"The user declined to have {path} changed.")
-    if (text_of(path) if os.path.exists(path) else None) != before:  # noqa: PTH110
-        raise RuntimeError(f"{path} was changed by something else meanwhile; read it again.")
+    diff = hunks_of(before or "", after)
+    plus = sum(line.startswith("+") for line in diff)
+    minus = sum(line.startswith("-") for line in diff)
     with open(path, "w", encoding="utf-8", newline="") as file:  # noqa: PTH123
         file.write(after)
     return PlainText(f"Changed {path}: +{plus} −{minus} lines.")
@@ -122,12 +118,6 @@ def text_of(path: str) -> str:
             return file.read()
     except UnicodeDecodeError:
         raise ValueError(f"{path} is no text in UTF-8; change it with code of your own.") from None
-
-
-def lines_of(text: str) -> list[str]:
-    """Return the lines of a text as a diff shows them."""
-    *lines, last = text.replace("\r", "␍").split("\n")
-    return [*lines, f"{last} [no line end]"] if last else lines
 
 
 def kind_of(data: bytes) -> str:

@@ -19,7 +19,7 @@ from terp.kernels.jupyter.channels import Connector, Message, first_of, is_set_w
 from terp.kernels.jupyter.ending import RunStopper, fatal_end, ordinary_end, silent_end, until_settled
 from terp.kernels.jupyter.files import RunFiles, of_interest
 from terp.kernels.jupyter.lives import Lives
-from terp.kernels.jupyter.reports import shape_in
+from terp.kernels.jupyter.reports import shape_in, with_diffs
 from terp.kernels.jupyter.run import Backlog, KernelRun
 from terp.kernels.jupyter.running import RunningKernel
 from terp.kernels.jupyter.translation import RUN_MOMENT, RUN_NUMBER, Translator, report_of, wants_exit
@@ -403,6 +403,7 @@ class JupyterKernel(Asides):
                 files = of_interest(account.files, self._lives.first_cwd)
             else:
                 files = await self._files.changed_by(run, running)
+            files = with_diffs(files, run.report)
         finally:
             # A run must end in any case: its consumer and interrupts wait for that.
             running.forget(run.message_id)

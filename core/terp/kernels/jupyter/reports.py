@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from terp.analysis.effects.secret_names import is_secret_name
@@ -22,6 +23,7 @@ _FILE_ACTIONS: Mapping[str, FileAction] = {"created": "created", "modified": "mo
 _ACTIONS: Mapping[str, VariableAction] = {"new": "new", "changed": "changed", "removed": "removed"}
 _MOST_ROWS = 500
 _MOST, _LONGEST, _LONGEST_PATH, _LONGEST_HINT = 100, 300, 4_096, 3_000
+_LONGEST_DIFF = 20_000
 _FRAME = re.compile(r'^ *File "(.*)", line (\d+) in (.+)$', re.MULTILINE)
 _CELL = re.compile(r"[/\\]ipykernel_\d+[/\\]")
 
@@ -70,6 +72,27 @@ def files_in(report: Mapping[str, Any], host: str) -> tuple[FileChange, ...]:
         changes.append(FileChange(path, action, 0 if action == "deleted" else size, host))
         states[path] = (size, time_ns, inode)
     return tuple(with_moves(changes, states))[:_MOST]
+
+
+def with_diffs(changes: Sequence[FileChange], report: Mapping[str, Any]) -> tuple[FileChange, ...]:
+    """Return the changes, those of modified text files with the lines and the diff in a report."""
+    rows = report.get("diffs")
+    found = {
+        row[0]: row[1:]
+        for row in (rows[:_MOST] if isinstance(rows, list) else ())
+        if isinstance(row, list) and len(row) == 4 and isinstance(row[0], str) and isinstance(row[3], str)
+    }
+    return tuple(
+        replace(
+            one,
+            added=_number(found[one.path][0]) or 0,
+            removed=_number(found[one.path][1]) or 0,
+            diff=found[one.path][2][:_LONGEST_DIFF],
+        )
+        if one.action == "modified" and one.path in found
+        else one
+        for one in changes
+    )
 
 
 def stopped_in(report: Mapping[str, Any]) -> StoppedAt | None:

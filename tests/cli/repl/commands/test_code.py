@@ -7,7 +7,7 @@ from prompt_toolkit.input import DummyInput
 from terp.errors import TerpError
 from terp.events import CodeFinished, Event, JobChanged, TextDelta
 from terp.events.kernel import Variable
-from terp.events.outputs import Display, Text
+from terp.events.outputs import Display, FileChange, Text
 from terp.testing import EchoKernel
 from terp_cli.prompt.prompt_app import PromptApp
 from terp_cli.repl.commands.every import all_commands
@@ -315,3 +315,14 @@ async def test_what_cannot_be_opened_is_named(tmp_path: Path, line: str, told: s
 async def test_before_anything_was_shown_it_is_said_so(tmp_path: Path) -> None:
     said = ["No run has shown a page or a picture yet. /open PATH opens a file."]
     assert await Here(tmp_path).does("/open") == said
+
+
+async def test_the_changes_of_the_last_run_that_changed_a_text_file_are_shown(tmp_path: Path) -> None:
+    change = FileChange(str(tmp_path / "a.py"), "modified", 9, added=1, removed=1, diff="@@ -1 +1 @@\n-x\n+y")
+    binary = FileChange(str(tmp_path / "b.bin"), "modified", 2_000)
+    *first, _ = ran("c1", "write()")
+    ended = CodeFinished("c1", "ok", 1.0, files=(change, binary))
+    here = Here(tmp_path, *turn("go", *first, ended, *ran("c2", "x = 1", count=2)))
+    shown = [line.rstrip() for line in await here.does("/diff")]
+    assert shown[1:] == ["  1 − x", "  1 + y", "b.bin: 2.0 kB; no diff is stored."]
+    assert await here.does("/diff 2") == ["Run 2 changed no file."]

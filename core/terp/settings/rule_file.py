@@ -1,0 +1,109 @@
+"""Rules added to the user's settings file, whose other lines and comments stay as they are."""
+
+import os
+import stat
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from terp.analysis.rules.offering import as_yaml, written_rule
+from terp.errors import TerpError
+from terp.settings.profile_file import UnreadableSettings, short_path
+from terp.settings.yaml_entries import entries
+
+
+class RuleKeeper:
+    """Adds rules below `allow:` of a settings file, for all sessions from now on."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @property
+    def place(self) -> str:
+        """The file, as it is shown."""
+        return short_path(self._path)
+
+    def place_of(self, texts: Sequence[str]) -> str:
+        """Return the file, and the line at which rules would be added to it.
+
+        Raises:
+            TerpError: they cannot be added there.
+        """
+        return f"{self.place}:{self._changed(texts)[1]}"
+
+    def keep(self, texts: Sequence[str]) -> str:
+        """Add rules; return the file and the line of the first.
+
+        Raises:
+            TerpError: the file cannot be read or written, or has `allow` in a form that cannot be extended.
+        """
+        text, line = self._changed(texts)
+        # A link, as to a folder of settings that is kept elsewhere, stays one.
+        path = self._path.resolve()
+        new = path.with_name(f"{path.name}.{os.getpid()}.new")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            new.write_text(text, encoding="utf-8")
+            new.chmod(stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o600)
+            new.replace(path)
+        except OSError as error:
+            with suppress(OSError):
+                new.unlink()
+            raise TerpError(f"{self.place} cannot be written: {error.strerror}.") from error
+        return f"{self.place}:{line}"
+
+    def _changed(self, texts: Sequence[str]) -> tuple[str, int]:
+        """Return the text of the file with the rules, and the number of the first line of them."""
+        try:
+            before = self._path.read_text(encoding="utf-8") if self._path.exists() else ""
+            after, line = with_rules(before, texts)
+        except (OSError, UnicodeDecodeError, UnreadableSettings) as error:
+            why = error.why if isinstance(error, UnreadableSettings) else str(error)
+            raise TerpError(
+                f"The rule cannot be added to {self.place}: {why}",
+                "Add it there by hand, below `allow:`.",
+            ) from error
+        return after, line
+
+
+def with_rules(text: str, texts: Sequence[str]) -> tuple[str, int]:
+    """Return a settings file with more rules below `allow`, and the number of the first new line.
+
+    Raises:
+        UnreadableSettings: the file is not readable, or has another `allow` than a list.
+    """
+    lines = text.splitlines(keepends=True)
+    found = entries(text) if any(line.partition("#")[0].strip() for line in lines) else ()
+    node = next((value for _, name, value in found if name == "allow"), None)
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] += "\n"
+    at, added = _place(node, lines, texts)
+    after = "".join([*lines[:at], *(f"{line}\n" for line in added), *lines[at:]])
+    if _allowed(after) != [*_allowed(text), *_allowed("\n".join(as_yaml(texts)))]:
+        raise UnreadableSettings(at + 1, "its `allow` is not a list with one rule on each line.")
+    return after, at + 1 + (node is None)
+
+
+def _place(node: Any, lines: Sequence[str], texts: Sequence[str]) -> tuple[int, list[str]]:
+    """Return the index of the line before which rules are added, and the lines."""
+    if node is None:
+        return len(lines), as_yaml(texts)
+    rules = [f"- {written_rule(text)}" for text in texts]
+    if isinstance(node, yaml.SequenceNode) and node.value and not node.flow_style:
+        rule = node.value[-1]
+        # A mapping ends where the next token begins, behind comments; its value ends where it is written.
+        last = (rule.value[-1][1] if isinstance(rule, yaml.MappingNode) else rule).end_mark
+        indent = " " * node.start_mark.column
+        return last.line + (last.column > 0), [indent + one for one in rules]
+    return node.start_mark.line + 1, [f"  {one}" for one in rules]
+
+
+def _allowed(text: str) -> list[Any]:
+    try:
+        allowed = (yaml.safe_load(text) or {}).get("allow")
+    except yaml.YAMLError:
+        return []
+    return list(allowed) if isinstance(allowed, list) else []
