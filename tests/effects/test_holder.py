@@ -56,7 +56,7 @@ def test_a_file_that_appears_during_the_decision_is_not_made_by_the_code(bench: 
 
     def appear(ask: Ask) -> bool:
         path.write_text("as it was")
-        return ask["verb"] != "delete"
+        return bool(ask["verb"] != "delete")
 
     ran = bench.python(f"{PRINTING}open('photo', 'a').close(); tried(os.unlink, 'photo')", answer=appear)
     assert [ask["verb"] for ask in ran.asked] == ["create", "modify", "delete"]

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from terp.events import RULE, Answered, CodeDeclined
+from terp.events import RULE, Answered, CodeDeclined, Event
 from terp.events.effects import Effect, Effects
 from terp.events.outputs import Text
 from tests.cli.drawing import drawn, printed, proposed
@@ -20,7 +20,7 @@ def test_code_costs_its_header_and_its_result() -> None:
 
 
 def test_declined_code_keeps_the_reason() -> None:
-    asked = [proposed("x = 1"), CodeDeclined("c1", "use another name")]
+    asked: list[Event] = [proposed("x = 1"), CodeDeclined("c1", "use another name")]
     assert drawn(asked, cards=True)[2:] == ["✗ declined: use another name"]
 
 
