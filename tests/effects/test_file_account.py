@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from terp.kernels.sandbox.entering.acting import SystemEffect
-from terp.kernels.sandbox.entering.file_account import FileAccount
+from terp.kernels.sandbox.entering.file_account import FileAccount, state_of
 
 
 @pytest.fixture
@@ -26,8 +26,7 @@ def written(account: FileAccount, path: Path, text: str) -> None:
     """Write a file as code would, and note it."""
     if path.exists():
         found = path.stat()
-        before = found.st_size, found.st_mtime_ns
-        account.note(SystemEffect("modify", os.fsencode(path), before=before))
+        account.note(SystemEffect("modify", os.fsencode(path), before=state_of(found)))
     else:
         account.note(SystemEffect("create", os.fsencode(path)))
     path.write_text(text)
@@ -62,9 +61,17 @@ def test_a_temporary_file_is_no_change(account: FileAccount, tmp_path: Path) -> 
 def test_a_file_that_is_only_opened_is_not_modified(account: FileAccount, tmp_path: Path) -> None:
     (tmp_path / "a").write_text("1")
     found = (tmp_path / "a").stat()
-    before = found.st_size, found.st_mtime_ns
+    before = state_of(found)
     account.note(SystemEffect("modify", os.fsencode(tmp_path / "a"), before=before))
     assert rows(account) == []
+
+
+def test_another_mode_modifies_a_file(account: FileAccount, tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("1")
+    before = state_of((tmp_path / "a").stat())
+    account.note(SystemEffect("modify", os.fsencode(tmp_path / "a"), before=before))
+    (tmp_path / "a").chmod(0o600)
+    assert rows(account) == [("a", "modified", 1, "")]
 
 
 def test_replacing_a_file_by_a_new_one_modifies_it(account: FileAccount, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import os
 import stat
 import struct
 
+from terp.kernels.sandbox.entering.file_account import state_of
 from terp.kernels.sandbox.entering.notifications import SystemCall
 from terp.kernels.sandbox.entering.reached import Reached, descriptor_of, entry_of, file_of, names_descriptor
 from terp.kernels.sandbox.entering.system import syscall
@@ -198,8 +199,7 @@ def _reopened(call: SystemCall, file: Reached, flags: int, mode: int) -> "Genera
             raise OSError(errno.EISDIR, "a directory")
         mode &= 0o7777 & ~call.umask
     elif kind != stat.S_IFSOCK and file.path.startswith(b"/") and found.st_nlink:
-        before = found.st_size, found.st_mtime_ns
-        truncates = bool(flags & os.O_TRUNC)
+        truncates, before = bool(flags & os.O_TRUNC), state_of(found)
         yield SystemEffect("modify", file.path, file=file, unguarded=truncates, before=before)
     # A pipe without a reader, a leased file and some devices would hold up all other calls.
     plain = flags & ~(os.O_CREAT | os.O_NOFOLLOW) | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC
@@ -320,9 +320,8 @@ def changed(file: Reached, change: "Callable[[Reached], Any]") -> "Act":
         return 0
 
 
-def _state(file: Reached) -> tuple[int, int]:
-    found = os.stat(file.again)  # noqa: PTH116  (pathlib takes 5 ms to import)
-    return found.st_size, found.st_mtime_ns
+def _state(file: Reached) -> tuple[int, ...]:
+    return state_of(os.stat(file.again))  # noqa: PTH116  (pathlib takes 5 ms to import)
 
 
 def of_mode(mode: int) -> "Callable[[Reached], None]":

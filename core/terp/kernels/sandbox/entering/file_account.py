@@ -15,7 +15,8 @@ _MOST_OPEN = 200
 class FileAccount:
     """Collects the files that effects are about, with their states before the first one.
 
-    A state is (size, time of the last change in ns); None if there was no file, () if nothing else is known.
+    A state is (size, time of the last change in ns, mode); None if there was no file, () if nothing else is
+    known.
     """
 
     def __init__(self) -> None:
@@ -84,4 +85,9 @@ def _state(path: bytes) -> tuple[int, ...] | None:
         found = os.lstat(path)
     except OSError:
         return None
-    return (found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else ()
+    return state_of(found) if stat.S_ISREG(found.st_mode) else ()
+
+
+def state_of(found: os.stat_result) -> tuple[int, ...]:
+    """Return the state of a file that is there."""
+    return found.st_size, found.st_mtime_ns, found.st_mode
