@@ -38,6 +38,8 @@ STAND_INS: Mapping[str, str] = {
     "←": "<-",
     "≤": "<=",
     "≥": ">=",
+    "↑": "^",
+    "↓": "v",
     # Frequent in a model's text.
     "–": "-",
     "—": "-",

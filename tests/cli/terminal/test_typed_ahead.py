@@ -72,17 +72,16 @@ def test_ctrl_c_before_the_prompt_ends_the_program_and_leaves_the_terminal_as_be
         assert (code, teletype.modes) == (130, teletype.before)
 
 
-def test_a_session_is_chosen_by_its_number_before_the_prompt(tmp_path: Path) -> None:
+def test_a_session_is_picked_before_the_prompt(tmp_path: Path) -> None:
     terp = Terp(tmp_path)
     with Loopback(["You said so."]) as server:
         terp(*to(server), "hello")
         command = [sys.executable, "-m", "terp_cli", *to(server), "-r"]
         with Teletype(command, terp.cwd, terp.environ) as teletype:
-            teletype.until("Number, or words to search for: ")
-            # A key of a terminal with another encoding finds nothing, and is no error.
-            teletype.types("é\r", "latin-1")
-            teletype.until("Number, or words to search for: ")
-            teletype.types("1\r")
+            teletype.until("Enter takes it")
+            # A key of a terminal with another encoding is no error.
+            teletype.types("é", "latin-1")
+            teletype.types("\x15\r")
             teletype.until("Resumed")
             teletype.types("\x04")
             _, code = teletype.over()

@@ -100,7 +100,7 @@ def test_a_stray_colon_in_a_path_lets_nothing_of_the_directory_in(terp: Terp) ->
 def test_on_a_terminal_it_asks_at_once(terp: Terp) -> None:
     command = [sys.executable, "-m", "terp_cli", "trust"]
     with Teletype(command, terp.cwd, terp.environ) as teletype:
-        shown = teletype.until("[s]how the files ›")
+        shown = teletype.until("or say what to do instead")
         teletype.types("y\r")
         shown += teletype.over()[0]
     assert "so nothing is taken from it" not in shown

@@ -1,5 +1,6 @@
 // One call: its code, what it would do, how it went, what it put out.
 
+import { difference } from "./difference.js";
 import { button, copies, make } from "./dom.js";
 import { coloured } from "./code.js";
 import { displayed, pictureFile, pictureType } from "./displayed.js";
@@ -122,10 +123,12 @@ export class Card {
   }
 
   /** `does.save` has a file downloaded that the session `has`, `saveOutput` all that a run put out. */
-  finish({ status, seconds: time, files_told: files, effects_told: effects, note, output_path: whole }, does) {
+  finish({ status, seconds: time, cwd, files: changes, files_told: files, effects_told: effects, note, output_path: whole }, does) {
     const { has, save, saveOutput } = does;
     this.become(status, `${ENDED[status]}, ${seconds(time)}`);
     this.drawFiles(files, does);
+    const named = (path) => readable(path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path);
+    for (const { path, diff } of changes.filter((one) => one.diff)) this.add(difference(named(path), diff));
     if (note) this.after.append(make("p", { class: "muted" }, readable(note)));
     if (effects) this.after.append(make("p", { class: "muted" }, readable(effects)));
     if (whole && this.isCut) this.after.append(button("⤓ All of the output", () => saveOutput(this.number), { class: "file" }));

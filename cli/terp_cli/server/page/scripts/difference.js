@@ -3,12 +3,8 @@
 import { coloured } from "./code.js";
 import { make } from "./dom.js";
 
-/** A difference at the beginning of a text, in the form of `diff -u`. */
-export const DIFFERENCE = /^--- (.*)\n\+\+\+ .*\n(?:@@ -\d.*\n(?:[ +\-\\].*\n)+)+/;
-
-/** The difference as a node. */
-export function difference(text) {
-  const [, path] = DIFFERENCE.exec(text);
+/** The hunks of a unified diff of the file at `path`, as a node. */
+export function difference(path, hunks) {
   const suffix = path.split(".").pop();
   const node = make("div", { class: "difference", role: "group", "aria-label": `Changes of ${path}` }, make("b", {}, path));
   let [left, right, removed, added] = [0, 0, [], []];
@@ -17,7 +13,7 @@ export function difference(text) {
   const flush = () => {
     while (removed.length || added.length) row("changed", side("del", removed.shift()), side("ins", added.shift()));
   };
-  for (const line of text.trimEnd().split("\n").slice(2)) {
+  for (const line of hunks.split("\n")) {
     const hunk = /^@@ -(\d+)\S* \+(\d+)/.exec(line);
     if (hunk) {
       flush();

@@ -1,6 +1,5 @@
 // Text of programs: colours, and carriage returns that write a line anew.
 
-import { DIFFERENCE, difference } from "./difference.js";
 import { make } from "./dom.js";
 import { readable } from "./shown.js";
 
@@ -51,7 +50,6 @@ export class Printing {
     this.tail = [];
     this.left = 0;
     this.coming = [];
-    this.mayDiffer = stream === "stdout";
   }
 
   add(text) {
@@ -59,7 +57,7 @@ export class Printing {
   }
 
   draw() {
-    if (!this.coming.length || (this.mayDiffer && this.drawDifference())) return;
+    if (!this.coming.length) return;
     const text = this.line + this.coming.join("");
     this.coming = [];
     const end = text.lastIndexOf("\n") + 1;
@@ -68,22 +66,6 @@ export class Printing {
     this.last.replaceChildren(...painted(current(this.line), this.classes).nodes);
     // Who looks at the end of it goes on looking at it.
     if (this.atEnd) this.node.scrollTop = this.node.scrollHeight;
-  }
-
-  /** Draw a stream that begins with a difference; false once what follows is other text. */
-  drawDifference() {
-    const text = this.line + this.coming.join("");
-    const [found] = text.length < MOST ? DIFFERENCE.exec(text) ?? [""] : [""];
-    const rest = text.slice(found.length);
-    this.mayDiffer = text.length < MOST && (found ? !rest.includes("\n") : "--- ".startsWith(text.slice(0, 4)) && text.split("\n").length < 5);
-    if (!found) return false;
-    this.shown?.remove();
-    this.shown = difference(found);
-    this.last.before(this.shown);
-    this.line = this.mayDiffer ? text : "";
-    this.coming = this.mayDiffer ? [] : [rest];
-    this.last.replaceChildren(...painted(rest, []).nodes);
-    return this.mayDiffer;
   }
 
   commit(lines) {
