@@ -115,20 +115,23 @@ def test_at_a_first_start_a_key_is_asked_for_unseen_and_kept(tmp_path: Path) -> 
 
 
 def test_at_a_first_start_a_wrong_key_is_asked_for_again(tmp_path: Path) -> None:
-    with first_start(Terp(tmp_path)) as teletype:
+    terp = Terp(tmp_path)
+    with first_start(terp) as teletype:
         teletype.until("Esc leaves")
         teletype.types("\r")
         teletype.until("it is not shown) ›")
         teletype.types("two words\r")
         teletype.until("so this was not stored")
         teletype.until("Esc leaves")
+    assert not (terp.home / "keys.json").exists()
 
 
 def test_at_a_first_start_the_demo_is_offered(tmp_path: Path) -> None:
     with first_start(Terp(tmp_path)) as teletype:
         teletype.until("Esc leaves")
         teletype.types("demo\r")
-        teletype.until("recorded")
+        shown = teletype.until("recorded")
+    assert "it is not shown) ›" not in shown
 
 
 def test_leaving_the_first_list_says_how_to_go_on(tmp_path: Path) -> None:

@@ -228,7 +228,8 @@ def _files(files: Sequence[FileChange], cwd: str) -> Text:
 
 
 def _file(change: FileChange, cwd: str, style: Style) -> Text:
-    size = f" ({size_text(change.size)})" if change.action != "deleted" else ""
+    # A move leaves the size as it was; a folder has none.
+    size = f" ({size_text(change.size)})" if change.action not in ("deleted", "moved") else ""
     if lines_text(change):
         size = f" {lines_text(change)}"
     there = f" {one_line(file_there(change))}" if change.host else ""

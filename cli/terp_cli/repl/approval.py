@@ -243,13 +243,12 @@ class TerminalPerson:
 
     def _with_keeping(self, choice: Choice) -> Choice:
         """Return a question about rules with an option to keep them, and with the lines that are written."""
-        from terp.analysis.rules.offering import as_yaml  # noqa: PLC0415  (few questions are answered so)
-
+        keeper = self._keeper()
         try:
-            place = self._keeper().place_of(choice.rules)
+            place = keeper.place_of(choice.rules)
         except TerpError as error:
             return replace(choice, why=f"{choice.why}\n{error.message}".lstrip())
-        shown = [f"k also adds to {place}:", *(f"  {one_line(line)}" for line in as_yaml(choice.rules))]
+        shown = [f"k also adds to {place}:", *(f"  {one_line(line)}" for line in keeper.lines(choice.rules))]
         keep = Option("k", "keep it")
         return replace(
             choice,
@@ -266,7 +265,7 @@ class TerminalPerson:
         return "r" if any(option.letter == "r" for option in choice.options) else "y"
 
     def _keeper(self) -> "RuleKeeper":
-        from terp.settings.rule_file import RuleKeeper  # noqa: PLC0415  (see `_with_keeping`)
+        from terp.settings.rule_file import RuleKeeper  # noqa: PLC0415  (few questions are about rules)
 
         return RuleKeeper(find_places(self._environ).config_file)
 

@@ -1,6 +1,8 @@
 """Rules added to the user's settings file, whose other lines and comments stay as they are."""
 
+import json
 import os
+import re
 import stat
 from collections.abc import Sequence
 from contextlib import suppress
@@ -9,10 +11,11 @@ from typing import Any
 
 import yaml
 
-from terp.analysis.rules.offering import as_yaml, written_rule
 from terp.errors import TerpError
 from terp.settings.profile_file import UnreadableSettings, short_path
 from terp.settings.yaml_entries import entries
+
+_SIMPLE = re.compile(r"[a-z]+: [\w./][\w./ -]*")
 
 
 class RuleKeeper:
@@ -25,6 +28,11 @@ class RuleKeeper:
     def place(self) -> str:
         """The file, as it is shown."""
         return short_path(self._path)
+
+    @staticmethod
+    def lines(texts: Sequence[str]) -> list[str]:
+        """Return the lines of YAML that hold rules, in a file without any."""
+        return _as_yaml(texts)
 
     def place_of(self, texts: Sequence[str]) -> str:
         """Return the file, and the line at which rules would be added to it.
@@ -82,7 +90,7 @@ def with_rules(text: str, texts: Sequence[str]) -> tuple[str, int]:
         lines[-1] += "\n"
     at, added = _place(node, lines, texts)
     after = "".join([*lines[:at], *(f"{line}\n" for line in added), *lines[at:]])
-    if _allowed(after) != [*_allowed(text), *_allowed("\n".join(as_yaml(texts)))]:
+    if _allowed(after) != [*_allowed(text), *_allowed("\n".join(_as_yaml(texts)))]:
         raise UnreadableSettings(at + 1, "its `allow` is not a list with one rule on each line.")
     return after, at + 1 + (node is None)
 
@@ -90,8 +98,8 @@ def with_rules(text: str, texts: Sequence[str]) -> tuple[str, int]:
 def _place(node: Any, lines: Sequence[str], texts: Sequence[str]) -> tuple[int, list[str]]:
     """Return the index of the line before which rules are added, and the lines."""
     if node is None:
-        return len(lines), as_yaml(texts)
-    rules = [f"- {written_rule(text)}" for text in texts]
+        return len(lines), _as_yaml(texts)
+    rules = [f"- {_written(text)}" for text in texts]
     if isinstance(node, yaml.SequenceNode) and node.value and not node.flow_style:
         rule = node.value[-1]
         # A mapping ends where the next token begins, behind comments; its value ends where it is written.
@@ -107,3 +115,13 @@ def _allowed(text: str) -> list[Any]:
     except yaml.YAMLError:
         return []
     return list(allowed) if isinstance(allowed, list) else []
+
+
+def _as_yaml(texts: Sequence[str]) -> list[str]:
+    """Return the lines of YAML that hold rules."""
+    return ["allow:", *(f"  - {_written(text)}" for text in texts)]
+
+
+def _written(text: str) -> str:
+    """Return a rule as a value of YAML."""
+    return text if _SIMPLE.fullmatch(text) else json.dumps(text)

@@ -32,8 +32,8 @@ def test_every_word_must_be_in_the_row_or_beside_it() -> None:
 
 
 def test_the_first_column_is_cut_and_the_last_left_out_where_it_is_narrow() -> None:
-    long = (Pick(("A question of more than thirty letters", "3 h ago", "~/work/reports")), FRUIT[0])
-    assert rows_of(long, 60)[0] == "A question of more than thirty let…  3 h ago  ~/work/reports"
+    long = (Pick(("A question of more than thirty letters", "3 h ago", "~/jobs/reports")), FRUIT[0])
+    assert rows_of(long, 60)[0] == "A question of more than thirty let…  3 h ago  ~/jobs/reports"
     assert rows_of(long, 36)[0] == "A question of more than th…  3 h ago"
     assert rows_of(FRUIT, 10)[0] == "About app…"
 

@@ -109,7 +109,7 @@ def test_what_is_lost_is_marked_and_what_was_moved_says_from_where() -> None:
         FileChange("/w/b.txt", "deleted"),
     )
     rows = words.left_behind(CodeFinished("c1", "ok", 1.0, files), cut=False)
-    assert [row.plain for row in rows] == ["  deleted /w/b.txt", "  moved /w/a.txt → /w/done/a.txt (1 byte)"]
+    assert [row.plain for row in rows] == ["  deleted /w/b.txt", "  moved /w/a.txt → /w/done/a.txt"]
     assert rows[0].spans[0].style == look.WARNING
 
 

@@ -46,3 +46,12 @@ def test_a_file_that_cannot_be_extended_is_named_with_the_remedy(tmp_path: Path)
     with pytest.raises(TerpError, match="cannot be added to") as raised:
         RuleKeeper(path).place_of(["shell: ls"])
     assert raised.value.remedy == "Add it there by hand, below `allow:`."
+
+
+def test_rules_are_shown_as_the_lines_of_a_file() -> None:
+    assert RuleKeeper.lines(["shell: git status", "shell: grep '*' x", "effects: reads writes"]) == [
+        "allow:",
+        "  - shell: git status",
+        "  - \"shell: grep '*' x\"",
+        "  - effects: reads writes",
+    ]

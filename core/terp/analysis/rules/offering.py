@@ -1,9 +1,6 @@
 """The rules that would have let a piece of code run without a question."""
 
-import json
-import re
 import shlex
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from terp.analysis.rules.commands import parts_of
@@ -20,7 +17,6 @@ _MEANINGS: dict[frozenset[EffectKind], str] = {
 }
 """The effects that rules are offered for; rules on other effects must be written by hand."""
 _NOT_HELD = "Rules on effects need a kernel that holds them: /approve effect asks when effects happen."
-_SIMPLE = re.compile(r"[a-z]+: [\w./][\w./ -]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +47,6 @@ def offered(proposed: CodeProposed, *, held: bool) -> Offer:
         return Offer(((text, _MEANINGS[kinds]),))
     kinds_found = ", ".join(effect.kind for effect in proposed.effects.found)
     return Offer(why=on_commands.why or f"No rule is offered for code with these effects: {kinds_found}.")
-
-
-def as_yaml(texts: Sequence[str]) -> list[str]:
-    """Return the lines of YAML that hold rules."""
-    return ["allow:", *(f"  - {written_rule(text)}" for text in texts)]
-
-
-def written_rule(text: str) -> str:
-    """Return a rule as a value of YAML."""
-    return text if _SIMPLE.fullmatch(text) else json.dumps(text)
 
 
 def _on_commands(proposed: CodeProposed) -> Offer:

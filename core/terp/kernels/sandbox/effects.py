@@ -225,7 +225,7 @@ class HeldEffects:
         No file counts as made by the code any more, so later changes are asked about.
         """
         done: dict[str, tuple[str, str]] = {}
-        for some in (*_in_parts(paths), ()):
+        for some in [*_in_parts(paths)] or [()]:
             answer = await self._answer_to("restore", _FILES_S, moment=moment, paths=some) or {}
             done |= {path: (what, why) for path, what, why in answer.get("files", ())}
         return done

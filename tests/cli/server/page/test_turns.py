@@ -62,7 +62,7 @@ def test_edited_code_is_what_runs_without_a_second_answer(site: Site, warm: Tab)
 
 
 def test_edited_code_with_an_invisible_character_is_shown_again(site: Site, warm: Tab) -> None:
-    site.says([Call(code="print('first')")], "Done so.")
+    site.says([Call(code="print('first')")], "Not run, then.")
     warm.ask("go")
     warm.decide("e")
     warm.page.fill("#edited", "print('a\u202eb')")
@@ -70,7 +70,8 @@ def test_edited_code_with_an_invisible_character_is_shown_again(site: Site, warm
     warm.page.wait_for_selector(".card[data-state=waiting] code:has-text('<U+202E>')")
     warm.decide("n")
     warm.page.press("#reason", "Enter")
-    warm.see("Done so.")
+    warm.see("Not run, then.")
+    assert (warm.state(), warm.turn.locator(".output").inner_text()) == ("declined", "")
 
 
 def test_a_message_that_is_changed_undoes_its_turn_and_all_after_it(site: Site, tab: Tab) -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from terp.analysis.effects.cells import effects_of
 from terp.analysis.rules.deciding import Rules
-from terp.analysis.rules.offering import as_yaml, offered
+from terp.analysis.rules.offering import offered
 from terp.events import CodeProposed
 
 
@@ -74,12 +74,3 @@ def test_what_is_offered_allows_the_code_it_is_offered_for(code: str) -> None:
         rules = Rules()
         rules.add(offer.texts)
         assert rules.ruling("shell", code, one.effects).verdict == "allow"
-
-
-def test_rules_are_shown_as_yaml_that_is_read_back() -> None:
-    assert as_yaml(["shell: git status", "shell: grep '*' x", "effects: reads writes"]) == [
-        "allow:",
-        "  - shell: git status",
-        "  - \"shell: grep '*' x\"",
-        "  - effects: reads writes",
-    ]

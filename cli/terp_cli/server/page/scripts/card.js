@@ -133,9 +133,9 @@ export class Card {
     if (effects) this.after.append(make("p", { class: "muted" }, readable(effects)));
     if (whole && this.isCut) this.after.append(button("⤓ All of the output", () => saveOutput(this.number), { class: "file" }));
     for (const file of files) {
-      const sized = file.path && file.action !== "deleted";
+      const sized = file.path && !["deleted", "moved"].includes(file.action);
       const told = `${readable(file.told)} · ${file.action}${sized ? `, ${size(file.size)}` : ""}`;
-      const there = sized && has(file.path);
+      const there = file.path && file.action !== "deleted" && has(file.path);
       this.after.append(there ? button(`⤓ ${told}`, () => save(file.path), { class: "file" }) : make("span", { class: "file muted" }, told));
     }
   }

@@ -208,7 +208,7 @@ class Page {
   }
 
   async fork() {
-    const title = `${find("title").textContent} (copy)`;
+    const title = `${this.sessions.titleOf(this.id) || "Session"} (copy)`;
     const { id } = await call("POST", pathOf(this.id, "/fork"), { title });
     await this.sessions.refresh();
     await this.open(id);
@@ -235,6 +235,8 @@ class Page {
   async rename(title) {
     await this.change({ title });
     await this.sessions.refresh();
+    // What was asked before may have shown the earlier one meanwhile.
+    showTitle(title);
     document.title = `${title} · terp`;
   }
 

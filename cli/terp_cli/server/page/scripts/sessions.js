@@ -23,7 +23,11 @@ export class SessionsList {
   }
 
   async refresh() {
-    this.rows = (await call("GET", "/v1/sessions")).sessions;
+    const number = (this.asked = (this.asked ?? 0) + 1);
+    const { sessions } = await call("GET", "/v1/sessions");
+    // An earlier answer can come later, and has an earlier title.
+    if (number !== this.asked) return;
+    this.rows = sessions;
     this.draw();
   }
 
