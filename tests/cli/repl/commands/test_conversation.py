@@ -1,3 +1,4 @@
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -116,6 +117,9 @@ async def test_sessions_are_listed_and_resumed(tmp_path: Path) -> None:
     none = ["There is no earlier session of this directory."]
     assert (await here.does("/sessions"), await here.does("/resume")) == (none, none)
     await stored(here, tmp_path, "2026-11-20-bb", "x")
+    # Two writes within one tick of the file system's clock have no order.
+    for log in tmp_path.rglob("2026-11-20-bb/events.jsonl"):
+        os.utime(log, (log.stat().st_atime, log.stat().st_mtime - 1))
     await stored(here, tmp_path, "2026-11-20-aa", "Plot iris", "again", "and again")
     folder = short_path(tmp_path.resolve())
     assert await here.does("/resume") == [
