@@ -77,6 +77,13 @@ class Watched(Terminal):
         self._more.set()
         return super().write(text)
 
+    async def lost(self, text: str) -> None:
+        """Return when no row of the screen has `text`."""
+        async with asyncio.timeout(20):
+            while any(text in row for row in self.pyte().display):
+                self._more.clear()
+                await self._more.wait()
+
     async def wrote(self, text: str, times: int = 1) -> None:
         """Return when `text` was written so often."""
         async with asyncio.timeout(20):

@@ -329,6 +329,8 @@ class PromptApp:
             finally:
                 self._question = None
                 self._focus()
+                # A key alone answers after a moment, and nothing else may be drawn for long.
+                self._app.invalidate()
                 if question.said and not question.edits:
                     self.say(readable(question.said).expandtabs(_TAB))
 

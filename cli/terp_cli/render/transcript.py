@@ -228,8 +228,7 @@ class DrawnTranscript:
                 on.TurnStarted() | on.Answered() | on.CodeDeclined() | on.CodeRejected()
                 | on.HistoryCompacted() | on.Noticed()
             ):  # fmt: skip
-                self._asked = self._asked and not isinstance(event, on.Answered)
-                self._effects_by_rule(event)
+                self._answered(event)
                 self._line(words.drawn(event))
             case on.HistoryRewound() | on.SessionForked() | on.SessionResumed() | on.CodeCompared():
                 self._line(words.of_past(event))
@@ -426,10 +425,13 @@ class DrawnTranscript:
         # The result follows the code that was asked about on a card.
         self._spaced = self.cards
 
-    def _effects_by_rule(self, event: on.Event) -> None:
-        """Show notable effects of code that a rule approved: no card has shown them."""
-        by_rule = isinstance(event, on.Answered) and event.by.startswith(on.RULE)
-        if by_rule and self.cards and self.asks and self._proposed:
+    def _answered(self, event: on.Event) -> None:
+        """After an answer, show that code runs again; and notable effects of code that a rule approved."""
+        if not isinstance(event, on.Answered):
+            return
+        self._asked = False
+        self._run_on()
+        if event.by.startswith(on.RULE) and self.cards and self.asks and self._proposed:
             self._line(words.effects(self._proposed, asks=False))
 
     def _call_code(self, language: str) -> CallCode:

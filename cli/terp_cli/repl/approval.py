@@ -43,7 +43,7 @@ _WORDS_ARE_NO = "Any words are a no, and are sent to the model."
 # The same letters in the same order, in words that fit into a row.
 _SHORT = tuple(
     Option(word[0] if word != "explain" else "x", word)
-    for word in ("yes", "no", "edit", "always", "rule", "explain", "copy", "view all")
+    for word in ("yes", "no", "edit", "always", "rule", "explain", "copy", "view")
 )
 # Code may ask with a megabyte, which would be painted again at each key.
 _LONGEST_PROMPT = 2_000

@@ -374,3 +374,13 @@ async def test_keys_from_before_a_question_was_drawn_go_into_the_message() -> No
         here.keys.send_text("n\r")
         assert await asyncio.wait_for(asking, 20) == Typed("n", pasted=False)
         assert await here.read("es\r") == "yes"
+
+
+async def test_the_card_leaves_the_screen_with_its_answer_while_nothing_else_is_drawn() -> None:
+    async with seat() as here:
+        options = (Option("y", "yes"), Option("n", "no"))
+        asking = asyncio.create_task(here.desk.choose([("question", "Run it?")], options))
+        await here.screen.wrote("what to do instead")
+        here.keys.send_text("y")
+        assert await asyncio.wait_for(asking, 20) == Typed("y", pasted=False)
+        await here.screen.lost("Run it?")

@@ -70,6 +70,11 @@ def test_nothing_is_waited_for_while_the_person_is_asked() -> None:
     assert waiting(CodeStarted("c1", 1), *again, seconds=2.0) == ["calling tool edit_file · 2.0 s"]
 
 
+def test_code_that_got_its_input_is_running_again() -> None:
+    asked, answered = Asked("q1", "input", "Name? "), Answered("q1", "Ann", "person")
+    assert waiting(CodeStarted("c1", 1), asked, answered, seconds=2.0) == ["running · 2.0 s"]
+
+
 def test_code_that_does_not_answer_an_interrupt_is_told_with_what_ends_it() -> None:
     told = waiting(CodeStarted("c1", 1), KernelChanged("python", "interrupting"), seconds=1.0)
     assert told == [
