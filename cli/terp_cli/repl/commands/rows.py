@@ -9,6 +9,8 @@ from terp_cli.terminal.sanitise import one_line
 if TYPE_CHECKING:
     from rich.text import Text
 
+COLUMNS_FROM = 50
+"""The narrowest screen on which lists stand in columns whether these fit or not."""
 _GAP = 2
 _NARROWEST = 8
 
@@ -18,7 +20,8 @@ def columns(
 ) -> "list[Text]":
     """Return a row for each line, in aligned columns; the last column is cut to the room that is left.
 
-    With `wraps`, it is broken into several lines instead. `styles` are those of the columns.
+    With `wraps`, it is broken into several lines instead. `styles` are those of the columns. On a narrow
+    screen that has no room for all columns each cell has a row of its own.
     """
     # There is a prompt before there is rich.
     from rich.cells import cell_len, set_cell_size  # noqa: PLC0415
@@ -27,6 +30,8 @@ def columns(
     safe = [[one_line(cell) for cell in line] for line in lines]
     widths = [max(map(cell_len, column)) for column in zip(*safe, strict=True)]
     room = width - sum(widths[:-1]) - _GAP * (len(widths) - 1)
+    if width < COLUMNS_FROM and widths[-1:] > [room]:
+        return [Text(text, style) for line in safe for text, style in _block(line, width, styles)]
     rows = []
     for line in _wrapped(safe, room) if wraps else safe:
         row = Text()
@@ -39,6 +44,14 @@ def columns(
         row.rstrip()
         rows.append(row)
     return rows
+
+
+def _block(line: Sequence[str], width: int, styles: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the rows of one line, each with its style: the cells below each other."""
+    yield line[0], styles[0] if styles else ""
+    for at, cell in enumerate(line[1:], 1):
+        style = styles[at] if at < len(styles) else ""
+        yield from ((f"  {part}", style) for part in wrap(cell, max(width - 2, _NARROWEST)))
 
 
 def _wrapped(lines: Sequence[Sequence[str]], room: int) -> Iterator[Sequence[str]]:
