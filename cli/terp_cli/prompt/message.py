@@ -346,7 +346,7 @@ class LongPastes:
 
     def shown(self, text: str) -> str:
         """Return a name for a long text, which stands for it until it is `whole`; a short text unchanged."""
-        lines = text.count("\n") + 1
+        lines = text.rstrip("\n").count("\n") + 1
         if lines <= _MOST_PASTED_LINES:
             return text
         name = f"[pasted {lines:,} lines, {size_text(len(text.encode()))}]"
