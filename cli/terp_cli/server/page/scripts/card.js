@@ -49,6 +49,8 @@ export class Card {
     const does = effects.found.map(({ kind, targets, more }) => `${kind}${targets.length ? `: ${targets.slice(0, 4).join(", ")}` : ""}${more ? " …" : ""}`);
     const where = place ? `in ${place}` : tier === "none" ? "no sandbox" : `in the sandbox (${tier})`;
     const lines = code.trimEnd().split("\n").length;
+    // It may be higher than its frame, and must be reached by keys.
+    if (lines > 12) this.code.parentNode.tabIndex = 0;
     const about = [`${lines} ${lines > 1 ? "lines" : "line"}`, does.join(" · ") || "computes only", asks && `asked about: ${asks}`].filter(Boolean).join(" — ");
     this.told.replaceChildren(readable(`${about} — `), make("span", { class: where === "no sandbox" ? "notice" : "" }, readable(where)));
     this.told.hidden = false;

@@ -47,5 +47,5 @@ export function coloured(code, language) {
 export function codeBlock(code, language) {
   const copy = copies(() => code);
   copy.classList.add("copy");
-  return make("div", { class: "fence" }, copy, make("pre", {}, make("code", {}, ...coloured(code, language.toLowerCase()))));
+  return make("div", { class: "fence" }, copy, make("pre", { tabindex: 0 }, make("code", {}, ...coloured(code, language.toLowerCase()))));
 }

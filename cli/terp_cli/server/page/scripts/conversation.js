@@ -34,7 +34,7 @@ export class Conversation {
       last = scrollTop;
       find("toEnd").hidden = this.atEnd;
     });
-    const sizes = new ResizeObserver(() => this.atEnd && this.toEnd());
+    const sizes = new ResizeObserver(() => this.atEnd && find("messages").firstChild && this.toEnd());
     sizes.observe(find("messages"));
     sizes.observe(this.scroll);
   }

@@ -24,9 +24,11 @@ export function dress() {
 
 /** Open or close a side; on a phone it lies over the conversation, and takes the focus. */
 export function showSide(name, open) {
-  document.body.classList.toggle(`with-${name}`, open);
-  find("showSessions").setAttribute("aria-expanded", document.body.classList.contains("with-sidebar"));
-  find("showPanel").setAttribute("aria-expanded", document.body.classList.contains("with-panel"));
+  const { classList } = document.body;
+  // Beside both there would be no room for the conversation.
+  if (classList.toggle(`with-${name}`, open) && matchMedia("(max-width: 1099px)").matches) classList.remove(name === "panel" ? "with-sidebar" : "with-panel");
+  find("showSessions").setAttribute("aria-expanded", classList.contains("with-sidebar"));
+  find("showPanel").setAttribute("aria-expanded", classList.contains("with-panel"));
 }
 
 const isNarrow = () => matchMedia("(max-width: 799px)").matches;
@@ -68,4 +70,5 @@ export function openSides(chosen) {
   find("showFacts").onclick = toggle("Facts");
   for (const close of document.querySelectorAll("[data-closes]")) close.onclick = () => showSide(close.dataset.closes, false);
   showSide("sidebar", !isNarrow());
+  document.body.classList.remove("starting");
 }

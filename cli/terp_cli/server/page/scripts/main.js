@@ -6,7 +6,7 @@ import { Answering } from "./answering.js";
 import { Approval } from "./approval.js";
 import { Composer } from "./composer.js";
 import { Conversation } from "./conversation.js";
-import { button, find, make, notice, toMessage, trying } from "./dom.js";
+import { button, find, notice, toMessage, trying } from "./dom.js";
 import { costLine, offerExports } from "./facts.js";
 import { Files } from "./files.js";
 import { listenToKeys } from "./keys.js";
@@ -17,12 +17,6 @@ import { SessionsList } from "./sessions.js";
 import { showTitle, writeTitle } from "./title.js";
 
 const STATES = { connecting: "connecting …", connected: "connected", waiting: "no connection; trying again" };
-
-const EXAMPLES = [
-  "What is in the file that I attach? Plot what stands out.",
-  "How many primes are there below a million? Check it in two ways.",
-  "Make up a year of sales, and show it as a table and a plot.",
-];
 
 class Page {
   constructor() {
@@ -56,7 +50,7 @@ class Page {
     find("fork").onclick = () => trying(() => this.fork());
     find("remove").onclick = () => trying(() => this.remove());
     find("rename").onclick = () => writeTitle((title) => trying(() => this.rename(title)));
-    find("examples").replaceChildren(...EXAMPLES.map((text) => make("li", {}, button(text, () => this.composer.write(text)))));
+    find("examples").onclick = ({ target }) => target.matches("button") && this.composer.write(target.textContent);
     find("toEnd").onclick = () => this.conversation.toEnd();
     find("messages").onclick = (event) => {
       const file = event.target.closest("a[data-file]")?.dataset.file;

@@ -65,7 +65,10 @@ export class Printing {
     this.line = text.slice(end);
     this.last.replaceChildren(...painted(current(this.line), this.classes).nodes);
     // Who looks at the end of it goes on looking at it.
-    if (this.atEnd) this.node.scrollTop = this.node.scrollHeight;
+    if (!this.atEnd) return;
+    this.node.scrollTop = this.node.scrollHeight;
+    // What can be scrolled must be reached by keys.
+    if (this.node.scrollTop) this.node.tabIndex = 0;
   }
 
   commit(lines) {

@@ -30,7 +30,7 @@ function turnPages(frame, body) {
     before.disabled = !first;
     next.disabled = end === rows.length;
   };
-  const before = button("‹ Before", go(-ROWS));
+  const before = button("‹ Previous", go(-ROWS));
   const next = button("Next ›", go(ROWS));
   frame.after(make("div", { class: "bar" }, before, told, next));
   go(0)();

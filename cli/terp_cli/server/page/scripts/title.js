@@ -19,6 +19,7 @@ export function writeTitle(rename) {
   };
   field.onkeydown = (event) => {
     if (event.key !== "Enter" && event.key !== "Escape") return;
+    event.preventDefault();
     event.stopPropagation();
     end(event.key === "Enter" ? field.value : before);
     toMessage();
