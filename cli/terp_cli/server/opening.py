@@ -11,7 +11,8 @@ from typing import Any, Protocol
 
 from terp.errors import SettingsError
 from terp.kernels.sandbox.confinement import confinement_of
-from terp.models.adapters.discovery import keyed_models
+from terp.models.adapters.discovery import keyed_models, listed_models
+from terp.models.building import options_of
 from terp.opening.changing import Change, change_settings
 from terp.opening.session import build_session
 from terp.person import AutoRun, Person
@@ -195,6 +196,13 @@ class Opener(Protocol):
     def offer(self) -> SessionOffer:
         """Return the models and profiles to choose from. Reads files."""
 
+    async def listed(self) -> Sequence[str]:
+        """Return the models that the provider of the server's model, and local servers, list.
+
+        Raises:
+            TerpError: the keys cannot be read.
+        """
+
     async def new(self, wishes: SessionRequest, person: Person) -> OpenedSession:
         """Open a new session.
 
@@ -257,6 +265,12 @@ class SettingsOpener:
             models=tuple(dict.fromkeys(filter(None, (started.model, *known)))),
             tier=confinement_of(started, self._workspaces.root, self._environ).what,
         )
+
+    async def listed(self) -> Sequence[str]:
+        """Return what the provider of the server's model lists, and servers of this machine."""
+        started = self._started()
+        options = options_of(started, self._api_key())
+        return [one.model for one in await listed_models(options, started.model, self._environ)]
 
     def _profiles(self, started: Settings) -> Iterator[ProfileOffered]:
         for entry in Profiles(self._workspaces.places.profiles).listed():

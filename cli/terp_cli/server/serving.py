@@ -43,6 +43,7 @@ from terp_cli.server.connections import BoundedWebSocket, Http, ServerLimits, al
 from terp_cli.server.native.files import files_router, results_router
 from terp_cli.server.native.sessions import (
     answers_router,
+    rewind_router,
     server_router,
     sessions_router,
     socket_router,
@@ -369,6 +370,7 @@ def application(
     for router in (
         sessions_router,
         turns_router,
+        rewind_router,
         answers_router,
         files_router,
         results_router,

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from terp.session.rewind.rewind import Restored
+from terp.session.rewind.rewind import ChangedFile, Restored
 from terp.store.catalogue import Catalogue, SessionEntry
 from terp.store.reading import read_header
 from terp_cli.server.connections import ServerLimits
@@ -37,7 +37,8 @@ _PATIENCE_S = 3.0
 class Served:
     """An open session with its turns, questions and files. `cwd` is its working directory.
 
-    Its `settings` and `profile` can be changed between turns; with `unasked` code runs without approval.
+    Its `settings` and `profile` can be changed between turns; `changes` counts such changes and new titles.
+    With `unasked` code runs without approval.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Served:
         self.questions = OpenQuestions(session)
         self.turns = Turns(session, limits.queue, self._turned)
         self.closed = False
+        self.changes = 0
         # Who follows the log sees what is asked, too.
         person.changed = session.log.wake
         self.used = asyncio.get_running_loop().time()
@@ -115,17 +117,29 @@ class Served:
         if self.turns.busy:
             raise RequestRefused(409, "A turn is running.", f"{then} when it is over.", code="busy")
 
-    async def rewind(self, turns: int) -> Restored:
-        """Undo the last `turns` turns, with the changes of their code to variables; files stay.
+    async def changed_files(self, turns: int) -> Sequence[ChangedFile]:
+        """Return the files that can be restored when the last `turns` turns are undone.
+
+        Raises:
+            RequestRefused, TerpError: as `rewind`.
+        """
+        files = await self.session.rewind.changed_files(self._turn_before(turns))
+        return [one for one in files if one.restorable]
+
+    async def rewind(self, turns: int, files: Sequence[str]) -> Restored:
+        """Undo the last `turns` turns, with the changes of their code to variables and to these files.
 
         Raises:
             RequestRefused, TerpError: there are not so many turns, one is running, or a job has the kernel.
         """
+        return await self.session.rewind.restore(self._turn_before(turns), files)
+
+    def _turn_before(self, turns: int) -> int:
         self.check_idle("Rewind")
         past = self.session.turns
         if turns > len(past):
             raise RequestRefused(409, f"The conversation has only {len(past)} turns.", code="no_turn")
-        return await self.session.rewind.restore(past[-turns].number)
+        return past[-turns].number
 
     async def stop(self) -> int:
         """Interrupt the running turn and drop the waiting ones; return the number of dropped turns."""
@@ -262,6 +276,14 @@ class Sessions:
         """Return the models and profiles for clients."""
         return await asyncio.to_thread(self._opener.offer)
 
+    async def listed_models(self) -> Sequence[str]:
+        """Return the models that the provider and local servers list.
+
+        Raises:
+            TerpError: the keys cannot be read.
+        """
+        return await self._opener.listed()
+
     async def change(self, session: str, wishes: SessionRequest, title: str) -> Served:
         """Rename a session, or use another model or profile in it: its kernels keep their variables.
 
@@ -276,6 +298,8 @@ class Sessions:
         if title:
             title = served.redactor.redacted(title)
             await asyncio.to_thread(self._catalogue.rename, served.session.folder, title)
+        served.changes += 1
+        served.session.log.wake()
         return served
 
     async def fork(self, session: str, title: str = "") -> str:

@@ -54,6 +54,9 @@ class FakeOpener:
     def offer(self) -> SessionOffer:
         return SessionOffer("scripted/model", (ProfileOffered("careful", "Asks twice.", "scripted/careful"),))
 
+    async def listed(self) -> list[str]:
+        return ["scripted/listed"]
+
     async def new(self, wishes: SessionRequest, person: Person) -> OpenedSession:
         settings_for(wishes, Settings(), lambda _: Settings())
         folder = new_folder(self.workspaces.places.sessions)

@@ -24,6 +24,12 @@ async def test_it_needs_no_token_and_is_sent_once(tmp_path: Path, path: str, kin
     assert (again.status_code, again.content) == (304, b"")
 
 
+async def test_models_that_are_listed_elsewhere_are_asked_for_separately(tmp_path: Path) -> None:
+    async with serving(tmp_path) as server:
+        listed = (await server.client.get("/v1/listed_models")).json()
+    assert listed == {"models": ["scripted/listed"]}
+
+
 async def test_profiles_can_be_chosen_from(tmp_path: Path) -> None:
     async with serving(tmp_path) as server:
         offered = (await server.client.get("/v1/profiles")).json()

@@ -54,6 +54,19 @@ async def test_a_whole_turn_goes_over_one_socket(tmp_path: Path) -> None:
     assert finished["answer"] == "done"
 
 
+async def test_a_change_of_the_session_is_sent_to_those_who_follow_it(tmp_path: Path) -> None:
+    async with serving(tmp_path, "hello") as server:
+        session = await server.created()
+        async with opened(server, session, GOOD) as socket:
+            # Its answer says that the socket follows.
+            await socket.send(json.dumps({"do": "fly", "id": 1}))
+            await until(socket, reply_to=1)
+            path = f"/v1/sessions/{session}"
+            told = (await server.client.patch(path, json={"model": "scripted/other"})).json()
+            frame = json.loads(await socket.recv())
+    assert (frame, told["model"]) == ({"changed_session": told}, "scripted/other")
+
+
 async def test_what_cannot_be_done_is_told_with_the_id_of_the_frame(tmp_path: Path) -> None:
     frames = [
         {"do": "fly", "id": "a"},

@@ -1,9 +1,6 @@
 """Commands on the conversation: undo, rewind, compact, resume and list."""
 
-import os
-from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from terp.errors import KernelBusy, TerpError
 from terp.events import ReasoningDelta, TurnStarted
@@ -12,13 +9,11 @@ from terp.session.context.history import PastTurn
 from terp.session.context.namespaces import Namespaces
 from terp.store.titles import is_stored, read_title, store_title
 from terp_cli.prompt.interface import Pick
+from terp_cli.render.rewound import outcome, question
 from terp_cli.repl.commands.rows import shortened
 from terp_cli.repl.commands.table import misused
 from terp_cli.repl.context import ReplContext
 from terp_cli.repl.resuming import picks_of
-
-if TYPE_CHECKING:
-    from terp.session.rewind.rewind import ChangedFile, Restored
 
 _SHOWN_CHARS = 60
 _UNDO = "undo"
@@ -135,7 +130,6 @@ def session_ids(context: ReplContext, begun: str) -> list[str]:
 
 
 _CHAT = "chat"
-_NAMED_AFTER_REWIND = 20
 
 
 async def rewind(context: ReplContext, argument: str) -> None:
@@ -171,7 +165,7 @@ async def _of_chat(context: ReplContext, number: int) -> PastTurn:
 async def _of_all(context: ReplContext, number: int) -> PastTurn:
     rewind = context.session.rewind
     files = [one for one in await rewind.changed_files(number) if one.restorable]
-    yes = bool(files) and await context.ask(_question(context, files))
+    yes = bool(files) and await context.ask(question(context.session.kernels.cwd, files))
     taken = await rewind.restore(number, [one.path for one in files] if yes else [], copy=True)
     deleted = {one.path for one in files if one.new}
     context.say(
@@ -186,41 +180,3 @@ def turn_numbers(context: ReplContext, begun: str) -> list[str]:
     if begun[:-1].isdecimal() and begun.endswith(" "):
         return [begun + _CHAT]
     return [number for turn in context.session.turns if (number := str(turn.number)).startswith(begun)]
-
-
-def _question(context: ReplContext, files: "Sequence[ChangedFile]") -> str:
-    parts = [
-        (verb, [_near(context.session.kernels.cwd, one.path) for one in files if one.new == new])
-        for verb, new in (("restore", False), ("delete", True))
-    ]
-    question = " and ".join(f"{verb} {_some(named)}" for verb, named in parts if named)
-    return f"{question[0].upper()}{question[1:]}?"
-
-
-def outcome(cwd: str, taken: "Restored", deleted: set[str]) -> list[str]:
-    """Return lines about restored and lost variables and files; paths are relative to `cwd`."""
-    parts = [
-        ("As they were", taken.restored),
-        ("Removed", taken.removed),
-        ("Not restored, unchanged", [f"{name} ({why})" for name, why in taken.lost]),
-        ("Files as they were", [_near(cwd, path) for path in taken.files if path not in deleted]),
-        ("Files deleted", [_near(cwd, path) for path in taken.files if path in deleted]),
-        (
-            "Files as they are now",
-            [_near(cwd, path) + (why and f" ({why})") for path, why in taken.files_lost],
-        ),
-    ]
-    lines = [f"{title}: {_some(names)}." for title, names in parts if names]
-    return [*lines, *(f"{one[:1].upper()}{one[1:]}." for one in taken.notes)]
-
-
-def _some(names: Iterable[str]) -> str:
-    named = [*names]
-    more = f" and {len(named) - _NAMED_AFTER_REWIND} more" if len(named) > _NAMED_AFTER_REWIND else ""
-    return ", ".join(named[:_NAMED_AFTER_REWIND]) + more
-
-
-def _near(cwd: str, path: str) -> str:
-    """Return a path as seen from the working directory."""
-    near = os.path.relpath(path, cwd)
-    return path if near.startswith("..") else near

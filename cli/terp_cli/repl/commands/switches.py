@@ -1,6 +1,5 @@
 """Commands that switch the model, the display, approvals, the sandbox, checks, and the profile."""
 
-import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -13,8 +12,8 @@ from terp.kernels.runtimes.pages import PageKernel
 from terp.kernels.runtimes.python import SqlKernel
 from terp.kernels.sandbox.effects import effects_of
 from terp.kernels.sandbox.tier import NONE, is_confined
-from terp.models.adapters.discovery import keyed_models, local_servers, provider_models, running_models
-from terp.models.building import options_of, provider_of
+from terp.models.adapters.discovery import keyed_models, listed_models
+from terp.models.building import options_of
 from terp.secrets.keys import with_keys
 from terp.settings import Settings
 from terp.settings.profiles import Profiles
@@ -47,21 +46,14 @@ async def model(context: ReplContext, name: str) -> None:
     context.say(f"The model is {context.session.model.name}.")
 
 
-_LIST_WAIT_S = 3.0
-
-
 async def _models(context: ReplContext) -> dict[str, str]:
     """Return the known models with their sources: also those that the provider and local servers list."""
-    present, settings = context.session.model.name, context.settings
-    options = replace(options_of(settings, context.call.options.api_key), timeout_s=_LIST_WAIT_S)
-    offered, running = await asyncio.gather(
-        provider_models(options, present, with_keys(context.environ, present)),
-        running_models(local_servers(context.environ)),
-    )
+    present = context.session.model.name
+    options = options_of(context.settings, context.call.options.api_key)
+    listed = await listed_models(options, present, context.environ)
     return {
         **dict.fromkeys(known_models(context, ""), "known"),
-        **dict.fromkeys(offered, f"listed by {provider_of(present)}"),
-        **{one.model: one.why for one in running if not one.api_base},
+        **{one.model: one.why for one in listed},
         present: "in use",
     }
 

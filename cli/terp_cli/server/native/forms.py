@@ -59,10 +59,14 @@ class ForkBody(Sent):
     title: Title = ""
 
 
-class RewindBody(Sent):
-    """The number of turns to undo, from the last one."""
+Turns = Annotated[int, Field(ge=1, le=100_000)]
 
-    turns: Annotated[int, Field(ge=1, le=100_000)]
+
+class RewindBody(Sent):
+    """The number of turns to undo, from the last one, and the files to restore; others stay."""
+
+    turns: Turns
+    files: Annotated[list[Name], Field(max_length=100_000)] = []
 
 
 class TurnBody(Sent):
@@ -198,16 +202,32 @@ class ProfileList(BaseModel):
     tier: str
 
 
+class ListedModels(BaseModel):
+    """The models that the provider of the server's model, and servers of this machine, list."""
+
+    models: list[str]
+
+
 class Rewound(BaseModel):
     """The undone turns, and variables that were restored or removed, or not (`lost`, each with the reason).
 
-    Files that their code has changed stay as they are.
+    `files` were restored; `files_lost` stay as they are. `told` says all this in sentences.
     """
 
     turns: int
     restored: list[str]
     removed: list[str]
     lost: list[tuple[str, str]]
+    files: list[str]
+    files_lost: list[tuple[str, str]]
+    told: list[str]
+
+
+class RewindQuestion(BaseModel):
+    """The files that can be restored with a rewind, and the question about them; "" if there are none."""
+
+    question: str
+    files: list[str]
 
 
 class Forked(BaseModel):

@@ -21,6 +21,7 @@ from terp.events.wire import schema
 from terp.person import Decline, Run
 from terp.session.attachments import attach, with_attachments
 from terp.session.session import Session
+from terp_cli.render.rewound import outcome, question
 from terp_cli.server.access import POLICY
 from terp_cli.server.connections import ServerLimits
 from terp_cli.server.failures import ErrorDetail, RequestRefused, documented
@@ -105,6 +106,11 @@ def server_router(sessions: Sessions) -> APIRouter:
     async def profiles() -> forms.ProfileList:
         """The profiles that a session can be made with, and the model of the server."""
         return forms.ProfileList.model_validate(await sessions.offer(), from_attributes=True)
+
+    @routes.get("/v1/listed_models", responses=documented())
+    async def listed() -> forms.ListedModels:
+        """The models that the provider lists, and servers of this machine; it is asked at each request."""
+        return forms.ListedModels(models=list(await sessions.listed_models()))
 
     @routes.get("/v1/schema/events", response_model=forms.Schema, responses=documented())
     async def events() -> Response:
@@ -215,16 +221,38 @@ def turns_router(sessions: Sessions) -> APIRouter:
         """Stop the model or the code, and drop waiting turns. Kernels keep their variables."""
         return forms.TurnsDropped(dropped=await sessions.get(session).stop())
 
+    return routes
+
+
+def rewind_router(sessions: Sessions) -> APIRouter:
+    """The routes."""
+    routes = APIRouter(prefix="/v1/sessions/{session}", tags=["turns"])
+
     @routes.post("/rewind", responses=documented(404, 409))
     async def rewind(session: str, wanted: forms.RewindBody) -> forms.Rewound:
-        """Undo the last turns, with the changes of their code to variables. Files stay."""
-        restored = await sessions.get(session).rewind(wanted.turns)
+        """Undo the last turns, with the changes of their code to variables, and to these files."""
+        served = sessions.get(session)
+        new = {one.path for one in await served.changed_files(wanted.turns) if one.new}
+        restored = await served.rewind(wanted.turns, wanted.files)
+        redacted = served.redactor.redacted
         return forms.Rewound(
             turns=len(restored.turns),
             restored=list(restored.restored),
             removed=list(restored.removed),
             lost=list(restored.lost),
+            files=[redacted(path) for path in restored.files],
+            files_lost=[(redacted(path), why) for path, why in restored.files_lost],
+            told=[redacted(line) for line in outcome(str(served.cwd), restored, new)],
         )
+
+    @routes.get("/rewind", responses=documented(404, 409))
+    async def ask_about_files(session: str, turns: Annotated[forms.Turns, Query()]) -> forms.RewindQuestion:
+        """The files that can be restored when the last turns are undone, and the question about them."""
+        served = sessions.get(session)
+        files = await served.changed_files(turns)
+        asked = question(str(served.cwd), files) if files else ""
+        redacted = served.redactor.redacted
+        return forms.RewindQuestion(question=redacted(asked), files=[redacted(one.path) for one in files])
 
     return routes
 
@@ -287,6 +315,7 @@ async def _talked(socket: WebSocket, served: Served, after: int, limits: ServerL
     with suppress(OSError, WebSocketDisconnect):
         await until_one_ends(
             _send_events(socket, served, after, outgoing),
+            _send_changes(served, outgoing),
             _take(socket, served, outgoing),
             outgoing.watched(),
         )
@@ -298,6 +327,18 @@ async def _send_events(socket: WebSocket, served: Served, after: int, outgoing: 
             for event in batch:
                 await outgoing.send(_text(event.json.decode()))
     await socket.close(_ENDED)
+
+
+async def _send_changes(served: Served, outgoing: Outgoing) -> None:
+    """Send the session after each change of its title, model or profile; run until cancelled."""
+    sent = served.changes
+    while True:
+        if sent == served.changes:
+            await served.transcript.changed()
+        else:
+            sent = served.changes
+            changed = forms.session_info(served).model_dump()
+            await outgoing.send(_text(json.dumps({"changed_session": changed})))
 
 
 async def _take(socket: WebSocket, served: Served, outgoing: Outgoing) -> None:

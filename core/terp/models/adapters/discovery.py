@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from terp.errors import ModelError, NoModel, SettingsError
 from terp.models.adapters.failures import unusable_key
 from terp.models.adapters.routing import is_loopback, ollama_base, route
+from terp.secrets.keys import with_keys
 from terp.settings.model_settings import ModelOptions
 from terp.settings.providers import PROVIDERS, Provider
 from terp.text.importing import import_slow
@@ -184,6 +185,26 @@ async def provider_models(options: ModelOptions, model: str, environ: Mapping[st
         return await offered_models(options, environ, provider)
     except (ModelError, SettingsError):
         return []
+
+
+_LIST_WAIT_S = 3.0
+
+
+async def listed_models(
+    options: ModelOptions, model: str, environ: Mapping[str, str]
+) -> Sequence[FoundModel]:
+    """Return what the provider of `model` lists, and local servers at their usual addresses; in some 3 s.
+
+    Raises:
+        SettingsError, KeyringFailed: stored keys cannot be read.
+    """
+    keyed = await asyncio.to_thread(with_keys, environ, model)
+    offered, running = await asyncio.gather(
+        provider_models(replace(options, timeout_s=_LIST_WAIT_S), model, keyed),
+        running_models(local_servers(environ)),
+    )
+    why = f"listed by {model.partition('/')[0]}"
+    return [*(FoundModel(one, why) for one in offered), *(one for one in running if not one.api_base)]
 
 
 async def running_models(servers: Sequence[LocalServer], *, budget_s: float = 0.15) -> list[FoundModel]:

@@ -13,7 +13,7 @@ from terp.store.catalogue import Catalogue
 from terp.store.forms import Header
 from terp.store.keeping import Keeper
 from terp.testing import EchoKernel, collect
-from terp_cli.repl.commands.conversation import outcome
+from terp_cli.render.rewound import outcome
 from tests.cli.repl.commands.here import ID, Here
 from tests.core.store.keeping import kept, redactor
 

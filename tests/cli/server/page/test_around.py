@@ -224,6 +224,35 @@ def test_another_model_goes_on_with_the_variables_of_the_kernel(site: Site, warm
     name_model(warm, "openai/scripted")
 
 
+def test_the_list_of_models_has_those_of_the_provider(site: Site, tabs: Callable[..., Tab]) -> None:
+    site.model.pages = {"/v1/models": {"data": [{"id": "listed"}]}}
+    tab = tabs()
+    tab.page.wait_for_selector("#model optgroup option:text-is('openai/listed')", state="attached")
+    tab.page.select_option("#model", "openai/listed")
+    site.says("Hello.")
+    tab.ask("hi")
+    tab.see("Hello.")
+    assert site.model.requests[-1]["model"] == "listed"
+
+
+def test_a_model_and_a_title_that_are_chosen_in_one_tab_are_shown_in_the_others(
+    site: Site, tab: Tab, tabs: Callable[..., Tab]
+) -> None:
+    site.says("Hello.")
+    tab.ask("hi")
+    tab.see("Hello.")
+    tab.idle()
+    other = tabs()
+    other.page.evaluate(f"location.hash = '{tab.page.evaluate('location.hash')}'")
+    other.page.wait_for_selector("#state[data-state=connected]")
+    name_model(tab, "openai/fourth")
+    tab.page.click("#rename")
+    tab.page.fill("#title input", "Named here")
+    tab.page.press("#title input", "Enter")
+    other.page.wait_for_selector("#title:text-is('Named here')")
+    assert (other.page.input_value("#model"), other.page.title()) == ("openai/fourth", "Named here · terp")
+
+
 def test_the_head_says_that_there_is_no_sandbox_and_that_it_asks(tab: Tab) -> None:
     tab.page.wait_for_selector("#approvals:not(:empty)")
     assert [tab.page.inner_text(badge) for badge in ("#tier", "#approvals")] == ["no sandbox", "asks"]

@@ -119,6 +119,39 @@ def test_a_message_is_answered_again(site: Site, tab: Tab) -> None:
     assert len(site.model.requests[-1]["messages"]) == 2
 
 
+@pytest.mark.parametrize(("answer", "left"), [("Yes", "one False"), ("No, keep them", "two True")])
+def test_before_a_turn_is_undone_it_is_asked_about_the_files_that_it_changed(
+    site: Site, tab: Tab, answer: str, left: str
+) -> None:
+    looking = "import os\nprint(open('notes').read(), os.path.exists('more'))"
+    changing = "for name in ('notes', 'more'): open(name, 'w').write('two')"
+    for code, said in ("open('notes', 'w').write('one')", "One."), (changing, "Two."), (looking, "Three."):
+        site.says([Call(code=code)], said)
+        if said == "Three.":
+            tab.page.locator(".asked").last.hover()
+            tab.page.get_by_text("Retry").last.click()
+            assert tab.page.locator(".choice p").inner_text() == "Restore notes and delete more?"
+            tab.page.get_by_role("button", name=answer).press("Enter")
+        else:
+            tab.ask("go")
+        tab.decide("y")
+        tab.see(said)
+        tab.idle()
+    assert tab.turn.locator(".printed").inner_text().strip() == left
+
+
+def test_undoing_can_be_left_at_the_question_about_files(site: Site, tab: Tab) -> None:
+    site.says([Call(code="open('notes', 'w').write('one')")], "Written.")
+    tab.ask("go")
+    tab.decide("y")
+    tab.see("Written.")
+    tab.idle()
+    tab.page.locator(".asked").hover()
+    tab.page.click("text=Retry")
+    tab.page.press(".choice button", "Escape")
+    assert (tab.page.locator(".choice").count(), tab.page.locator(".gone").count()) == (0, 0)
+
+
 def test_a_value_that_was_put_into_an_answer_is_marked_and_the_model_cannot_mark_one(
     site: Site, warm: Tab
 ) -> None:

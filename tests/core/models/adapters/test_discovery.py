@@ -3,6 +3,7 @@
 import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -15,10 +16,13 @@ from terp.models.adapters.discovery import (
     LocalServer,
     find_model,
     keyed_models,
+    listed_models,
     local_servers,
     running_models,
 )
 from terp.models.facts.model_facts import PriceList
+from terp.settings.model_settings import ModelOptions
+from tests.loopback import Loopback
 
 
 @asynccontextmanager
@@ -124,3 +128,12 @@ def test_every_default_model_is_in_the_price_list_and_calls_tools() -> None:
 
 def test_a_remote_ollama_is_not_asked() -> None:
     assert "Ollama" not in [server.name for server in local_servers({"OLLAMA_HOST": "gpu.example:11434"})]
+
+
+async def test_the_provider_of_the_model_is_asked_for_its_list(tmp_path: Path) -> None:
+    with Loopback([], pages={"/v1/models": {"data": [{"id": "one"}, {"id": "two"}]}}) as server:
+        options = ModelOptions(model="openai/x", api_base=server.url, api_key="unused")
+        listed = await listed_models(options, "openai/x", {"HOME": str(tmp_path)})
+    named = [FoundModel(f"openai/{name}", "listed by openai") for name in ("one", "two")]
+    # Behind them stand those of servers that run on this machine.
+    assert listed[:2] == named

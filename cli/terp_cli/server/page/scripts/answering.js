@@ -16,6 +16,7 @@ export class Answering {
     this.change = change;
     this.offer = { model: "", models: [], profiles: [], approve: "before", tier: "" };
     this.wishes = { profile: "", model: "" };
+    this.listed = [];
     find("profile").onchange = ({ target }) => this.choose({ profile: target.value });
     find("model").onchange = ({ target }) => (target.value === OTHER ? this.nameOther(true) : this.choose({ model: target.value }));
     const other = find("otherModel");
@@ -35,6 +36,15 @@ export class Answering {
     this.offer = await call("GET", "/v1/profiles");
     find("asks").textContent = APPROVALS[this.offer.approve][2];
     this.draw();
+    // The provider may take its time.
+    call("GET", "/v1/listed_models").then(({ models }) => this.list(models), () => undefined);
+  }
+
+  list(models) {
+    this.listed = models;
+    // A list that is being read is not changed.
+    if (document.activeElement === find("model")) find("model").addEventListener("blur", () => this.draw(), { once: true });
+    else this.draw();
   }
 
   /** Show what answers in this session; without one, what will answer in the next. */
@@ -66,7 +76,8 @@ export class Answering {
     const shown = this.told ?? { profile, model: this.wishes.model || named(profile)?.model || model, tier, approve };
     const known = new Set([shown.model, ...models, ...profiles.map((one) => one.model)].filter(Boolean));
     const option = (value, text = value) => make("option", { value, selected: value === shown.model }, text);
-    find("model").replaceChildren(...(shown.model ? [] : [option("", "no model")]), ...[...known].map((one) => option(one)), option(OTHER, "Another one …"));
+    const listed = make("optgroup", { label: "Listed by servers" }, ...this.listed.filter((one) => !known.has(one)).map((one) => option(one)));
+    find("model").replaceChildren(...(shown.model ? [] : [option("", "no model")]), ...[...known].map((one) => option(one)), option(OTHER, "Another one …"), ...(listed.firstChild ? [listed] : []));
     const names = new Set([shown.profile, ...(this.told ? [] : [""]), ...profiles.map(({ name }) => name)]);
     find("profile").replaceChildren(...[...names].map((name) => make("option", { value: name, selected: name === shown.profile }, name || "the server's profile")));
     find("profile").title = named(shown.profile)?.description ?? "";

@@ -105,7 +105,7 @@ export class Conversation {
     this.turn = undefined;
     this.endQuestions();
     if (!event.continued) {
-      const again = (...asked) => this.does.again(this.begun.length - this.begun.indexOf(node), ...asked);
+      const again = (...asked) => this.does.again(() => this.begun.length - this.begun.indexOf(node), ...asked);
       const node = this.add(prompted(event, again));
       this.begun.push(node);
     }

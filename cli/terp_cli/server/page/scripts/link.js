@@ -7,9 +7,9 @@ const LONGEST_WAIT = 4000;
 const NONE = "There is no connection now. It will be tried again.";
 
 export class Link {
-  /** `told` hears events, `changed` the state of the line, `again` that all events will come anew. */
-  constructor(session, { told, changed, again }) {
-    Object.assign(this, { session, told, changed, again });
+  /** `told` hears events, `retold` the session as it is now, `changed` the state of the line, `again` that all events will come anew. */
+  constructor(session, { told, retold, changed, again }) {
+    Object.assign(this, { session, told, retold, changed, again });
     this.last = 0;
     this.ofLast = 0;
     this.wait = 250;
@@ -46,6 +46,7 @@ export class Link {
       else done?.(frame);
       return;
     }
+    if (frame.changed_session) return this.retold(frame.changed_session);
     if (frame.number === this.knownNumber && this.known-- > 0) return;
     this.ofLast = frame.number === this.last ? this.ofLast + 1 : 1;
     this.last = frame.number;
@@ -89,7 +90,7 @@ export class Link {
   /** Another server has the session now, or this one had closed it: its events come anew. */
   async reopen() {
     try {
-      await call("POST", pathOf(this.session, "/resume"), {});
+      this.retold(await call("POST", pathOf(this.session, "/resume"), {}));
     } catch (problem) {
       return this.end(problem.message);
     }

@@ -31,7 +31,8 @@ export function showSide(name, open) {
   find("showPanel").setAttribute("aria-expanded", classList.contains("with-panel"));
 }
 
-const isNarrow = () => matchMedia("(max-width: 799px)").matches;
+const narrow = matchMedia("(max-width: 799px)");
+const isNarrow = () => narrow.matches;
 
 /** On a phone, show the conversation again. Whether anything lay over it. */
 export function uncover() {
@@ -70,5 +71,6 @@ export function openSides(chosen) {
   find("showFacts").onclick = toggle("Facts");
   for (const close of document.querySelectorAll("[data-closes]")) close.onclick = () => showSide(close.dataset.closes, false);
   showSide("sidebar", !isNarrow());
+  narrow.onchange = uncover;
   document.body.classList.remove("starting");
 }

@@ -14,6 +14,7 @@ import { Link } from "./link.js";
 import { dress, openSides, uncover } from "./look.js";
 import { Panel } from "./panel.js";
 import { SessionsList } from "./sessions.js";
+import { readable } from "./shown.js";
 import { showTitle, writeTitle } from "./title.js";
 
 const STATES = { connecting: "connecting …", connected: "connected", waiting: "no connection; trying again" };
@@ -108,7 +109,6 @@ class Page {
 
   show(title) {
     showTitle(title || "New session");
-    document.title = title ? `${title} · terp` : "terp";
     find("start").hidden = Boolean(this.told?.last);
     find("rename").hidden = !this.id;
     this.answering.show(this.told);
@@ -149,14 +149,25 @@ class Page {
     this.show(this.sessions.titleOf(told.id));
     this.link = new Link(told.id, {
       told: (event) => this.conversation.take(event),
+      retold: (told) => this.retold(told),
       changed: (state, why) => this.showState(state, why),
       again: () => this.conversation.clear(),
     });
     this.panel.refresh();
   }
 
+  /** It has another model, profile or title, chosen here or elsewhere. */
+  retold(told) {
+    this.told = told;
+    this.answering.show(told);
+    this.panel.changed("finished");
+  }
+
   showState(state, why) {
     const shown = find("state");
+    // What was changed while there was no line is asked for.
+    if (state === "connected" && this.missed) call("GET", pathOf(this.id)).then((told) => told.id === this.id && this.retold(told), () => undefined);
+    this.missed = state === "waiting" || (this.missed && state === "connecting");
     shown.dataset.state = state;
     shown.textContent = STATES[state] ?? "closed";
     if (state !== "ended") return;
@@ -231,13 +242,19 @@ class Page {
     await this.sessions.refresh();
     // What was asked before may have shown the earlier one meanwhile.
     showTitle(title);
-    document.title = `${title} · terp`;
   }
 
-  /** Undo the last turns, so many of them, and ask. */
-  async again(turns, prompt, attachments) {
-    const { lost } = await call("POST", pathOf(this.id, "/rewind"), { turns });
-    if (lost.length) notice(`Not as before: ${lost.map(([name, why]) => `${name} (${why})`).join(", ")}.`);
+  /** Undo the last turns, so many of them, and ask. `choose` has a person say what becomes of files. */
+  async again(count, choose, prompt, attachments) {
+    const turns = count();
+    const { question, files } = await call("GET", pathOf(this.id, `/rewind?turns=${turns}`));
+    const restores = question && (await choose(question));
+    if (restores === undefined) return;
+    // Another turn came meanwhile, perhaps with other files.
+    if (turns !== count()) return this.again(count, choose, prompt, attachments);
+    const { told } = await call("POST", pathOf(this.id, "/rewind"), { turns, files: restores ? files : [] });
+    if (told.length) notice(readable(told.join(" ")));
+    this.panel.changed("ran");
     await this.ask(prompt, attachments);
   }
 }

@@ -3,11 +3,28 @@
 import { button, make } from "./dom.js";
 import { readable } from "./shown.js";
 
-/** A prompt as a node. `again` undoes its turn and all after it, and asks anew. */
-export function prompted({ prompt, attachments }, again) {
+/** A prompt as a node. `undo` undoes its turn and all after it, and asks anew. */
+export function prompted({ prompt, attachments }, undo) {
+  const again = (...asked) => node.querySelector(".choice") ?? undo(choose, ...asked);
   const text = make("div", { class: "prompt", "aria-label": "You" }, readable(prompt));
   const means = make("div", { class: "bar means" }, button("Edit", () => edit(), { class: "plain" }), button("Retry", () => again(prompt, attachments), { class: "plain" }));
   const node = make("div", { class: "asked" }, text, means);
+  const choose = (question) =>
+    new Promise((done) => {
+      const end = (said) => () => {
+        asking.remove();
+        done(said);
+      };
+      const yes = button("Yes", end(true), { class: "solid" });
+      const asking = make("div", { class: "choice", role: "group", "aria-label": "Files" }, make("p", {}, readable(question)), make("div", { class: "bar wraps" }, yes, button("No, keep them", end(false)), button("Cancel", end(), { class: "plain" })));
+      asking.onkeydown = (event) => {
+        if (event.key !== "Escape") return;
+        event.stopPropagation();
+        end()();
+      };
+      node.append(asking);
+      yes.focus();
+    });
   const edit = () => {
     const field = make("textarea", { "aria-label": "The message, to be changed", rows: 1 });
     field.value = prompt;
@@ -20,7 +37,7 @@ export function prompted({ prompt, attachments }, again) {
       event.preventDefault();
       event.stopPropagation();
     };
-    node.replaceChildren(field, make("div", { class: "bar" }, make("small", { class: "muted" }, "Undoes this turn and those after it. Files stay."), button("Cancel", shown, { class: "plain" }), button("Send", send, { class: "solid" })));
+    node.replaceChildren(field, make("div", { class: "bar" }, make("small", { class: "muted" }, "Undoes this turn and those after it."), button("Cancel", shown, { class: "plain" }), button("Send", send, { class: "solid" })));
     field.focus();
   };
   return node;

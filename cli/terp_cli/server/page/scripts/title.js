@@ -4,7 +4,9 @@ import { find, make, toMessage } from "./dom.js";
 
 /** Show a title, unless it is being written. */
 export function showTitle(text) {
-  if (!find("title").querySelector("input")) find("title").replaceChildren(text);
+  if (find("title").querySelector("input")) return;
+  find("title").replaceChildren(text);
+  document.title = `${text} · terp`;
 }
 
 /** Have a person write the title; `rename` takes another one. */
