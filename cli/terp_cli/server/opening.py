@@ -39,6 +39,10 @@ OF_CLIENTS = tuple(name for name, row in table(Settings).items() if "wire" in ro
 _KEPT = ("max_budget_usd", "max_month_usd", "max_turn_usd", "session_quota_mb")
 
 
+# The page shows charts that can be used.
+_LIVE_CHARTS = "__import__('os').environ['TERP_LIVE_CHARTS'] = '1'"
+
+
 @dataclass(frozen=True)
 class SessionRequest:
     """A client's request for a session: a profile by name, a model, a working directory, settings.
@@ -328,6 +332,7 @@ class SettingsOpener:
                 project=bare_project(cwd),
                 environ=self._environ,
                 api_key=self._api_key(),
+                prelude=_LIVE_CHARTS,
             )
         except BaseException:
             if place.keeper is not None:

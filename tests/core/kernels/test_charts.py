@@ -39,10 +39,13 @@ from contextlib import contextmanager
 
 def png(spec, **options):
     if drawn is None: raise ValueError("vl-convert is missing")
-    return {"image/png": drawn}
+    return {"image/png": drawn}, {"image/png": {"width": 1}}
+
+def page(spec, template="loading"):
+    return {"text/html": f"<script>{template} {spec}</script>"}
 
 class Renderers:
-    known, active = {"png": png, "default": lambda spec: {"text/html": f"<script>{spec}</script>"}}, "default"
+    known, active = {"png": png, "default": page}, "default"
     def get(self): return self.known[self.active]
     def register(self, name, render): self.known[name] = render
     def enable(self, name):
@@ -113,7 +116,7 @@ async def displays(kernel: Kernel, code: str) -> list[dict[str, object]]:
         ),
         (
             "import altair; altair.drawn = None; altair.Chart.__repr__ = lambda _: 'chart'; altair.Chart()",
-            {"text/html": "<script>spec</script>", "text/plain": "chart"},
+            {"text/html": "<script>loading spec</script>", "text/plain": "chart"},
         ),
         (
             "from bokeh.io import show; show('chart')",
@@ -124,6 +127,21 @@ async def displays(kernel: Kernel, code: str) -> list[dict[str, object]]:
 )
 async def test_a_chart_is_a_picture_or_a_page(kernel: Kernel, code: str, shown: dict[str, str]) -> None:
     assert await displays(kernel, code) == [shown]
+
+
+@pytest.mark.parametrize(
+    ("code", "page"),
+    [
+        ("import plotly.io; plotly.io.show('figure')", "<html><script>figure</script></html>"),
+        ("import altair; altair.Chart()", "<script>inline spec</script>"),
+    ],
+    ids=["plotly", "altair"],
+)
+async def test_where_scripts_of_charts_run_the_page_comes_with_the_picture(
+    kernel: Kernel, code: str, page: str
+) -> None:
+    [shown] = await displays(kernel, f"import os; os.environ['TERP_LIVE_CHARTS'] = '1'; {code}")
+    assert (shown["image/png"], shown["text/html"]) == ("UE5H", page)
 
 
 async def test_kaleido_is_not_asked_again_once_it_has_failed(kernel: Kernel) -> None:

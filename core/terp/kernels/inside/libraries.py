@@ -17,7 +17,10 @@ from .home import Home
 
 
 class Charts:
-    """Sets how the libraries display a chart; a renderer that the user chooses stays."""
+    """Sets how the libraries display a chart; a renderer that the user chooses stays.
+
+    With the variable TERP_LIVE_CHARTS the page of a chart comes with its picture, for who can show it.
+    """
 
     def __init__(self, home: Home) -> None:
         self.home = home
@@ -47,13 +50,16 @@ class Charts:
         """Return the MIME bundle of a figure. If Kaleido fails once, it is not tried again."""
         import plotly.io  # type: ignore[import-not-found,unused-ignore]  # noqa: PLC0415
 
+        picture = {}
         if self.has_kaleido:
             try:
                 drawn = plotly.io.to_image(figure, format="png", validate=False)
-                return {"image/png": base64.b64encode(drawn).decode()}
+                picture = {"image/png": base64.b64encode(drawn).decode()}
             except Exception:  # noqa: BLE001  (kaleido and its browser fail in many ways)
                 self.has_kaleido = False
-        return {"text/html": plotly.io.to_html(figure, validate=False, include_mathjax=False)}
+        if picture and not is_live():
+            return picture
+        return {**picture, "text/html": plotly.io.to_html(figure, validate=False, include_mathjax=False)}
 
     def watch_altair(self, altair: Any) -> None:
         """Register the default renderer: altair's own loads its scripts from the network."""
@@ -64,7 +70,12 @@ class Charts:
 
         def render(spec: Any, **options: Any) -> Any:
             try:
-                return picture(spec, **options)
+                shown = picture(spec, **options)
+                if not is_live():
+                    return shown
+                data, *about = shown if isinstance(shown, tuple) else (shown,)
+                data = {**data, **page(spec, template="inline")}
+                return (data, *about) if about else data
             except Exception:  # noqa: BLE001  (a chart that cannot be drawn here may be in a browser)
                 self.warn_of_altair()
                 return page(spec, **options)
@@ -100,6 +111,11 @@ class Charts:
     def publish(self, data: dict[str, Any], plain: str) -> None:
         """Display a chart."""
         self.home.shell.display_pub.publish({**data, "text/plain": plain})
+
+
+def is_live() -> bool:
+    """Return True if charts are shown where their scripts run."""
+    return bool(os.environ.get("TERP_LIVE_CHARTS"))
 
 
 def draw_bars_as_text(module: Any) -> None:

@@ -133,6 +133,59 @@ def test_a_chart_that_is_as_high_as_its_page_is_seen(site: Site, warm: Tab) -> N
     playwright.expect(warm.turn.locator(".framed")).to_have_css("height", "310px")
 
 
+LIVE = """
+page = "<p></p><script>document.querySelector('p').textContent = 'live in ' + origin</script>"
+import base64, io, matplotlib.pyplot as plt
+file = io.BytesIO(); plt.figure(figsize=(1, 1)).savefig(file); plt.close()
+drawn = base64.b64encode(file.getvalue()).decode()
+display({"image/png": drawn, "text/html": page, "text/plain": "a chart"}, raw=True)
+"""
+
+
+def test_a_chart_with_scripts_is_shown_live_with_its_picture_below(site: Site, warm: Tab) -> None:
+    site.says([Call(code=LIVE)], "Charted.")
+    warm.ask("go")
+    warm.decide("y")
+    warm.see("Charted.")
+    playwright.expect(warm.turn.frame_locator(".framed").locator("p")).to_have_text("live in null")
+    warm.page.get_by_text("As a picture").click()
+    playwright.expect(warm.turn.locator("details img")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("page", "why"),
+    [
+        (
+            "<script src='https://cdn.example/x.js'></script>",
+            "It loads from cdn.example, but has no network here.",
+        ),
+        (
+            "<script>nothing.there()</script>",
+            "It cannot be shown: Uncaught ReferenceError: nothing is not defined",
+        ),
+    ],
+    ids=["network", "failed"],
+)
+def test_no_frame_is_empty(site: Site, tab: Tab, page: str, why: str) -> None:
+    tab.known = "Content Security Policy|nothing is not defined"
+    code = f"""display({{"text/html": "{page}", "text/plain": "a chart"}}, raw=True)"""
+    site.says([Call(code=code)], "Charted.")
+    tab.ask("go")
+    tab.decide("y")
+    tab.see("Charted.")
+    tab.see(why)
+    shown = tab.turn.locator(".output").inner_text().split("\n")
+    assert ([line for line in shown if line], tab.turn.locator("iframe").count()) == (["a chart", why], 0)
+
+
+def test_kernels_of_the_server_send_charts_that_are_live(site: Site, warm: Tab) -> None:
+    site.says([Call(code="import os; print('live:', os.environ['TERP_LIVE_CHARTS'])")], "Looked.")
+    warm.ask("go")
+    warm.decide("y")
+    warm.see("live: 1")
+    warm.idle()
+
+
 def test_a_file_may_come_first_and_the_page_still_says_what_it_is_for(site: Site, tab: Tab) -> None:
     assert tab.page.locator("#start").inner_text().startswith("What shall be done?\n")
     tab.page.evaluate(DROP, "first.csv")

@@ -33,7 +33,7 @@ const SHOWN = [
   ["image/png", (value, name) => encoded("image/png", value, name)],
   ["image/jpeg", (value, name) => encoded("image/jpeg", value, name)],
   ["image/svg+xml", (value, name) => encoded("image/svg+xml", value, name)],
-  ["text/html", (value) => html(asText(value))],
+  ["text/html", (value, name, other) => html(asText(value), other)],
   ["text/markdown", (value) => markdown(asText(value))],
   ["application/json", (value) => codeBlock(JSON.stringify(value, null, 2), "json")],
   ["text/latex", (value) => formula(asText(value))],
@@ -56,9 +56,15 @@ export function pictureFile(path, content) {
 
 /** A MIME bundle as a node. */
 export function displayed({ data, path = "" }, number) {
-  const [type, show] = SHOWN.find(([type]) => type in data) ?? [];
+  const { "text/html": page = "", ...others } = data;
+  // A chart that can be used shows more than its picture.
+  const isLive = asText(page).includes("\x3cscript");
+  const [type, show] = SHOWN.find(([type]) => type in data && (!isLive || type === "text/html")) ?? [];
+  const other = () => displayed({ data: others, path }, number);
   const suffix = { "image/svg+xml": "svg", "image/jpeg": "jpg" }[type] ?? "png";
   const name = path.split("/").pop() || `picture-${number}.${suffix}`;
-  const shown = type ? show(data[type], name) : `${Object.keys(data).join(", ")} cannot be shown here.`;
-  return make("div", { class: "display" }, shown);
+  const shown = type ? show(data[type], name, other) : `${Object.keys(data).join(", ")} cannot be shown here.`;
+  const hasPicture = isLive && Object.keys(others).some((one) => one.startsWith("image/"));
+  const drawn = hasPicture ? [make("details", {}, make("summary", { class: "muted" }, "As a picture"), other())] : [];
+  return make("div", { class: "display" }, shown, ...drawn);
 }

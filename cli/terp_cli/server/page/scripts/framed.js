@@ -1,6 +1,7 @@
 // HTML that code made: in a frame of an origin of its own, without a network.
 
 import { make } from "./dom.js";
+import { readable } from "./shown.js";
 import { frameTables } from "./tables.js";
 
 const TALLEST = 640;
@@ -15,18 +16,22 @@ const TABLES = {
 // The page has its own look for tables; a browser complains of styles that it may not apply.
 const STYLES = /<style[\s\S]*?<\/style>|\sstyle="[^"]*"/g;
 
-/** A data frame becomes a table of this page; any other HTML keeps what it is in its frame. */
-export function html(text) {
-  return /<table[^>]*class="dataframe"/.test(text) ? make("div", {}, frameTables(DOMPurify.sanitize(text.replace(STYLES, ""), TABLES))) : framed(text);
+/** A data frame becomes a table of this page; any other HTML keeps what it is in its frame. Where nothing can be seen in it, `other` is. */
+export function html(text, other) {
+  return /<table[^>]*class="dataframe"/.test(text) ? make("div", {}, frameTables(DOMPurify.sanitize(text.replace(STYLES, ""), TABLES))) : framed(text, other);
 }
 
-function framed(text) {
+function framed(text, other) {
   const frame = make("iframe", { class: "framed", sandbox: "allow-scripts", src: "/frame", title: "Output of the code", loading: "eager" });
+  let failed;
   const hear = (message) => {
     if (!frame.isConnected) return removeEventListener("message", hear);
     if (message.source !== frame.contentWindow) return;
     if (message.data.ready) frame.contentWindow.postMessage({ html: text }, "*");
     const height = Number(message.data.height);
+    const { why, empty } = message.data;
+    if (why && !failed) frame.after((failed = make("p", { class: "muted" }, readable(String(why)))));
+    if (why && empty) return frame.replaceWith(other());
     if (height > 0) frame.style.height = `${Math.min(height + 2, TALLEST)}px`;
   };
   addEventListener("message", hear);
