@@ -125,7 +125,7 @@ def _variable(stem: str) -> str:
 
 def _lean_style(source: str) -> str:
     bare = _STYLE_COMMENT.sub("", source)
-    return re.sub(r"\s*([{};,])\s*", r"\1", re.sub(r": ", ":", bare)).strip()
+    return re.sub(r"\s*([{};,>])\s*", r"\1", re.sub(r": ", ":", bare)).replace(";}", "}").strip()
 
 
 def _read(path: Path) -> str:

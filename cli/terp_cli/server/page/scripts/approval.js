@@ -74,6 +74,7 @@ export class Approval {
     edited.value = this.proposed.code;
     this.show("editing", "edited");
     edited.setSelectionRange(0, 0);
+    edited.scrollTop = 0;
   }
 
   propose() {

@@ -110,7 +110,6 @@ class Page {
   show(title) {
     showTitle(title || "New session");
     find("start").hidden = Boolean(this.told?.last);
-    find("rename").hidden = !this.id;
     this.answering.show(this.told);
     this.sessions.mark(this.id);
   }

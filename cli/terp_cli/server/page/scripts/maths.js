@@ -42,6 +42,8 @@ function drawFormula(code) {
   try {
     temml.render(readable(raw.slice(mark, -mark)), node, { displayMode, throwOnError: true, maxSize: [20, 100], maxExpand: 500 });
     code.replaceWith(node);
+    // It may not be on the page yet.
+    requestAnimationFrame(() => node.scrollWidth > node.clientWidth && (node.tabIndex = 0));
   } catch {
     code.removeAttribute("title");
   }

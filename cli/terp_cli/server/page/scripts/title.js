@@ -14,7 +14,8 @@ export function writeTitle(rename) {
   const before = find("title").textContent;
   const field = make("input", { "aria-label": "Title of the session", maxlength: 120, value: before });
   const end = (written) => {
-    if (!field.isConnected) return;
+    // It loses the focus as it goes.
+    field.onblur = null;
     const title = written.trim() || before;
     find("title").replaceChildren(title);
     if (title !== before) rename(title);
