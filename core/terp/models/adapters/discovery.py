@@ -198,7 +198,8 @@ async def listed_models(
     Raises:
         SettingsError, KeyringFailed: stored keys cannot be read.
     """
-    keyed = await asyncio.to_thread(with_keys, environ, model)
+    # Without a model the keyring would be asked for every key.
+    keyed = await asyncio.to_thread(with_keys, environ, model, keyring=bool(model))
     offered, running = await asyncio.gather(
         provider_models(replace(options, timeout_s=_LIST_WAIT_S), model, keyed),
         running_models(local_servers(environ)),

@@ -140,16 +140,23 @@ def test_before_a_turn_is_undone_it_is_asked_about_the_files_that_it_changed(
     assert tab.turn.locator(".printed").inner_text().strip() == left
 
 
-def test_undoing_can_be_left_at_the_question_about_files(site: Site, tab: Tab) -> None:
-    site.says([Call(code="open('notes', 'w').write('one')")], "Written.")
+def test_the_question_about_files_is_seen_whole_and_can_be_left(site: Site, tabs: Callable[..., Tab]) -> None:
+    tab = tabs(PHONE)
+    long = "".join(f"# {number}\n" for number in range(20))
+    site.says([Call(code=f"{long}open('notes', 'w').write('one')")], "Written.")
     tab.ask("go")
     tab.decide("y")
     tab.see("Written.")
     tab.idle()
     tab.page.locator(".asked").hover()
-    tab.page.click("text=Retry")
-    tab.page.press(".choice button", "Escape")
-    assert (tab.page.locator(".choice").count(), tab.page.locator(".gone").count()) == (0, 0)
+    tab.page.click("text=Edit")
+    tab.page.keyboard.type("!")
+    tab.page.keyboard.press("Enter")
+    question = tab.page.locator(".choice p")
+    playwright.expect(question).to_be_in_viewport(ratio=1)
+    assert tab.page.locator("main > header").bounding_box()["height"] < question.bounding_box()["y"]
+    tab.page.keyboard.press("Escape")
+    assert (tab.page.locator(".choice, .gone").count(), tab.focus()) == (0, "textarea")
 
 
 def test_a_value_that_was_put_into_an_answer_is_marked_and_the_model_cannot_mark_one(

@@ -1,6 +1,6 @@
 // What a person asked for, with the means to have it answered again, or to ask for something else in its place.
 
-import { button, make } from "./dom.js";
+import { button, make, toMessage } from "./dom.js";
 import { readable } from "./shown.js";
 
 /** A prompt as a node. `undo` undoes its turn and all after it, and asks anew. */
@@ -13,6 +13,9 @@ export function prompted({ prompt, attachments }, undo) {
     new Promise((done) => {
       const end = (said) => () => {
         asking.remove();
+        const field = said === undefined && node.querySelector("textarea");
+        if (field) field.focus();
+        else toMessage();
         done(said);
       };
       const yes = button("Yes", end(true), { class: "solid" });
@@ -23,7 +26,9 @@ export function prompted({ prompt, attachments }, undo) {
         end()();
       };
       node.append(asking);
-      yes.focus();
+      // Who looks at the end is kept there: what is asked about must be seen.
+      asking.scrollIntoView({ block: "center" });
+      yes.focus({ preventScroll: true });
     });
   const edit = () => {
     const field = make("textarea", { "aria-label": "The message, to be changed", rows: 1 });
