@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from terp.events.effects import NOT_ANALYSED
 from terp.person import Choice, Decline, Option, Run
 from tests.cli.repl.test_approval import CODE, Seat, desk
@@ -85,6 +87,16 @@ async def test_r_tells_why_no_rule_could_allow_the_code(desk: Callable[..., Seat
     assert await asyncio.wait_for(asked, 20) == Decline("")
     told = "`python` runs whatever it is given, so no rule allows it; name what it would run."
     assert " ".join(told.split()) in " ".join(" ".join(seat.terminal.shown()).split())
+
+
+@pytest.mark.parametrize(
+    ("code", "is_offered"), [("git status", True), ("echo hi > made.txt", False), ("git push | sh", False)]
+)
+async def test_r_is_offered_where_a_rule_can_help(
+    desk: Callable[..., Seat], code: str, is_offered: bool
+) -> None:
+    shown = " ".join(await desk().card(replace(SHELL, code=code)))
+    assert ("[r]ule" in shown) == is_offered
 
 
 async def test_what_a_rule_asks_about_is_asked_though_everything_runs_unasked(

@@ -23,6 +23,7 @@ from terp_cli.terminal.desktop import copied
 from terp_cli.terminal.sanitise import lookalikes, one_line, readable, visible
 
 if TYPE_CHECKING:
+    from terp.analysis.rules.offering import Offer
     from terp.settings.rule_file import RuleKeeper
     from terp_cli.repl.context import ReplContext
 
@@ -115,10 +116,13 @@ class TerminalPerson:
             self._front.aside(proposed)
         with self._front.asking():
             while True:
-                typed = await self._asked(self._card(proposed), CHOICES, free=_LONGER, short=self._short())
+                choices = self._choices(proposed)
+                typed = await self._asked(
+                    self._card(proposed), choices, free=_LONGER, short=self._short(choices)
+                )
                 if typed is None:
                     return Decline("", stop=True)
-                decision = await self._decided(proposed, typed)
+                decision = await self._decided(proposed, typed, choices)
                 if decision is not None:
                     return decision
 
@@ -182,8 +186,10 @@ class TerminalPerson:
                 raise NobodyThere("The person pressed Ctrl-C.") from None
             return typed.text
 
-    async def _decided(self, proposed: CodeProposed, typed: Typed) -> Run | Decline | None:
-        answer = self._letter(typed.text, CHOICES)
+    async def _decided(
+        self, proposed: CodeProposed, typed: Typed, choices: Sequence[Option]
+    ) -> Run | Decline | None:
+        answer = self._letter(typed.text, choices)
         if _means_terp(answer):
             await self._do_beside(typed.text.strip())
         elif len(answer) > 1:
@@ -191,10 +197,12 @@ class TerminalPerson:
         elif typed.pasted:
             self._say(_PASTED)
         else:
-            return await self._decided_by_letter(proposed, answer)
+            return await self._decided_by_letter(proposed, answer, choices)
         return None
 
-    async def _decided_by_letter(self, proposed: CodeProposed, letter: str) -> Run | Decline | None:
+    async def _decided_by_letter(
+        self, proposed: CodeProposed, letter: str, choices: Sequence[Option]
+    ) -> Run | Decline | None:
         match letter:
             case "y" | "a":
                 return self._agreed(proposed, always=letter == "a")
@@ -213,7 +221,7 @@ class TerminalPerson:
             case _ if letter:
                 known = [_BESIDE] if self.context else []
                 self._say(
-                    *(f"{choice.letter}  {choice.does}" for choice in CHOICES), _LONGER, _ESCAPE, *known
+                    *(f"{choice.letter}  {choice.does}" for choice in choices), _LONGER, _ESCAPE, *known
                 )
         return None
 
@@ -228,9 +236,7 @@ class TerminalPerson:
 
     async def _ruled(self, proposed: CodeProposed) -> Run | Decline | None:
         """Return consent together with the offered rules; None if there are none, or the user wants none."""
-        from terp.analysis.rules.offering import offered  # noqa: PLC0415  (few questions are answered so)
-
-        offer = offered(proposed, held=self._holds_effects())
+        offer = self._offer(proposed)
         if not offer.rules:
             self._front.say(offer.why)
             return None
@@ -240,6 +246,16 @@ class TerminalPerson:
         if isinstance(answer, Decline):
             return answer
         return Run(proposed.code, rules=offer.texts) if answer == "y" else None
+
+    def _offer(self, proposed: CodeProposed) -> "Offer":
+        from terp.analysis.rules.offering import offered  # noqa: PLC0415  (not where code runs unasked)
+
+        return offered(proposed, held=self._holds_effects())
+
+    def _choices(self, proposed: CodeProposed) -> Sequence[Option]:
+        """Return the answers to the question about code; "r" only if a rule could have allowed it."""
+        has_rules = bool(self._offer(proposed).rules)
+        return [choice for choice in CHOICES if has_rules or choice.letter != "r"]
 
     def _with_keeping(self, choice: Choice) -> Choice:
         """Return a question about rules with an option to keep them, and with the lines that are written."""
@@ -335,8 +351,9 @@ class TerminalPerson:
             card.append(("", f"You are still asked: {one_line(proposed.asks)}."))
         return [*card, ("question", f"Run this in {where}? {tier}.")]
 
-    def _short(self) -> Sequence[Option]:
-        return _SHORT if self._front.folds_code else _SHORT[:-1]
+    def _short(self, choices: Sequence[Option]) -> Sequence[Option]:
+        letters = {choice.letter for choice in choices} - ({"v"} if not self._front.folds_code else set())
+        return [choice for choice in _SHORT if choice.letter in letters]
 
     def _broken(self, text: str) -> str:
         """Return lines of terp, broken between words."""
