@@ -10,6 +10,7 @@ import pytest
 from terp.events.effects import NOT_ANALYSED
 from terp.person import Choice, Decline, Option, Run
 from tests.cli.repl.test_approval import CODE, Seat, desk
+from tests.cli.screens import Watched
 
 __all__ = ["desk"]
 
@@ -121,3 +122,19 @@ async def test_a_question_about_code_that_is_shown_whole_offers_no_key_to_show_i
     desk: Callable[..., Seat],
 ) -> None:
     assert "[v]" not in " ".join(await desk(draws=True).card())
+
+
+@pytest.mark.parametrize("before", ["", "a = 1\nb = 2\nc = 3\nd = 4\ne = 5\n"])
+async def test_a_question_about_a_long_edit_fits_a_small_screen_and_counts_hidden_rows(
+    desk: Callable[..., Seat], tmp_path: Path, before: str
+) -> None:
+    text = "".join(f"line {number}\n" for number in range(20))
+    (tmp_path / "notes.txt").write_text(text)
+    code = f"{before}edit_file('notes.txt', {text!r}, {text.upper()!r})"
+    seat = desk(terminal=Watched(40, 15), draws=True)
+    shown = await seat.card(replace(CODE, code=code, cwd=str(tmp_path)))
+    # Rows that have scrolled away are among them.
+    assert len(shown[shown.index("── python") :]) <= 15
+    code_row, diff_row = (line for line in shown if line.endswith("not shown"))
+    assert "rows of changes" not in code_row
+    assert "rows of changes" in diff_row

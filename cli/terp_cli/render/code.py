@@ -47,10 +47,14 @@ class CodeStream:
 
 # A note on so few hidden rows would take almost as much room as the rows.
 _WORTH_FOLDING = 3
+_EDIT = "edit_file("
 
 
 class CallCode:
-    """Rows of the code of one call; at most `most` are shown, 0 shows all."""
+    """Rows of the code of one call; at most `most` are shown, 0 shows all.
+
+    Code that edits files leaves half of them to the diff.
+    """
 
     def __init__(self, language: str, width: Callable[[], int], most: int = 0) -> None:
         self._highlighter = Highlighter(language)
@@ -64,6 +68,12 @@ class CallCode:
         self._left = 0
         self._cut = 0
         self._counted = False
+        self._half = most // 2 or most
+
+    @property
+    def rows(self) -> int:
+        """The number of finished rows, with the count of hidden ones."""
+        return self._shown + self._counted
 
     @property
     def folded(self) -> bool:
@@ -77,8 +87,9 @@ class CallCode:
     def finish(self) -> list[Text]:
         """Return the rows of held lines, and a count of the hidden ones."""
         rows = self._end_line(self._line.take()) if len(self._line) else []
-        rows += [row for line in self._held for row in line]
-        self._held = []
+        held = [row for line in self._held for row in line]
+        self._held, self._shown = [], self._shown + len(held)
+        rows += held
         if self.folded and not self._counted:
             rows.append(Text(f"{self._not_shown()} not shown", look.DIM))
             self._counted = True
@@ -102,11 +113,14 @@ class CallCode:
             return []
         rows = self._numbered(self._highlighter.line(line))
         self._number += 1
+        if _EDIT in line:
+            self._most = self._half
         if not self._most or (not self._held and self._shown + len(rows) <= self._most):
             self._shown += len(rows)
             return rows
         self._held.append(rows)
-        return self._fold() if sum(map(len, self._held)) > _WORTH_FOLDING + self._free else []
+        few = min(_WORTH_FOLDING, self._most // 3)
+        return self._fold() if sum(map(len, self._held)) > few + self._free else []
 
     def _fold(self) -> list[Text]:
         """Return the held lines that still fit; count all further lines."""
@@ -118,12 +132,12 @@ class CallCode:
                 self._cut = first + at if free else 0
                 break
             free -= len(line)
-        self._held = []
+        self._held, self._shown = [], self._shown + len(shown)
         return shown
 
     @property
     def _free(self) -> int:
-        return self._most - self._shown
+        return max(0, self._most - self._shown)
 
     def _not_shown(self) -> str:
         if not self._cut:

@@ -15,19 +15,15 @@ _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _SIGNS = {"+": ("+", look.GOOD), "-": ("−", look.BAD), " ": (" ", look.DIM)}
 
 
-def diff_rows(path: str, lines: str, diff: str, width: int, most: int = 0) -> list[Text]:
-    """Return the hunks of a unified diff below the file's name; at most `most` rows, 0 for all.
+def diff_rows(path: str, lines: str, diff: str, width: int) -> list[Text]:
+    """Return the hunks of a unified diff below the file's name.
 
     `lines` are the numbers of added and removed lines in words.
     """
-    rows = [Text.assemble((f"── {one_line(path)} ", look.RULE), *_counts(lines))]
-    body = list(_body(path, diff, width))
-    if most and len(body) > most + 1:
-        body = [
-            *body[:most],
-            Text(f"… {len(body) - most} more rows · /diff shows them after the run", look.DIM),
-        ]
-    return rows + body
+    return [
+        Text.assemble((f"── {one_line(path)} ", look.RULE), *_counts(lines)),
+        *_body(path, diff, width),
+    ]
 
 
 def _counts(lines: str) -> Iterator[tuple[str, Style]]:

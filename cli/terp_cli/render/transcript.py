@@ -25,8 +25,9 @@ from terp_cli.render.pieces import Pieces
 from terp_cli.render.status import Status, elapsed
 from terp_cli.terminal.sanitise import one_line, readable
 
-# The header, a folding row, the effects and the question take so many rows of the screen.
-_ROWS_BELOW, _FEWEST_ROWS = 10, 6
+# Rows of the screen for the header, a folding row, the input line and the toolbar, with the blank ones; and
+# the cells of the effects, the question and its answers, which are broken between words.
+_ROWS_AROUND, _CARD_CELLS, _FEWEST_ROWS = 7, 220, 6
 _MOST_PASSING = 12
 
 Waiting = (
@@ -207,7 +208,7 @@ class DrawnTranscript:
             return []
         code = CallCode(self._proposed.language, self._width)
         header = words.code_header(self._proposed.language)
-        return [header, *code.feed(self._proposed.code), *code.finish()]
+        return [header, *code.feed(self._proposed.code), *code.finish(), *self._diffs(self._proposed)]
 
     def _draw(self, event: on.Event) -> None:
         # The typed line stands above, after any earlier block.
@@ -416,14 +417,20 @@ class DrawnTranscript:
         # Before the last line has ended it is not clear that lines are to be folded.
         self.folds_code = code.folded
         self._end_part()
-        for edit in spelled_edits(proposed.language, proposed.code, proposed.cwd):
-            most = max(_FEWEST_ROWS, self._most_rows - proposed.code.count("\n")) if self._most_rows else 0
-            self._keep(diff_rows(edit.path, edit.lines, edit.diff, self._width(), most))
+        diffs, most = self._diffs(proposed), max(1, self._most_rows - code.rows)
+        if self._most_rows and len(diffs) > most + 1:
+            self.folds_code = True
+            diffs = [*diffs[:most], Text(f"… {len(diffs) - most} rows of changes not shown", look.DIM)]
+        self._keep(diffs)
         if not (self.cards and (self.asks or proposed.asks)):
             for line in words.effects(proposed, asks=self.asks):
                 self._keep(wrapped(line, self._width()))
         # The result follows the code that was asked about on a card.
         self._spaced = self.cards
+
+    def _diffs(self, proposed: on.CodeProposed) -> list[Text]:
+        edits = spelled_edits(proposed.language, proposed.code, proposed.cwd)
+        return [row for one in edits for row in diff_rows(one.path, one.lines, one.diff, self._width())]
 
     def _answered(self, event: on.Event) -> None:
         """After an answer, show that code runs again; and notable effects of code that a rule approved."""
@@ -441,7 +448,7 @@ class DrawnTranscript:
     @property
     def _most_rows(self) -> int:
         rows = self._screen_rows()
-        return max(_FEWEST_ROWS, rows - _ROWS_BELOW) if rows else 0
+        return max(2, rows - _ROWS_AROUND + -_CARD_CELLS // max(1, self._width())) if rows else 0
 
     def _finish_run(self, finished: on.CodeFinished) -> None:
         for error in self._interruption.released(finished):

@@ -7,8 +7,8 @@ from terp_cli.render.diff import diff_rows
 DIFF = "@@ -4,3 +4,3 @@\n def f(a, b):\n-    return a - b\n+    return a + b\n \n@@ -20 +20,2 @@\n x\n+y"
 
 
-def rows(width: int = 40, most: int = 0) -> list[Text]:
-    return diff_rows("app.py", "+2 −1", DIFF, width, most)
+def rows(width: int = 40) -> list[Text]:
+    return diff_rows("app.py", "+2 −1", DIFF, width)
 
 
 def test_a_diff_has_the_numbers_of_lines_and_signs() -> None:
@@ -36,7 +36,3 @@ def test_removed_lines_are_red_added_ones_green_and_code_is_highlighted() -> Non
 
 def test_a_long_line_keeps_its_sign_on_every_row() -> None:
     assert [row.plain for row in rows(width=18)[2:4]] == ["  5 −     return a", "    −  - b"]
-
-
-def test_a_long_diff_is_cut_and_says_where_the_rest_is() -> None:
-    assert rows(most=3)[-1].plain == "… 4 more rows · /diff shows them after the run"

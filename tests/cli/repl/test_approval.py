@@ -4,6 +4,7 @@ import pty
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -53,9 +54,16 @@ class Timers:
 class Seat:
     """A person with a keyboard that a test types on, and a screen it can read."""
 
-    def __init__(self, keys: PipeInput, *, environ: dict[str, str] | None = None, **given: bool) -> None:
+    def __init__(
+        self,
+        keys: PipeInput,
+        *,
+        environ: dict[str, str] | None = None,
+        terminal: Watched | None = None,
+        **given: bool,
+    ) -> None:
         self.keys = keys
-        self.terminal = Watched()
+        self.terminal = terminal or Watched()
         self.interrupts = 0
         painter = self.terminal.painter()
         desk = PromptApp(keys, painter)
@@ -106,7 +114,7 @@ class Seat:
 @pytest.fixture
 async def desk() -> AsyncIterator[Callable[..., Seat]]:
     with create_pipe_input() as keys:
-        yield lambda **given: Seat(keys, **given)
+        yield partial(Seat, keys)
 
 
 @pytest.mark.parametrize("letter", ["y\r", "Y\r", " y \r", "a\r"])
