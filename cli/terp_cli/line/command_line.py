@@ -16,7 +16,7 @@ from terp.errors import SettingsError
 from terp.settings.setting import Setting
 from terp.settings.sources import Given
 from terp_cli.line.flags import GONE, THEIRS, Flag, Options, all_flags
-from terp_cli.line.subcommands import attached_by, called_by, helped_by, mistaken
+from terp_cli.line.subcommands import attached_by, called_by, helped_by, mistaken, mistaken_topic
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,8 @@ def read_command_line(arguments: Sequence[str]) -> CommandLine:
     asks = bool(reader.options.get("help"))
     topic = None if reader.after_dashes and not asks else helped_by(reader.words, asks=asks)
     if topic is not None:
+        if not topic and asks and reader.words and (problem := mistaken_topic(reader.words[0])):
+            raise SettingsError([problem])
         return CommandLine(options=Options(**reader.options), help=topic)
     command, argument = "", ""
     if not reader.after_dashes and (kernel := attached_by(reader.words)):

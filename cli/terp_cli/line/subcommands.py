@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -240,9 +240,10 @@ def mistaken(words: Sequence[str], *, in_language: bool) -> str:
     """
     command, more = (words[0], words[1:]) if words else ("", ())
     ask = f"To ask the model: terp -- {shlex.join(words)}"
+    if len(words) == 2 and command == "help" and (named := mistaken_topic(more[0])):
+        return f"{named} {ask}"
     if command not in _WANTED:
-        meant = (one.name for one in SUBCOMMANDS if _one_slip(one.name, command.lower()))
-        fits = (name for name in meant if not more or _follows(name, more, in_language=in_language))
+        fits = (name for name in _meant(command) if not more or _follows(name, more, in_language=in_language))
         lines = (
             f"'{command}' is no command. Did you mean terp {shlex.join([name, *more])}?" for name in fits
         )
@@ -252,6 +253,16 @@ def mistaken(words: Sequence[str], *, in_language: bool) -> str:
     if command in _ELSEWHERE and len(more) > 1:
         return ""
     return f"'terp {shlex.join(words)}' is no command: {_WANTED[command]}. {ask}"
+
+
+def mistaken_topic(word: str) -> str:
+    """Return a message for a topic of the help that differs from a command by one letter, else ""."""
+    name = next(_meant(word), "")
+    return f"'{word}' is no command. Did you mean terp help {name}?" if name else ""
+
+
+def _meant(word: str) -> Iterator[str]:
+    return (one.name for one in SUBCOMMANDS if _one_slip(one.name, word.lower()) and one.name != word)
 
 
 def _follows(command: str, more: Sequence[str], *, in_language: bool) -> bool:

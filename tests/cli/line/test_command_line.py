@@ -361,6 +361,12 @@ def test_help_is_asked_for_before_and_after_a_command(words: str, topic: str | N
         assert read_command_line(words.split()).help == topic
 
 
+@pytest.mark.parametrize("words", ["help doctr", "doctr --help", "--help doctr"])
+def test_help_on_a_misspelt_command_names_the_near_one(words: str) -> None:
+    with pytest.raises(SettingsError, match=r"'doctr' is no command\. Did you mean terp help doctor\?"):
+        read_command_line(words.split())
+
+
 def test_help_with_several_words_is_a_prompt() -> None:
     assert read("help", "me", "plot").words == ("help", "me", "plot")
 
