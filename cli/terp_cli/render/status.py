@@ -12,18 +12,19 @@ _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _FRAMES_A_SECOND = 8
 _STALLED_S = 3.0
 _BACKGROUND = "Ctrl-B background"
+_ON_TERMINAL = "!!COMMAND has the terminal"
 
 
 class Status:
     """The present work, its start, and the seconds after which it is shown.
 
     `stops` names the key that interrupts ("Esc stops"), and `detaches` is True if Ctrl-B moves running code
-    to the background.
+    to the background. `shell` is True while a command that the user typed runs: it may need the terminal.
     """
 
     def __init__(self) -> None:
         self.stops = ""
-        self.detaches = False
+        self.detaches = self.shell = False
         self._what = ""
         self._since = 0.0
         self._after_s = 0.0
@@ -87,8 +88,10 @@ class Status:
             parts.append(f"no data for {elapsed(silent)}")
         keys = [] if self._hint or not self.stops else [self.stops]
         keys += [_BACKGROUND] if keys and self._runs and self.detaches else []
+        more = [_ON_TERMINAL] if keys and self._runs and self.shell and waited >= _STALLED_S else []
         tokens = [_tokens(used)] if used.input_tokens or used.output_tokens else []
-        lines = [" · ".join(line) for line in ([*parts, *tokens, *keys], [*parts, *keys], parts)]
+        rows = ([*parts, *tokens, *keys, *more], [*parts, *tokens, *keys], [*parts, *keys], parts)
+        lines = [" · ".join(line) for line in rows]
         line = next((line for line in lines if cell_len(line) <= width - 2), lines[-1])
         below = [Text(f"  {self._hint}", look.DIM)] if self._hint else []
         return [Text.assemble((f"{frame} ", look.MARKER), (line, look.DIM)), *below]

@@ -216,9 +216,10 @@ class DrawnTranscript:
         match event:
             case on.ReasoningDelta() | on.TextDelta() | on.CodeDelta() | on.CodeProposed():
                 self._write(event)
-            case on.CodeTyped():
+            case on.CodeTyped(language=language):
                 # It is on the screen as the typed line.
                 self._end_part()
+                self.status.shell = language == "shell"
             case on.CodeStarted() | on.Printed() | on.LateOutput() | on.CodeFinished() | on.JobChanged():
                 self._run(event)
             case on.ModelCalled() | on.ModelRetrying() | on.Progress() | on.Asked() | on.KernelChanged():
@@ -261,6 +262,7 @@ class DrawnTranscript:
                 self._write_code(event)
             case on.CodeProposed():
                 self.status.clear()
+                self.status.shell = False
                 self._propose(event)
             case _:
                 assert_never(event)

@@ -152,6 +152,9 @@ async def run_repl(
     return 0
 
 
+_ELSEWHERE = "The code runs on another machine, which has no terminal here."
+
+
 class Repl(PromptHost):
     """A REPL at a terminal: it runs the entered lines and completes words on the input line."""
 
@@ -346,7 +349,9 @@ class Repl(PromptHost):
             self._naming.cancel()
         code = typed_code(line, session.kernels.languages)
         command = line.removeprefix(SHELL).strip() if line.startswith(SHELL) else ""
-        if takes_terminal(command) and not session.kernels.elsewhere:
+        if command.startswith(SHELL):
+            await self._busily(self._run_on_terminal(command.removeprefix(SHELL).strip()))
+        elif takes_terminal(command) and not session.kernels.elsewhere:
             await self._busily(self._run_on_terminal(command))
         elif code:
             await self._busily(self._drawn(session.run(*code)))
@@ -358,9 +363,13 @@ class Repl(PromptHost):
             await self._busily(self._drawn(ask(session, line, attached)))
 
     async def _run_on_terminal(self, command: str) -> None:
-        """Run a program that draws on the whole terminal; the model reads that it ran."""
+        """Run a command that has the whole terminal; the model reads that it ran."""
+        kernels = self._context.session.kernels
+        if not command or kernels.elsewhere:
+            raise TerpError(_ELSEWHERE if command else "!! runs a command on this terminal: !!git log")
+        cwd = Path(kernels.get("shell").cwd) if "shell" in kernels.languages else self.cwd
         try:
-            code = await self._context.prompt.away(lambda: run_on_terminal(command, self.cwd))
+            code = await self._context.prompt.away(lambda: run_on_terminal(command, cwd))
         except OSError as error:
             raise TerpError(f"{command} cannot be run: {error}.") from error
         self._context.session.note(f"[The user ran `{command}` on the terminal: exit code {code}.]")

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from terp.errors import TerpError
@@ -172,11 +173,31 @@ _FULL_SCREEN = frozenset(
 
 
 def takes_terminal(command: str) -> bool:
-    """Return True for a shell command whose program draws on the whole terminal, such as `vim`."""
-    words = command.split()
+    """Return True for a shell command that draws on the whole terminal: `vim`, `git log | less`.
+
+    That is one with a pipeline whose last program does so, and is neither redirected nor in the background.
+    """
+    return any(_draws(words) for words in _pipeline_ends(command))
+
+
+def _draws(words: list[str]) -> bool:
     while words and (words[0] == "sudo" or "=" in words[0]):
         words.pop(0)
-    return bool(words) and Path(words[0]).name in _FULL_SCREEN
+    return bool(words) and Path(words[0]).name in _FULL_SCREEN and not any(">" in word for word in words)
+
+
+def _pipeline_ends(command: str) -> Iterator[list[str]]:
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
+    lexer.whitespace_split, lexer.commenters = True, ""
+    words: list[str] = []
+    with suppress(ValueError):
+        for token in (*lexer, ";"):
+            if token in (";", "&&", "||"):
+                yield words
+            elif token not in ("|", "&"):
+                words.append(token)
+                continue
+            words = []
 
 
 def run_on_terminal(command: str, cwd: Path) -> int:

@@ -6,6 +6,7 @@ from terp.events import (
     Answered,
     Asked,
     CodeStarted,
+    CodeTyped,
     Event,
     KernelChanged,
     ModelCalled,
@@ -95,13 +96,13 @@ def test_the_line_is_no_row_of_the_text_that_grows() -> None:
     )
 
 
-def line(width: int, *events: Event) -> str:
+def line(width: int, *events: Event, seconds: float = 2.0) -> str:
     clock = Clock()
     transcript = DrawnTranscript(lambda: width, lambda: 12, clock)
     transcript.status.stops, transcript.status.detaches = "Esc stops", True
     for event in events:
         transcript.show(event)
-    clock.now = 2.0
+    clock.now = seconds
     return transcript.tail(12)[-1].plain[2:]
 
 
@@ -122,6 +123,16 @@ def test_the_line_names_tokens_and_keys_as_far_as_there_is_room(width: int, show
 
 def test_only_running_code_can_go_to_the_background() -> None:
     assert line(80, USED, TextDelta("Hm")) == "answering · 2.0 s · 12,300 in, 250 out · Esc stops"
+
+
+@pytest.mark.parametrize(
+    ("language", "seconds", "is_said"), [("shell", 4.0, True), ("shell", 2.0, False), ("python", 4.0, False)]
+)
+def test_a_typed_command_that_takes_its_time_may_want_the_terminal(
+    language: str, seconds: float, is_said: bool
+) -> None:
+    said = line(80, CodeTyped("c1", language, "x"), CodeStarted("c1", 1), seconds=seconds)
+    assert said.endswith(" · !!COMMAND has the terminal") is is_said
 
 
 def test_reasoning_that_is_folded_at_its_end_passes() -> None:

@@ -144,6 +144,14 @@ async def test_a_program_for_the_whole_terminal_runs_there_and_the_model_reads_s
     assert f"[The user ran `{program}` on the terminal: exit code 3.]" in here.model.requests[-1][-1].text
 
 
+async def test_two_marks_give_the_terminal_to_any_command(seat: Callable[..., Seat], tmp_path: Path) -> None:
+    here = seat("fine")
+    await here.types("!!touch ran; exit 3\r", "!!\r", "hello\r", "\x04")
+    assert (await here.left(), here.kernel.ran, (tmp_path / "ran").exists()) == (0, [], True)
+    assert "`touch ran; exit 3` on the terminal: exit code 3" in here.model.requests[-1][-1].text
+    assert "!! runs a command on this terminal: !!git log" in here.screen.shown()
+
+
 @pytest.mark.parametrize(
     ("command", "takes"),
     [
@@ -151,7 +159,13 @@ async def test_a_program_for_the_whole_terminal_runs_there_and_the_model_reads_s
         ("sudo EDITOR=x /usr/bin/vim a", True),
         ("top", True),
         ("topgrade", False),
-        ("ls | less", False),
+        ("ls | less", True),
+        ("cd docs && git log --oneline | less -S", True),
+        ("vim a; make", True),
+        ("less a | wc -l", False),
+        ("man ls > ls.txt", False),
+        ("echo 'a | less", False),
+        ("git log", False),
         ("FOO=1", False),
     ],
 )

@@ -10,7 +10,7 @@ from terp_cli.repl.commands.table import GROUPS, Commands, SlashCommand
 from terp_cli.repl.context import ReplContext
 
 FORMS = (
-    ("!COMMAND, %% COMMAND", "run a shell command; the model reads it; ! alone: more"),
+    ("!COMMAND, %% COMMAND", "run in the shell; ! alone: more; !!: on the terminal"),
     (">>> CODE", "run Python in the kernel; the model reads the output"),
     ("@FILE, @NAME", "a file or a variable that goes with the message"),
 )
