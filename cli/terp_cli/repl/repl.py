@@ -152,6 +152,8 @@ async def run_repl(
     return 0
 
 
+_MOST_REPEATED = 6
+"""Lines, after the first, of a message that is shown again."""
 _ELSEWHERE = "The code runs on another machine, which has no terminal here."
 
 
@@ -412,8 +414,10 @@ class Repl(PromptHost):
                 self._context.front.aside(on.TextDelta(answer))
 
     def _show_prompt(self, prompt: str) -> None:
-        """Show a message that was not typed just now, such as a repeated one."""
+        """Show a message that was not typed just now, such as a repeated one; of a long one the first line."""
         first, *more = readable(prompt).split("\n")
+        if len(more) > _MOST_REPEATED:
+            first, more = f"{first} … {len(more)} more lines", []
         self._context.prompt.say("\n".join(["", *(f"{BAR}{line}" for line in (first, *more))]))
 
     @property

@@ -144,6 +144,14 @@ async def test_a_program_for_the_whole_terminal_runs_there_and_the_model_reads_s
     assert f"[The user ran `{program}` on the terminal: exit code 3.]" in here.model.requests[-1][-1].text
 
 
+async def test_a_long_prompt_of_a_command_is_shown_as_one_line(seat: Callable[..., Seat]) -> None:
+    here = seat("fine")
+    await here.types("/init\r", "\x04")
+    await here.left()
+    assert "▌ /init: write AGENTS.md … 9 more lines" in here.screen.shown()
+    assert "edit_file('AGENTS.md'" in here.said[-1]
+
+
 async def test_two_marks_give_the_terminal_to_any_command(seat: Callable[..., Seat], tmp_path: Path) -> None:
     here = seat("fine")
     await here.types("!!touch ran; exit 3\r", "!!\r", "hello\r", "\x04")

@@ -118,6 +118,8 @@ def place_in(context: ReplContext, path: str) -> Path:
 
 
 _INIT = """\
+/init: write AGENTS.md
+
 Write AGENTS.md for the folder you work in: what somebody who works here
 with code has to know and cannot guess. Look first, with few short runs, at
 README, configuration, scripts, tests and the heads of data files. Then say
