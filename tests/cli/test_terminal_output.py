@@ -17,6 +17,7 @@ from terp.events.outputs import (
     VariableChange,
 )
 from terp_cli.fronts.terminal import TerminalFront
+from terp_cli.render.output.display import Fold
 from terp_cli.render.output.output import OutputStream
 from tests.cli.drawing import Clock, drawn, printed, proposed
 from tests.cli.screens import Terminal, cut
@@ -159,6 +160,16 @@ def test_a_traceback_is_whole_when_more_is_asked_for() -> None:
     for event in [*printed(FAILED), TurnFinished("done", "")]:
         front.draw(event)
     assert "File /usr/lib/python3/dist-packages/pandas/frame.py:9" in terminal.shown()
+
+
+def test_a_long_traceback_keeps_its_last_lines() -> None:
+    frames = [f"Cell In[{at}], line 1\n----> 1 f{at}()" for at in range(9)]
+    error = Error("E", "bad", ("E  Traceback (most recent call last)", *frames, "E: bad"))
+    stream = OutputStream(lambda: 80, fold=Fold(5, "Ctrl-O · /out 6"))
+    assert [str(row) for row in stream.add(error)] == [
+        "… 15 more lines · Ctrl-O · /out 6",
+        *"\n".join([*frames[7:], "E: bad"]).split("\n"),
+    ]
 
 
 def test_markdown_that_code_displays_is_drawn_as_such() -> None:

@@ -414,7 +414,7 @@ class Repl(PromptHost):
                 self._context.front.aside(on.TextDelta(answer))
 
     def _show_prompt(self, prompt: str) -> None:
-        """Show a message that was not typed just now, such as a repeated one; of a long one the first line."""
+        """Show a message that was not typed just now; of a long one the first line."""
         first, *more = readable(prompt).split("\n")
         if len(more) > _MOST_REPEATED:
             first, more = f"{first} … {len(more)} more lines", []

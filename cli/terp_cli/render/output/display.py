@@ -40,11 +40,14 @@ class Fold:
     most: int = MOST_ROWS
     recall: str = ""
 
-    def rows(self, rows: Sequence[Row]) -> list[Row | Text]:
-        """Return at most so many rows: a third from the start, the others from the end, a count between."""
+    def rows(self, rows: Sequence[Row], *, last: bool = False) -> list[Row | Text]:
+        """Return at most so many rows: a third from the start, the others from the end, a count between.
+
+        With `last` all are from the end.
+        """
         if len(rows) <= self.most:
             return [*rows]
-        head = self.most // 3
+        head = 0 if last else self.most // 3
         left_out = Text(self.more(len(rows) - self.most, "line"), look.DIM)
         return [*rows[:head], left_out, *rows[head - self.most :]]
 
@@ -101,9 +104,10 @@ def _of_words(
 ) -> list[Text]:
     plain, page = data.get("text/plain"), data.get("text/html")
     wordless = not isinstance(plain, str) or is_wordless(plain)
-    if isinstance(page, str) and (rows := _of_html(page, width, whole=wordless and "<script" not in page)):
+    is_whole = wordless and isinstance(page, str) and "<script" not in page
+    if isinstance(page, str) and (rows := _of_html(page, width, fold, whole=is_whole)):
         return rows
-    if isinstance(resource := data.get(_RESOURCE), Mapping) and (rows := _of_resource(resource, width)):
+    if isinstance(resource := data.get(_RESOURCE), Mapping) and (rows := _of_resource(resource, width, fold)):
         return rows
     if rows := _of_formula(data, ascii_only=ascii_only):
         return rows
@@ -112,22 +116,22 @@ def _of_words(
     return []
 
 
-def _of_html(page: str, width: int, *, whole: bool) -> list[Text]:
+def _of_html(page: str, width: int, fold: Fold, *, whole: bool) -> list[Text]:
     """Return the rows of a data frame; with `whole`, also those of any other page."""
     if not whole and "<table" not in page:
         return []
     from terp_cli.render.output.frame import FrameTable, page_rows  # noqa: PLC0415  (few displays have any)
 
     if frame := FrameTable.of_html(page):
-        return frame.drawn(width)
-    return Fold().rows(page_rows(page, width)) if whole else []
+        return frame.drawn(width, fold)
+    return fold.rows(page_rows(page, width)) if whole else []
 
 
-def _of_resource(resource: Mapping[str, Any], width: int) -> list[Text]:
+def _of_resource(resource: Mapping[str, Any], width: int, fold: Fold) -> list[Text]:
     from terp_cli.render.output.frame import FrameTable  # noqa: PLC0415  (see `_of_html`)
 
     frame = FrameTable.of_resource(resource)
-    return frame.drawn(width) if frame else []
+    return frame.drawn(width, fold) if frame else []
 
 
 def _of_formula(data: Mapping[str, Any], *, ascii_only: bool) -> list[Text]:

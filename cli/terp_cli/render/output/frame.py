@@ -8,7 +8,7 @@ import re
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from rich.cells import cell_len
 from rich.style import Style
@@ -19,9 +19,12 @@ from terp_cli.render.fold import wrapped
 from terp_cli.render.output.html import Grid, HtmlCell, blocks
 from terp_cli.terminal.sanitise import readable
 
+if TYPE_CHECKING:
+    from terp_cli.render.output.display import Fold
+
 _GAP = 2
-# More rows than this are folded to the first and the last.
-_MOST_ROWS, _HEAD, _TAIL = 30, 10, 5
+# The rule below the header, and the size.
+_ROWS_AROUND = 2
 # A longer text may be cut to so many cells.
 _SHORT, _READABLE = 20, 12
 
@@ -99,13 +102,13 @@ class FrameTable:
         rows = f"{self.rows:,} {'row' if self.rows == 1 else 'rows'}"
         return f"{rows} × {self.columns:,} {'column' if self.columns == 1 else 'columns'}"
 
-    def drawn(self, width: int) -> list[Text]:
-        """The frame in rows of at most `width` cells, its size last."""
-        return [*self.table(width), *wrapped(Text(self.size, look.DIM), width)]
+    def drawn(self, width: int, fold: "Fold") -> list[Text]:
+        """The frame in rows of at most `width` cells, its size last; as many as `fold` allows."""
+        return [*self.table(width, fold), *wrapped(Text(self.size, look.DIM), width)]
 
-    def table(self, width: int) -> list[Text]:
-        """The rows of `drawn` without the size."""
-        head, tail = self._folded()
+    def table(self, width: int, fold: "Fold | None" = None) -> list[Text]:
+        """The rows of `drawn` without the size; all without `fold`."""
+        head, tail = self._split(max(1, fold.most - len(self.header) - _ROWS_AROUND) if fold else 0)
         layout = _Layout.of(self, [*self.header, *head, *tail], width)
         if layout.width < 1:
             return []
@@ -114,16 +117,20 @@ class FrameTable:
             rows.append(Text("─" * layout.width, look.RULE))
         rows += [layout.row(cells, above) for above, cells in _with_above(head)]
         if (hidden := self.rows - len(head) - len(tail)) > 0:
-            rows.append(Text(f"… {hidden:,} {'row' if hidden == 1 else 'rows'} …", look.DIM))
+            # Rows that were not sent cannot be shown.
+            recalled = fold if self.rows == len(self.body) else None
+            count = f"… {hidden:,} {'row' if hidden == 1 else 'rows'} …"
+            rows.append(Text(recalled.more(hidden, "row") if recalled else count, look.DIM))
         rows += [layout.row(cells, above) for above, cells in _with_above(tail)]
         for row in rows:
             row.rstrip()
             row.truncate(width, overflow="ellipsis")
         return rows
 
-    def _folded(self) -> tuple[Sequence[Sequence[HtmlCell]], Sequence[Sequence[HtmlCell]]]:
-        if len(self.body) > _MOST_ROWS:
-            return self.body[:_HEAD], self.body[-_TAIL:]
+    def _split(self, most: int) -> tuple[Sequence[Sequence[HtmlCell]], Sequence[Sequence[HtmlCell]]]:
+        """Return the rows above and below the missing ones: about `most`, two thirds of them above."""
+        if 0 < most < len(self.body) - 1:
+            return self.body[: most - most // 3], self.body[len(self.body) - most // 3 :]
         # A count belongs where rows are missing; without a mark there, at the end.
         at = self.row_gap if self.row_gap is not None else len(self.body)
         return self.body[:at], self.body[at:]

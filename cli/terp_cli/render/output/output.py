@@ -25,7 +25,6 @@ _LONGEST_LINE = 3
 """Rows that one line takes."""
 _OPEN = 8
 """Lines up to which a program may move its cursor and write again."""
-_LONGEST_TRACEBACK = 60
 _MOST_RESULTS = 200
 """Results of one run that are shown; pictures and pages always are."""
 
@@ -111,7 +110,7 @@ class OutputStream:
         """Return the remaining rows at the end of the run."""
         rows: list[Drawn] = [*self.settle()]
         updates = self._updates.values()
-        rows += Fold().rows([row for update in updates for row in self._display(update, self._draw)])
+        rows += self._fold.rows([row for update in updates for row in self._display(update, self._draw)])
         if self._results > _MOST_RESULTS:
             rows.append(Styled(f"… {self._results - _MOST_RESULTS:,} more results …", look.DIM))
         self._updates, self._results = {}, 0
@@ -213,8 +212,8 @@ class OutputStream:
                 row.stylize(look.DIM)
         for last in rows[-1:]:
             last.stylize(look.BAD)
-        self.cut = self.cut or "library frame" in traceback or len(rows) > _LONGEST_TRACEBACK
-        return Fold(_LONGEST_TRACEBACK).rows(rows)
+        self.cut = self.cut or "library frame" in traceback or len(rows) > self._fold.most
+        return self._fold.rows(rows, last=True)
 
 
 class Interruption:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.text import Text
 
-from terp_cli.render.output.display import display_rows
+from terp_cli.render.output.display import Fold, display_rows
 
 np = pytest.importorskip("numpy")
 pd = pytest.importorskip("pandas")
@@ -164,10 +164,17 @@ def test_a_frame_without_columns_has_its_size() -> None:
     assert drawn(pd.DataFrame()) == ["0 rows × 0 columns"]
 
 
-def test_thirty_rows_are_shown_and_more_are_folded() -> None:
-    assert "…" not in "".join(drawn(frame(30, 0)))
-    folded = drawn(frame(31, 0))
-    assert (len(folded), folded[12]) == (19, "… 16 rows …")
+def test_a_frame_takes_as_many_rows_as_other_output() -> None:
+    def lengths(rows: int) -> tuple[int, str]:
+        shown = display_rows(bundle(frame(rows, 0)), "", lambda: 80, fold=Fold(8, "Ctrl-O · /out 6"))
+        return len(shown), next((str(row) for row in shown if "…" in str(row)), "")
+
+    assert [lengths(rows) for rows in (5, 6, 31, 10_000)] == [
+        (8, ""),
+        (9, ""),
+        (9, "… 26 more rows · Ctrl-O · /out 6"),
+        (9, "… 9,995 rows …"),
+    ]
 
 
 def test_one_row_of_one_column_is_said_so() -> None:
