@@ -1,12 +1,18 @@
-"""The edits of files that code spells out in calls of `edit_file`, as diffs, before it runs."""
+"""Edits of files as diffs: those that code spells out in calls of `edit_file`, and changes of a run."""
 
 import ast
 import difflib
+import os
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-_LARGEST = 200_000
+from terp.events.outputs import FileChange
+
+_LARGEST, _LONGEST_DIFF = 200_000, 20_000
+_MOST_WORDS, _LONGEST_PATH = 200, 1_000
+_BETWEEN_WORDS = re.compile(r"[\s'\"`=<>;|&()\[\]{},$]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +25,30 @@ class SpelledEdit:
     @property
     def lines(self) -> str:
         """The numbers of added and removed lines: `+1 −1`."""
-        signs = [line[:1] for line in self.diff.split("\n")]
-        return f"+{signs.count('+')} −{signs.count('-')}"
+        return f"+{self.count('+')} −{self.count('-')}"
+
+    def count(self, sign: str) -> int:
+        """Return the number of lines with a sign."""
+        return sum(line.startswith(sign) for line in self.diff.split("\n"))
+
+
+def texts_named(code: str, cwd: str) -> dict[str, str]:
+    """Return the texts of the files that words of code name, relative to `cwd`, by absolute path."""
+    words = {word for word in _BETWEEN_WORDS.split(code[:_LARGEST]) if word and len(word) < _LONGEST_PATH}
+    paths = [str(Path(cwd, word).expanduser()) for word in sorted(words)[:_MOST_WORDS]]
+    texts = ((os.path.normpath(path), text_at(Path(path))) for path in paths)
+    return {path: text for path, text in texts if text is not None}
+
+
+def compared(change: FileChange, before: str | None) -> FileChange:
+    """Return the change of a modified text file with its lines and diff, from the text `before` it."""
+    if before is None or change.action != "modified" or change.diff or change.host:
+        return change
+    if (after := text_at(Path(change.path))) is None:
+        return change
+    edit = SpelledEdit(change.path, _diff(before, after))
+    diff = edit.diff if len(edit.diff) <= _LONGEST_DIFF else ""
+    return replace(change, added=edit.count("+"), removed=edit.count("-"), diff=diff)
 
 
 def spelled_edits(language: str, code: str, cwd: str) -> list[SpelledEdit]:
@@ -32,7 +60,8 @@ def spelled_edits(language: str, code: str, cwd: str) -> list[SpelledEdit]:
     after: dict[str, str] = {}
     for path, old, new in _calls(code) if language == "python" and "edit_file" in code else ():
         if path not in before:
-            before[path] = after[path] = _text(Path(cwd, path).expanduser(), new=not old)
+            text = text_at(Path(cwd, path).expanduser()) if old else ""
+            before[path] = after[path] = text or ""
         text = after[path]
         if text.count(old) == 1 or not (old or text):
             after[path] = text.replace(old, new) if old else new
@@ -60,14 +89,15 @@ def _calls(code: str) -> Iterator[tuple[str, str, str]]:
                 yield path, old, new
 
 
-def _text(path: Path, *, new: bool) -> str:
-    """Return the text of a small file; "" for any other, also for one that a `new` edit creates."""
+def text_at(path: Path) -> str | None:
+    """Return the text of a small file; None for any other."""
     try:
-        if new or path.stat().st_size > _LARGEST or not path.is_file():
-            return ""
-        return path.read_text(encoding="utf-8")
+        if path.stat().st_size > _LARGEST or not path.is_file():
+            return None
+        text = path.read_text(encoding="utf-8")
     except (OSError, ValueError):
-        return ""
+        return None
+    return None if "\0" in text else text
 
 
 def _diff(before: str, after: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from terp.analysis.edits import compared, texts_named
 from terp.events import CodeFinished, CodeRejected, CodeStarted, Noticed, Printed, Progress
 from terp.events.error_text import lost_name, misplaced
 from terp.events.kernel import Kernel
@@ -275,6 +276,8 @@ class Runner:
         """
         run = _SessionRun(self, call, kernel, attended, max_chars)
         began, at = time.monotonic(), self.log.turn_at
+        # A shell and other programs have no hooks that could save what a file held.
+        texts = await asyncio.to_thread(texts_named, call.code, kernel.cwd)
         held = await self.questions.begin(call, kernel, attended)
         running = kernel.execute(call.code, run_id=call.id, number=run.number, timeout_s=timeout_s, moment=at)
         try:
@@ -282,6 +285,7 @@ class Runner:
         finally:
             self.questions.end(held)
             run.spool.close()
+        ended = replace(ended, files=tuple(compared(one, texts.get(one.path)) for one in ended.files))
         run.finish()
         self._remark(run, ended)
         shown = replace(ended, changes=without_passing(ended.changes, call.language, call.code))

@@ -286,6 +286,15 @@ async def test_the_account_has_what_happened(tmp_path: Path, tier: Tier) -> None
     assert "true" in [effect.what for effect in effects if effect.verb == "run"]
 
 
+async def test_what_children_changed_in_a_text_file_is_a_diff_of_each_run(tmp_path: Path, tier: Tier) -> None:
+    codes = [f"!f=data; sed -i s/{old}/{new}/ $f.csv" for old, new in ("ab", "bc")]
+    async with held(tmp_path, tier, Nobody(), *codes, rules=[("allow", "writes: ./**")]) as session:
+        (tmp_path / "work" / "data.csv").write_text("a\n")
+        events = await collect(session, "go")
+    diffs = [one.diff for finished in of(CodeFinished, events) for one in finished.files]
+    assert diffs == ["@@ -1 +1 @@\n-a\n+b", "@@ -1 +1 @@\n-b\n+c"]
+
+
 async def test_code_that_was_approved_before_is_not_asked_about_its_effects(
     tmp_path: Path, tier: Tier
 ) -> None:

@@ -9,6 +9,7 @@ from terp.errors import KernelStartFailed, UnknownLanguage
 from terp.events import CodeFinished, CodeRejected, CodeStarted, CodeTyped, Event, Noticed, Printed
 from terp.events.messages import User
 from terp.events.outputs import Text
+from terp.kernels.jupyter.local import LocalKernels
 from terp.session.session import Session
 from terp.testing import EchoKernel, ScriptedModel, ScriptedPerson, collect
 from tests.core.sessions import open_session
@@ -77,3 +78,17 @@ async def test_what_ran_before_terp_ended_is_told_after_it_in_its_order(tmp_path
     typed_before, resumed, typed_since = first.split("\n\n")[1:]
     assert ("x = 1" in typed_before, "The kernel is new" in resumed, "y = 2" in typed_since) == (True,) * 3
     assert second == "and now?"
+
+
+@pytest.mark.parametrize("code", ["!sed -i s/old/new/ notes.txt", "%%bash\necho new > ./notes.txt"])
+async def test_a_text_file_that_the_shell_changed_has_its_diff(tmp_path: Path, code: str) -> None:
+    (tmp_path / "notes.txt").write_text("old\n")
+    session = open_session(tmp_path / "session", ScriptedModel(), LocalKernels(str(tmp_path)))
+    try:
+        finished = (await typed(session, code))[-1]
+    finally:
+        await session.aclose()
+    assert isinstance(finished, CodeFinished)
+    assert [(one.added, one.removed, one.diff) for one in finished.files] == [
+        (1, 1, "@@ -1 +1 @@\n-old\n+new")
+    ]

@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
+from terp.analysis.edits import compared
 from terp.events.outputs import EffectVerb, FileChange, PerformedEffect
 from terp.events.performed import FILE_EFFECTS
 
@@ -208,7 +209,7 @@ class HeldEffects:
     async def account(self) -> Account | None:
         """Return the effects since the last account, also of a process that has ended; None if unknown."""
         if (answer := await self._answer_to("account", _ANSWER_S)) is not None:
-            return _account(answer)
+            return await asyncio.to_thread(_account, answer)
         last, self._last = self._last, None
         return last
 
@@ -336,12 +337,15 @@ def _in_parts(paths: Sequence[str]) -> Iterator[Sequence[str]]:
 
 def _account(message: dict[str, Any]) -> Account:
     files = sorted(message["files"])
-    sizes = {path: size for path, action, size, _ in files if action != "deleted"}
+    sizes = {path: size for path, action, size, *_ in files if action != "deleted"}
 
     def performed(verb: str, what: str, to: str, times: int) -> PerformedEffect:
         did: Any = verb.removeprefix(_REFUSED)
         size = sizes.get(to or what) if did in FILE_EFFECTS else None
         return PerformedEffect(did, what, to, times, refused=verb != did, size=size)
 
-    changes = (FileChange(path, action, size, source=source) for path, action, size, source in files)
+    changes = (
+        compared(FileChange(path, action, size, source=source), *(texts or [None]))
+        for path, action, size, source, *texts in files
+    )
     return Account(tuple(performed(*row) for row in message["effects"]), tuple(changes))

@@ -9,6 +9,7 @@ import resource
 import stat
 import struct
 import time
+from contextlib import suppress
 from itertools import islice
 
 from terp.kernels.sandbox.entering.acting import SystemEffect
@@ -27,6 +28,8 @@ _FICLONERANGE = 0x4020940D
 # File systems share whole blocks; the gaps take no space.
 _BLOCK = 1 << 16
 _STEP = 1 << 20
+# Of text files terp shows what a run has changed.
+_LONGEST_TEXT, _MOST_TEXTS = 200_000, 50
 _NO_SYMLINKS, _BENEATH = 4, 8
 # CLOCK_REALTIME_COARSE, by which Linux dates files.
 _FILES_CLOCK = 5
@@ -79,11 +82,14 @@ class FileStates:
         self._touched: set[bytes] = set()
         # How runs have left files: another state now means that another program has changed them.
         self._left: dict[bytes, object] = {}
+        # How runs of this turn have left small text files.
+        self._texts: dict[bytes, str] = {}
 
     def begin(self, number: int | None) -> None:
         """Begin turn `number` if it is a later one. Without any turn nothing is saved."""
         if number is not None and (not self._turns or number > self._turns[-1].number):
             self._turns.append(_Turn(number))
+            self._texts = {}
             self._since = number if self._since is None else self._since
         if len(self._turns) > _MOST_TURNS:
             self._drop()
@@ -128,6 +134,18 @@ class FileStates:
         for path in self._touched:
             self._left[path] = _signature(path)
         self._touched.clear()
+
+    def text_before(self, path: bytes) -> "str | None":
+        """Return the text of a file before the run that ends; None if it is large, no text, or not known."""
+        state = self._turns[-1].states.get(path) if self._turns else None
+        before = self._texts.pop(path, None)
+        if before is None and state is not None and state.kind == "file" and state.size <= _LONGEST_TEXT:
+            before = _text(os.pread(state.copy, state.size, state.at) if state.size else b"")
+        if state is not None and len(self._texts) < _MOST_TEXTS:
+            with suppress(OSError), open(path, "rb") as file:  # noqa: PTH123  (pathlib takes 5 ms to import)
+                now = _text(file.read(_LONGEST_TEXT + 1))
+                self._texts |= {} if now is None else {path: now}
+        return before
 
     def changed(self, number: int) -> "dict[str, object]":
         """Return the files changed since the beginning of a turn.
@@ -343,6 +361,13 @@ def _folder(base: int, folder: bytes, *, make: bool) -> int:
     finally:
         os.close(parent)
     return _folder(base, folder, make=False)
+
+
+def _text(content: bytes) -> str | None:
+    try:
+        return None if b"\0" in content or len(content) > _LONGEST_TEXT else content.decode()
+    except ValueError:
+        return None
 
 
 def _nameless(folder: bytes) -> int:

@@ -45,6 +45,7 @@ _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36
 _PIDFD_OPEN, _PIDFD_GETFD = 434, 438
 _AGAIN_MS = 5
 _AT_ONCE = 64
+_MOST_COMPARED = 50
 _COUNTED_EVERY_S = 0.2
 _IGNORED = (
     signal.SIGINT,
@@ -337,7 +338,10 @@ class Holder:
             self._say({"granted": wanted.get("number", 0)})
         elif "account" in wanted:
             self._saved.settle()
-            self._say({"account": wanted["account"], **self._permissions.account()})
+            account = self._permissions.account()
+            for row in account["files"][:_MOST_COMPARED]:
+                row.append(self._saved.text_before(row[0].encode("utf-8", "surrogateescape")))
+            self._say({"account": wanted["account"], **account})
         elif "changed" in wanted:
             self._say({"changed": wanted["changed"], **self._saved.changed(wanted["moment"])})
         elif "restore" in wanted:
