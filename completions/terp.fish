@@ -158,7 +158,7 @@ complete -c terp -l vi -l vi-mode -d 'edit the line with the keys of vi instead 
 complete -c terp -l no-vi-mode -d 'the same as --vi=off'
 complete -c terp -l screen-reader -d 'write whole labelled lines for a screen reader; redraw nothing'
 complete -c terp -l no-screen-reader -d 'the same as --screen-reader=off'
-complete -c terp -l titles -x -a 'auto\t"" off\t""' -d 'titles of sessions: by the model if that costs at most 0.1 cent, else your first words'
+complete -c terp -l titles -x -a 'auto\t"" off\t""' -d 'titles of sessions: by the model if it is local or at most 0.1 cent, else your first words'
 complete -c terp -l notify -x -a 'auto\t"" off\t"" bell\t"" osc9\t"" osc99\t"" osc777\t""' -d 'how to notify you of the end of a turn of over 10 s, or of a question, while you are away'
 complete -c terp -l record -r -F -d 'write the model\'s replies to a file'
 complete -c terp -l replay -r -F -d 'answer from a recorded file instead of a model'

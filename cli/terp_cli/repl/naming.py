@@ -4,8 +4,10 @@ import asyncio
 from contextlib import suppress
 
 from terp.events.messages import Assistant
+from terp.models.adapters.routing import is_loopback
 from terp.session.session import Session
 from terp.settings import Settings
+from terp.settings.providers import PROVIDERS
 from terp.store.titles import is_stored, read_title, store_title
 
 _MOST_USD = 0.001
@@ -19,7 +21,7 @@ _ASKED = (
 async def name_session(session: Session, settings: Settings) -> None:
     """Store a title for a session that has had its first turn; do nothing where that is not wanted or cheap.
 
-    Cheap is a request whose list price is known and at most 0.1 cent.
+    Cheap is a request to a server of this machine, or whose list price is known and at most 0.1 cent.
 
     Raises:
         ModelError: there is no reply, or it cannot be paid for.
@@ -28,14 +30,20 @@ async def name_session(session: Session, settings: Settings) -> None:
     if not wanted or len(session.turns) != 1 or not is_stored(session.folder) or read_title(session.folder):
         return
     prompt = _prompt(session)
-    prices = await asyncio.to_thread(session.resources.prices, session.model.name)
-    cost = prices.cost_usd(len(prompt) // 3, _REPLY_TOKENS)
-    if cost is None or cost > _MOST_USD:
-        return
+    if not _is_local(session.model.name, settings.api_base):
+        prices = await asyncio.to_thread(session.resources.prices, session.model.name)
+        cost = prices.cost_usd(len(prompt) // 3, _REPLY_TOKENS)
+        if cost is None or cost > _MOST_USD:
+            return
     lines = (await session.answer_aside(prompt)).text.strip().split("\n")
     if title := session.resources.redacted(lines[0]).strip(' "*#.'):
         with suppress(OSError):
             store_title(session.folder, title)
+
+
+def _is_local(model: str, api_base: str) -> bool:
+    provider = PROVIDERS.get(model.partition("/")[0])
+    return is_loopback(api_base or (provider.api_base if provider else ""))
 
 
 def _prompt(session: Session) -> str:

@@ -237,7 +237,7 @@ class Settings(ModelSettings):
     )
     titles: str = terminal_setting(
         "auto",
-        "titles of sessions: by the model if that costs at most 0.1 cent, else your first words",
+        "titles of sessions: by the model if it is local or at most 0.1 cent, else your first words",
         choices=("auto", "off"),
     )
     notify: str = terminal_setting(

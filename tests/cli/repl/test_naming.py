@@ -57,6 +57,23 @@ async def test_no_title_is_asked_for_where_it_is_not_wanted_or_cheap(
     assert (read_title(session.folder), len(session.model.requests)) == ("", 1)  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize(
+    ("model", "api_base", "title"),
+    [
+        ("ollama/qwen3", "", "Sales of May"),
+        ("openai/m", "http://127.0.0.1:8080/v1", "Sales of May"),
+        ("openai/m", "https://models.example.org/v1", ""),
+    ],
+)
+async def test_a_server_of_this_machine_is_free(
+    session: Session, model: str, api_base: str, title: str
+) -> None:
+    session.resources.prices = lambda _: ModelFacts()
+    session.model.name = model  # type: ignore[misc]
+    await name_session(session, Settings(api_base=api_base))
+    assert read_title(session.folder) == title
+
+
 async def test_a_title_of_the_user_stays(session: Session) -> None:
     store_title(session.folder, "mine")
     await name_session(session, Settings())

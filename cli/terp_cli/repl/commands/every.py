@@ -163,8 +163,8 @@ TABLE = (
     ),
     SlashCommand(
         "diff", "[N]", "show what a run changed in text files", "Code", "code.diff",
-        "Without N, for the last run that changed a file. Python's own writes are compared, not those of "
-        "programs that it starts; a file that is no text, or large, is named with its size.",
+        "Without N, for the last run that changed a file. Compared are files that Python writes or the code "
+        "names, and with /approve effect all; a file that is no text, or large, is named with its size.",
         completes="code.run_numbers", shows=True,
     ),
     SlashCommand(
@@ -211,7 +211,8 @@ TABLE = (
     SlashCommand(
         "rename", "TITLE", "give this session a title", "Session", "conversation.rename",
         "Lists of sessions show it. Without a title of yours, the model writes one after the first exchange "
-        "if that costs at most 0.1 cent (titles: auto); else it is your first words.",
+        "if that costs at most 0.1 cent, or a server of this machine does it (titles: auto); else it is your "
+        "first words.",
     ),
     SlashCommand(
         "fork", "", "save a copy of the conversation as another session", "Session", "conversation.fork",
