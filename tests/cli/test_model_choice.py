@@ -139,3 +139,30 @@ def test_leaving_the_first_list_says_how_to_go_on(tmp_path: Path) -> None:
         teletype.until("Esc leaves")
         teletype.types("\x1b")
         teletype.until("terp keys set PROVIDER")
+
+
+def test_a_session_is_resumed_with_its_last_model(tmp_path: Path) -> None:
+    terp = Terp(tmp_path)
+    command = [sys.executable, "-m", "terp_cli"]
+    with Loopback(["Alpha", "Bravo", "Charlie", "Delta"]) as server:
+        (terp.home / "config.yaml").write_text(
+            f"model: openai/one\napi_base: {server.url}\ntitles: 'off'\nsandbox: 'off'\n"
+        )
+        environ = {**terp.environ, "OPENAI_API_KEY": "none"}
+        with Teletype(command, terp.cwd, environ) as teletype:
+            teletype.until("/help")
+            teletype.types("hi\r")
+            teletype.until("Alpha")
+            teletype.types("/model openai/two\r")
+            teletype.types("again\r")
+            teletype.until("Bravo")
+            teletype.types("\x04")
+            teletype.until("<over 0>")
+        with Teletype([*command, "-c"], terp.cwd, environ) as teletype:
+            # The last answer is shown again, below the banner and above the toolbar.
+            assert teletype.until("Bravo").count("openai/two") == 2
+            teletype.types("more\r")
+            teletype.until("Charlie")
+        result = terp("-c", "-m", "openai/three", "and now", OPENAI_API_KEY="none")
+    assert result.out == "Delta\n"
+    assert [request["model"] for request in server.requests] == ["one", "two", "two", "three"]

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from terp.errors import NoModel, SettingsError
 from terp.events.messages import Attachment
-from terp.models.adapters.routing import doubt
-from terp.models.building import with_found_model, with_offered_model
+from terp.models.adapters.routing import doubt, route
+from terp.models.building import options_of, settings_for, with_found_model, with_offered_model
 from terp.person import AutoRun, Choice, Decline, Nobody, Option, Person
 from terp.secrets.keys import with_keys
 from terp.session.attaching import found_for
@@ -122,7 +122,7 @@ async def conversed(
 ) -> int:
     """Open the session, answer the prompt, and prompt for more in a REPL; return the exit code."""
     # Before anything of the project counts, and before lines that were entered meanwhile are sent.
-    settings = await settled(call, settings, ui)
+    settings = _with_last_model(call, await settled(call, settings, ui), given.place)
     person = ui.person if ui else person_beside(call, settings)
     if ui is None or person is None:
         # A terminal that is drawn on may have no keyboard.
@@ -163,6 +163,21 @@ async def conversed(
     )
     last = partial(write_variable, wanted=given.emission, out=call.out) if given.emission else None
     return await one_shot(session, given.question, front, call.stopping, last)
+
+
+def _with_last_model(call: Invocation, settings: Settings, place: Place) -> Settings:
+    """Return the settings with the last model of a resumed session, unless a flag chooses another one."""
+    stored = place.keeper.stored if place.keeper else None
+    chosen = call.options.profile or settings.replay or call.line.given.keys() & {"model", "api_base"}
+    if stored is None or chosen or stored.model in ("", settings.model):
+        return settings
+    resumed, api_key = settings_for(stored.model, settings.model, settings, call.options.api_key)
+    try:
+        route(options_of(resumed, api_key), call.environ)
+    except SettingsError:
+        # A recording has a name that no provider knows.
+        return settings
+    return resumed
 
 
 def _note_doubts(call: Invocation, settings: Settings, session: Session) -> None:
