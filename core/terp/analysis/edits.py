@@ -4,6 +4,7 @@ import ast
 import difflib
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -52,13 +53,13 @@ def compared(change: FileChange, before: str | None) -> FileChange:
 
 
 def spelled_edits(language: str, code: str, cwd: str) -> list[SpelledEdit]:
-    """Return the edits whose path and texts are literals in the code; none of a file that does not fit.
+    """Return the edits whose path and texts stand in the code; none of a file that does not fit.
 
     Files are read, relative to `cwd`. Several edits of one file are one diff.
     """
     before: dict[str, str] = {}
     after: dict[str, str] = {}
-    for path, old, new in _calls(code) if language == "python" and "edit_file" in code else ():
+    for path, old, new in spelled_calls(language, code):
         if path not in before:
             text = text_at(Path(cwd, path).expanduser()) if old else ""
             before[path] = after[path] = text or ""
@@ -70,11 +71,17 @@ def spelled_edits(language: str, code: str, cwd: str) -> list[SpelledEdit]:
     ]
 
 
-def _calls(code: str) -> Iterator[tuple[str, str, str]]:
+def spelled_calls(language: str, code: str) -> Iterator[tuple[str, str, str]]:
+    """Yield path, old and new text of each call of `edit_file` whose texts stand in the code.
+
+    They stand in the call, or in the only assignment to a name, before it.
+    """
     try:
-        nodes = list(ast.walk(ast.parse(code)))
+        tree = ast.parse(code if language == "python" and "edit_file" in code else "")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
+    nodes = list(ast.walk(tree))
+    texts = _named_texts(tree, nodes)
     for node in nodes:
         if not (
             isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "edit_file"
@@ -82,11 +89,32 @@ def _calls(code: str) -> Iterator[tuple[str, str, str]]:
             continue
         names = dict(zip(("path", "old", "new"), node.args, strict=False))
         names |= {given.arg: given.value for given in node.keywords if given.arg}
-        texts = [one.value for one in names.values() if isinstance(one, ast.Constant)]
-        if names.keys() == {"path", "old", "new"} and len(texts) == len(names):
-            path, old, new = (getattr(names[name], "value", None) for name in ("path", "old", "new"))
-            if isinstance(path, str) and isinstance(old, str) and isinstance(new, str):
+        if len(names) == len(node.args) + len(node.keywords) and names.keys() == {"path", "old", "new"}:
+            values = [_text_of(names[name], texts, node.lineno) for name in ("path", "old", "new")]
+            path, old, new = values
+            if path is not None and old is not None and new is not None:
                 yield path, old, new
+
+
+def _text_of(node: ast.expr, texts: dict[str, tuple[str, int]], line: int) -> str | None:
+    if isinstance(node, ast.Name) and node.id in texts:
+        text, bound = texts[node.id]
+        return text if bound < line else None
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def _named_texts(tree: ast.Module, nodes: list[ast.AST]) -> dict[str, tuple[str, int]]:
+    """Return the texts of names that the code binds once, at its top level, with the last lines of that."""
+    stored = [node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
+    stored += [node.arg for node in nodes if isinstance(node, ast.arg)]
+    once = {name for name, times in Counter(stored).items() if times == 1}
+    return {
+        target.id: (value.value, value.end_lineno or 0)
+        for statement in tree.body
+        if isinstance(statement, ast.Assign) and isinstance(value := statement.value, ast.Constant)
+        for target in statement.targets
+        if isinstance(target, ast.Name) and target.id in once and isinstance(value.value, str)
+    }
 
 
 def text_at(path: Path) -> str | None:

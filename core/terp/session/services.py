@@ -3,14 +3,21 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from terp.analysis.edits import spelled_calls
 from terp.errors import NobodyThere, TerpError
+from terp.events import Answered, CodeProposed, CodeTyped
 from terp.events.kernel import Kernel
+from terp.events.log import EventLog
 from terp.events.outputs import BackCall, InputRequest, Service
 from terp.events.run_log import RunLog
+from terp.person import Consent
 from terp.person.dialog import UserDialog
 from terp.session.foreground import Interrupted
 from terp.session.runs import Attended, Guard
 
+EDIT = "edit"
+"""The service by which `edit_file` in a kernel lets the user see an edit."""
+_MOST_SHOWN = 12
 RUN_OUTPUT = "run_output"
 """The service by which `out[N]` in a kernel finds the output of a run."""
 
@@ -78,3 +85,38 @@ def run_outputs(runs: RunLog, spooled: Callable[[int], str]) -> Service:
         }
 
     return find
+
+
+def edit_consent(log: EventLog, dialog: UserDialog) -> Service:
+    """Return the service that shows an edit of `edit_file` before it is made; it returns why not, or "".
+
+    The user is asked if they have approved the code, and its texts do not stand in it.
+    """
+
+    async def agree(edit: Mapping[str, Any]) -> str:
+        if not _is_unseen(log, (edit["path"], edit["old"], edit["new"])):
+            return ""
+        shown = str(edit["diff"]).split("\n")
+        more = len(shown) - _MOST_SHOWN
+        if more > 0:
+            shown = [*shown[:_MOST_SHOWN], f"… {more:,} more lines are not shown"]
+        what = f"Change {edit['path']} ({edit['lines']})?"
+        try:
+            agreed = await dialog.allow(Consent(what, "\n".join(shown), as_code=True))
+        except NobodyThere:
+            agreed = False
+        return "" if agreed else "The user did not agree to this change, and the file is as it was."
+
+    return agree
+
+
+def _is_unseen(log: EventLog, texts: tuple[str, str, str]) -> bool:
+    for record in reversed(log.since(log.turn_at)):
+        match record.event:
+            case CodeTyped():
+                return False
+            case Answered(answer=answer, by=by) if answer.startswith("run") and by != "person":
+                return False
+            case CodeProposed(language=language, code=code):
+                return texts not in spelled_calls(language, code)
+    return True

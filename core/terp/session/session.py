@@ -33,7 +33,7 @@ from terp.session.proposals import Proposals
 from terp.session.resources import SessionResources
 from terp.session.rewind.rewind import Rewind
 from terp.session.runs import Runner
-from terp.session.services import RUN_OUTPUT, Services, run_outputs
+from terp.session.services import EDIT, RUN_OUTPUT, Services, edit_consent, run_outputs
 from terp.session.turn import TYPED, SessionParts, Turn, TypedRun
 
 if TYPE_CHECKING:
@@ -97,6 +97,7 @@ class Session:
         # The code: runs and jobs.
         artifacts = Artifacts(folder / OUTPUTS, folder, resources.redactor)
         self.offer(RUN_OUTPUT, run_outputs(runs, artifacts.spooled))
+        self.offer(EDIT, edit_consent(log, self.dialog))
         effects, last_run = EffectQuestions(self.dialog, resources), stored.last_run if stored else 0
         runner = Runner(log, runs, artifacts, self._services, resources, effects, last_run)
         self.jobs = Jobs(runner, log, history, foreground)

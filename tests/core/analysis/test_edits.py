@@ -28,10 +28,18 @@ def test_a_new_file_is_all_added(cwd: str) -> None:
     assert edit.lines == "+2 −0"
 
 
+def test_texts_may_have_names_that_the_code_binds_once(cwd: str) -> None:
+    [edit] = spelled_edits("python", "p = 'a.py'\nold = 'four'\nedit_file(p, old, '4')", cwd)
+    assert edit.lines == "+1 −1"
+
+
 @pytest.mark.parametrize(
     "code",
     [
         "edit_file('a.py', x, 'y')",
+        "x = 'one'\nx = x.strip()\nedit_file('a.py', x, 'y')",
+        "edit_file('a.py', x, 'y')\nx = 'one'",
+        "if 1: x = 'one'\nedit_file('a.py', x, 'y')",
         "edit_file('a.py', 'nowhere', 'y')",
         "edit_file('gone.py', 'a', 'b')",
         "edit_file('a.py', 'e', 'E')",

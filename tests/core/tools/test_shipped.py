@@ -87,17 +87,17 @@ async def test_a_picture_of_another_kind_is_converted_where_pillow_is(kernel: Ke
     )
 
 
-async def test_an_edit_is_made_without_another_question(kernel: Kernel, folder: Path) -> None:
+async def test_an_edit_is_made_once_terp_does_not_object(kernel: Kernel, folder: Path) -> None:
     path = folder / "a.txt"
     path.write_bytes(b"one\r\ntwo\r\nthree")
-    run, calls = await answered(kernel, "edit_file('a.txt', 'two\\n', 'TWO\\n2\\n')", True)
-    assert calls == []
+    run, [asked] = await answered(kernel, "edit_file('a.txt', 'two\\n', 'TWO\\n2\\n')", "")
+    assert (asked.service, asked.arguments["path"], asked.arguments["lines"]) == ("edit", "a.txt", "+2 −1")
     assert path.read_bytes() == b"one\r\nTWO\r\n2\r\nthree"
     assert run.results == ["Changed a.txt: +2 −1 lines."]
 
 
 async def test_a_new_file_is_made_from_nothing(kernel: Kernel, folder: Path) -> None:
-    await answered(kernel, "edit_file('new.txt', '', 'hello\\n')", True)
+    await answered(kernel, "edit_file('new.txt', '', 'hello\\n')", "")
     assert (folder / "new.txt").read_text() == "hello\n"
 
 

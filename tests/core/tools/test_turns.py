@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import terp
-from terp.events import CodeProposed, Noticed, TurnFinished
+from terp.events import Asked, CodeProposed, Noticed, TurnFinished
 from terp.events.effects import cannot_tell
 from terp.person import AutoRun
 from terp.testing import ScriptedPerson, collect
@@ -164,6 +164,26 @@ async def test_an_edit_by_the_model_is_made_where_code_runs_unasked(tmp_path: Pa
     [told] = await turns.play()
     assert "Changed a.txt: +1 −1 lines." in told
     assert (tmp_path / "a.txt").read_text() == "two\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "answers", "left"),
+    [
+        ("new = 'two'.upper()\nedit_file('a.txt', 'one', new)", ["run", True], "TWO\n"),
+        ("new = 'two'.upper()\nedit_file('a.txt', 'one', new)", ["run", False], "one\n"),
+        ("new = 'two'\nedit_file('a.txt', 'one', new)", ["run"], "two\n"),
+    ],
+    ids=["agreed", "declined", "in the code"],
+)
+async def test_an_edit_that_the_approved_code_does_not_show_is_asked_about(
+    tmp_path: Path, code: str, answers: list[str | bool], left: str
+) -> None:
+    (tmp_path / "a.txt").write_text("one\n")
+    turns = Turns(tmp_path, [Call(code=code)], "ok")
+    await turns.play(person=ScriptedPerson(*answers))
+    assert (tmp_path / "a.txt").read_text() == left
+    asked = [event.what for event in turns.events if isinstance(event, Asked)]
+    assert asked[1:] == ["Change a.txt (+1 −1)?"] * (len(answers) - 1)
 
 
 async def test_a_search_reaches_its_provider_and_comes_back(tmp_path: Path) -> None:

@@ -72,15 +72,30 @@ def edit_file(path: str, old: str, new: str) -> str:
 
     With an empty `old` a new file is made.
     """
-    path = os.path.expanduser(path)  # noqa: PTH111
+    name, path = path, os.path.expanduser(path)  # noqa: PTH111
     before = text_of(path) if os.path.exists(path) else None  # noqa: PTH110
     after = edited(path, before, old, new)
     diff = hunks_of(before or "", after)
     plus = sum(line.startswith("+") for line in diff)
     minus = sum(line.startswith("-") for line in diff)
+    agree(path=name, old=old, new=new, diff="\n".join(diff), lines=f"+{plus} −{minus}")
     with open(path, "w", encoding="utf-8", newline="") as file:  # noqa: PTH123
         file.write(after)
     return PlainText(f"Changed {path}: +{plus} −{minus} lines.")
+
+
+def agree(**edit: str) -> None:
+    """Let terp ask the user about an edit whose texts do not stand in the approved code.
+
+    Raises PermissionError with the reason if they decline.
+    """
+    try:
+        declined = call("edit", **edit)
+    except RuntimeError:
+        # No session of terp approves the code of this cell.
+        return
+    if declined:
+        raise PermissionError(declined)
 
 
 def edited(path: str, before: str | None, old: str, new: str) -> str:
