@@ -9,7 +9,6 @@ from terp_cli.fronts.event_order import CallOrder
 from terp_cli.render import words
 from terp_cli.render.ansi import Palette, TerminalScreen
 from terp_cli.render.fold import hanging
-from terp_cli.render.look import theme_of
 from terp_cli.render.output.display import Draw
 from terp_cli.render.pictures.drawer import drawer_on
 from terp_cli.render.transcript import DrawnTranscript
@@ -17,6 +16,7 @@ from terp_cli.terminal import tty
 from terp_cli.terminal.painter import Painter
 from terp_cli.terminal.rows import Graphic
 from terp_cli.terminal.sanitise import readable
+from terp_cli.terminal.theme import theme_of
 
 _FRAME_S, _SLOWEST_FRAME_S = 0.05, 0.1
 

@@ -57,6 +57,7 @@ from terp_cli.terminal.painter import Painter
 from terp_cli.terminal.rows import Row, folded
 from terp_cli.terminal.sanitise import one_line, readable
 from terp_cli.terminal.terminal_facts import query
+from terp_cli.terminal.theme import Theme, own_colours
 
 if TYPE_CHECKING:
     from terp.person import Option
@@ -69,20 +70,21 @@ _ENDING = "Leaving after this turn; Ctrl-C stops it now."
 _EDITING = "Alt+Enter or Esc, Enter: done · Ctrl-C: discard the edit"
 # A user who is typing a message has not read the question yet.
 _PAUSE_S = 0.5
-_STYLE = {
+STYLE = {
     "mark": "bold ansigreen",
-    "quiet": "ansibrightblack",
+    # Not a grey: with some palettes that is the colour of the background.
+    "quiet": "dim",
     "warning": "ansiyellow",
     "bad": "bold ansired",
     "question": "bold",
     "key": "bold ansicyan",
     "chosen": "reverse",
-    "auto-suggestion": "ansibrightblack",
+    "auto-suggestion": "dim",
     "completion-menu": "",
     "completion-menu.completion": "noreverse bg:default fg:default",
     "completion-menu.completion.current": "reverse bg:default fg:default",
-    "completion-menu.meta.completion": "noreverse bg:default fg:ansibrightblack",
-    "completion-menu.meta.completion.current": "noreverse bg:default fg:ansibrightblack",
+    "completion-menu.meta.completion": "noreverse dim bg:default fg:default",
+    "completion-menu.meta.completion.current": "noreverse dim bg:default fg:default",
     "search-toolbar": "",
     "incsearch": "noreverse underline fg:default bg:default",
     "incsearch.current": "reverse fg:default bg:default",
@@ -105,12 +107,14 @@ class PromptApp:
         painter: Painter,
         *,
         descriptor: int | None = None,
-        colours: bool = True,
+        theme: Callable[[], Theme | None] = own_colours,
         opened: Sequence[IO[str]] = (),
         query: Callable[[], str] | None = None,
         listener: TerminalListener | None = None,
     ) -> None:
         """`descriptor` is that of the terminal, or None in a test; `opened` are files that `close` closes.
+
+        `theme` returns the colours, None for no styles at all.
 
         `query` returns queries for the terminal; it is called when the first prompt of a REPL is on the
         screen. `listener` is notified of the use of the terminal.
@@ -121,7 +125,6 @@ class PromptApp:
         self._opened = opened
         self._query = query
         self._listener = listener or TerminalListener()
-        self._bold, self._bar = ("1", "1;32") if colours else ("", "")
         self._message: MessageLine | None = None
         self._host: PromptHost | None = None
         self._question: Question | Picker | None = None
@@ -134,12 +137,12 @@ class PromptApp:
         """The event loop's `call_later`. Can be set."""
         self._app = _PaintedApplication(
             create_dummy_layout(),
-            style=Style.from_dict(_STYLE),
+            style=Style.from_dict(STYLE),
             input=source,
             output=Measured(painter),
             erase_when_done=True,
         )
-        self._app.renderer = Bottom(self._app.renderer.style, painter, self._listener, colours=colours)
+        self._app.renderer = self._bottom = Bottom(self._app.renderer.style, painter, self._listener, theme)
         self._app.layout = Layout(self._layout())
         self._app.before_render += lambda _: self._open_question()
         self._app.key_processor.before_key_press += lambda _: self._pressed()
@@ -156,7 +159,7 @@ class PromptApp:
         descriptor: int,
         painter: Painter,
         *,
-        colours: bool = True,
+        theme: Callable[[], Theme | None] = own_colours,
         listener: TerminalListener | None = None,
     ) -> "PromptApp":
         """Return a prompt on the terminal behind `descriptor`, whatever stdin is."""
@@ -166,7 +169,7 @@ class PromptApp:
             FocusInput(keys, listener.focused) if listener else keys,
             painter,
             descriptor=descriptor,
-            colours=colours,
+            theme=theme,
             opened=(reads,),
             query=lambda: query(os.environ),
             listener=listener,
@@ -468,6 +471,6 @@ class PromptApp:
         room = max(1, self._painter.width - len(BAR))
         for number, part in enumerate(readable(line).split("\n")):
             mark = margin(line, "") if number else ""
-            said = folded(((mark, self._bold), (part.expandtabs(_TAB), "")), room)
-            rows += [((BAR, self._bar), *row) for row in said]
+            said = folded(((mark, self._bottom.sgr("bold")), (part.expandtabs(_TAB), "")), room)
+            rows += [((BAR, self._bottom.sgr("class:mark")), *row) for row in said]
         self._painter.update(rows)

@@ -9,11 +9,11 @@ from rich.style import Style
 from rich.text import Text
 
 from terp_cli.render.fold import fold, wrapped
-from terp_cli.render.look import Theme, any_ground
 from terp_cli.terminal.glyphs import writes_formulas
 from terp_cli.terminal.painter import Painter
 from terp_cli.terminal.program_text import Colour, Ink
 from terp_cli.terminal.rows import Graphic, Row, Run
+from terp_cli.terminal.theme import Theme, own_colours
 
 
 class Palette:
@@ -24,7 +24,7 @@ class Palette:
     """
 
     def __init__(
-        self, colours: ColorSystem | None, theme: Callable[[], Theme] = any_ground, *, links: bool = False
+        self, colours: ColorSystem | None, theme: Callable[[], Theme] = own_colours, *, links: bool = False
     ) -> None:
         self._colours = colours
         self._links = links
@@ -63,11 +63,11 @@ class Palette:
         if not theme.colours:
             return ";".join(codes)
         if style.color and not style.color.is_default:
-            colour = Color.parse(theme.names.get(style.color.name, style.color.name))
-            codes += colour.downgrade(self._colours).get_ansi_codes()
+            own = theme.sgr.get(style.color.name)
+            codes += style.color.downgrade(self._colours).get_ansi_codes() if own is None else (own,)
         if style.bgcolor and not style.bgcolor.is_default:
             codes += style.bgcolor.downgrade(self._colours).get_ansi_codes(foreground=False)
-        return ";".join(codes)
+        return ";".join(filter(None, codes))
 
 
 @lru_cache(maxsize=512)

@@ -1,61 +1,14 @@
 """The styles of terp's text and of code.
 
-They name the sixteen colours of the terminal, so that its theme decides. If the background is known, a
-`Theme` replaces them with readable colours.
+They name the first eight colours of the terminal, which a theme may replace.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from socket import gethostname
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import quote
 
 from rich.style import Style
-
-Ground = Literal["dark", "light", "unknown"]
-
-
-@dataclass(frozen=True)
-class Theme:
-    """The styles of terp's colours, by name; without `colours` only bold and italic remain."""
-
-    names: Mapping[str, str] = field(default_factory=dict)
-    colours: bool = True
-
-
-# A contrast of at least 4.5 to 1 with black and with white (WCAG 2.2, 1.4.3). The blue of many
-# terminals cannot be read on black.
-_DARK = Theme({"blue": "color(75)", "red": "color(203)", "magenta": "color(176)"})
-_LIGHT = Theme(
-    {
-        "yellow": "color(94)",
-        "green": "color(28)",
-        "cyan": "color(24)",
-        "magenta": "color(90)",
-        "red": "color(124)",
-        "blue": "color(25)",
-    }
-)
-_ANY = Theme({"blue": "bright_blue"})
-_NONE = Theme(colours=False)
-
-
-def theme_of(setting: str, background: Ground, environ: Mapping[str, str]) -> Theme:
-    """Return the theme of a setting; "auto" depends on the background, from the terminal or COLORFGBG."""
-    if setting == "none":
-        return _NONE
-    ground: str = background if setting == "auto" else setting
-    if ground == "unknown" and (index := environ.get("COLORFGBG", "").rpartition(";")[2]).isdigit():
-        # The background's index among the sixteen colours (rxvt, Konsole).
-        ground = "light" if int(index) in (7, *range(9, 16)) else "dark"
-    return {"dark": _DARK, "light": _LIGHT}.get(ground, _ANY)
-
-
-def any_ground() -> Theme:
-    """Return a theme that is readable on any background, for a terminal whose background is unknown."""
-    return _ANY
-
 
 PLAIN = Style.null()
 DIM = Style(dim=True)

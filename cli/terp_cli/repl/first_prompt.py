@@ -16,6 +16,7 @@ from terp_cli.fronts.titles import Titles
 from terp_cli.prompt.interface import PromptHost, ToolbarPart
 from terp_cli.terminal import tty
 from terp_cli.terminal.painter import Painter
+from terp_cli.terminal.theme import Theme, theme_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -77,8 +78,13 @@ def prompt_on(
             return LinePrompt(descriptor, out, "You: " if settings.screen_reader else "> ")
         from terp_cli.prompt.prompt_app import PromptApp  # noqa: PLC0415  (prompt_toolkit is half of a quick start)
 
-        colours = not call.terminal_environ.get("NO_COLOR")
-        return PromptApp.on(descriptor, painter, colours=colours, listener=titles)
+        environ = call.terminal_environ
+
+        def theme() -> Theme | None:
+            plain = bool(environ.get("NO_COLOR"))
+            return None if plain else theme_of(settings.theme, painter.facts.background, environ)
+
+        return PromptApp.on(descriptor, painter, theme=theme, listener=titles)
 
     return opened
 

@@ -1,5 +1,6 @@
 """prompt_toolkit's layout as the painter's bottom, so that only the painter writes to the terminal."""
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -17,6 +18,7 @@ from terp_cli.terminal.guard import TerminalListener
 from terp_cli.terminal.painter import Painter
 from terp_cli.terminal.rows import Row, Run
 from terp_cli.terminal.sanitise import readable
+from terp_cli.terminal.theme import Theme
 
 _PASTES_ARE_MARKED, _PASTES_ARE_NOT = "\x1b[?2004h", "\x1b[?2004l"
 
@@ -44,13 +46,19 @@ class Bottom(Renderer):
     """
 
     def __init__(
-        self, style: BaseStyle, painter: Painter, listener: TerminalListener, *, colours: bool
+        self,
+        style: BaseStyle,
+        painter: Painter,
+        listener: TerminalListener,
+        theme: Callable[[], Theme | None],
     ) -> None:
+        """`theme` may change until the terminal has answered all queries; None draws without styles."""
         self._painter = painter
         self._listener = listener
-        self._colours = colours
+        self._theme = theme
         self._marks_pastes = False
         self._known: dict[str, str] = {}
+        self._known_in = theme()
         super().__init__(style, Measured(painter))
 
     def render(self, app: Application[Any], layout: Layout, is_done: bool = False) -> None:
@@ -62,6 +70,8 @@ class Bottom(Renderer):
             self._painter.send(_PASTES_ARE_MARKED)
             self._listener.taken()
             self._marks_pastes = True
+        if (theme := self._theme()) is not self._known_in:
+            self._known_in, self._known = theme, {}
         columns, height = self._painter.width, self._painter.rows
         height = min(layout.container.preferred_height(columns, height).preferred, height)
         screen = Screen()
@@ -107,7 +117,7 @@ class Bottom(Renderer):
         while at < columns:
             cell = cells[at]
             at += cell.width or 1
-            sgr = self._sgr(cell.style)
+            sgr = self.sgr(cell.style)
             shown = _shown(cell.char, cell.width, before, cells[at].char[:1] if at < columns else "")
             before = cell.char[:1]
             if runs and runs[-1][1] == sgr:
@@ -119,15 +129,16 @@ class Bottom(Renderer):
             runs[-1:] = [(last, runs[-1][1])] if last else []
         return tuple(runs)
 
-    def _sgr(self, style: str) -> str:
+    def sgr(self, style: str) -> str:
+        """Return the SGR parameters of a style."""
         known = self._known.get(style)
         if known is None:
             attributes = self.style.get_attrs_for_style_str(style)
-            known = self._known[style] = _parameters(attributes, colours=self._colours)
+            known = self._known[style] = _parameters(attributes, self._known_in)
         return known
 
 
-def _parameters(attributes: Attrs, *, colours: bool) -> str:
+def _parameters(attributes: Attrs, theme: Theme | None) -> str:
     codes = [
         code
         for on, code in (
@@ -137,15 +148,13 @@ def _parameters(attributes: Attrs, *, colours: bool) -> str:
             (attributes.underline, "4"),
             (attributes.reverse, "7"),
         )
-        if on and (colours or code == "7")
+        if on and (theme or code == "7")
     ]
-    if colours:
-        codes += [str(table[name]) for table, name in _inks(attributes) if name in table]
-    return ";".join(codes)
-
-
-def _inks(attributes: Attrs) -> tuple[tuple[dict[str, int], str], ...]:
-    return (FG_ANSI_COLORS, attributes.color or ""), (BG_ANSI_COLORS, attributes.bgcolor or "")
+    if theme and theme.colours:
+        colour = attributes.color or ""
+        codes.append(theme.sgr.get(colour.removeprefix("ansi"), str(FG_ANSI_COLORS.get(colour, ""))))
+        codes.append(str(BG_ANSI_COLORS.get(attributes.bgcolor or "", "")))
+    return ";".join(filter(None, codes))
 
 
 def _seen_on_spaces(sgr: str) -> bool:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.color import ColorSystem
 
 _DUMB = ("dumb", "unknown", "")
+_TRUE_COLOUR = ("truecolor", "24bit")
 
 
 def size_of(out: TextIO) -> tuple[int, int]:
@@ -35,12 +36,17 @@ def colours_of(environ: Mapping[str, str]) -> "ColorSystem | None":
 
     if environ.get("NO_COLOR") or (not moves_cursor(environ) and not environ.get("FORCE_COLOR")):
         return None
-    if environ.get("COLORTERM", "").lower() in ("truecolor", "24bit"):
+    if environ.get("COLORTERM", "").lower() in _TRUE_COLOUR:
         return ColorSystem.TRUECOLOR
+    return ColorSystem.EIGHT_BIT if has_256_colours(environ) else ColorSystem.STANDARD
+
+
+def has_256_colours(environ: Mapping[str, str]) -> bool:
+    """Return True for a terminal of 256 colours or more, False for one of sixteen."""
+    if environ.get("COLORTERM", "").lower() in _TRUE_COLOUR:
+        return True
     name = environ.get("TERM", "")
-    if "256color" in name or "kitty" in name or "direct" in name:
-        return ColorSystem.EIGHT_BIT
-    return ColorSystem.STANDARD
+    return "256color" in name or "kitty" in name or "direct" in name
 
 
 def painter_on(out: TextIO, environ: Mapping[str, str]) -> Painter:

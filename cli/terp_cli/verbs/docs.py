@@ -14,12 +14,12 @@ import terp_cli
 from terp.errors import SettingsError
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.render.ansi import Palette
-from terp_cli.render.look import theme_of
 from terp_cli.render.markdown.markdown import MarkdownStream
 from terp_cli.terminal import tty
 from terp_cli.terminal.glyphs import writes_formulas
 from terp_cli.terminal.rows import Row
 from terp_cli.terminal.sanitise import one_line
+from terp_cli.terminal.theme import theme_of
 
 INDEX = "index"
 _ENTRY = re.compile(r"- \[(?P<name>[a-z]+)\]\([a-z]+\.md\): (?P<about>.+)")

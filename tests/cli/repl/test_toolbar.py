@@ -88,6 +88,7 @@ def test_the_profile_of_the_configuration_is_named(tmp_path: Path) -> None:
     (terp.home / "profiles").mkdir()
     (terp.home / "profiles" / "work.yaml").write_text("model: openai/m\napi_base: http://127.0.0.1:9/v1\n")
     (terp.home / "config.yaml").write_text("profile: work\n")
-    with Teletype([sys.executable, "-m", "terp_cli"], terp.cwd, terp.environ) as teletype:
+    environ = terp.environ | {"COLORFGBG": "15;0"}
+    with Teletype([sys.executable, "-m", "terp_cli"], terp.cwd, environ) as teletype:
         # What the bar showed before that is not painted again.
-        assert teletype.until("no sandbox").endswith("work · \x1b[33mno sandbox")
+        assert teletype.until("no sandbox").endswith("work · \x1b[;33mno sandbox")
