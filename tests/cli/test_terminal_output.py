@@ -108,6 +108,14 @@ def test_what_was_left_out_before_is_counted_too() -> None:
     assert shown == ["a", "… 90 more lines · Ctrl-O · /out 1", "z", "✓ ran · 500 ms"]
 
 
+def test_a_terminal_that_takes_no_single_keys_is_told_of_none() -> None:
+    terminal = Terminal()
+    front = TerminalFront(lambda: terminal.screen(terminal.painter(live=False)), clock=Clock())
+    for event in [*printed(Text("stdout", "a\n" * 100)), TurnFinished("done", "")]:
+        front.draw(event)
+    assert "… 92 more lines · /out 1" in terminal.shown()
+
+
 def test_output_that_is_cleared_shows_what_came_last() -> None:
     steps: list[Output] = []
     for at in range(5):

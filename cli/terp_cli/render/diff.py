@@ -1,4 +1,4 @@
-"""Changes of text files as rows: numbered, highlighted, added lines green and removed ones red."""
+"""Changes of text files: as rows, numbered, highlighted, added lines green and removed ones red; in words."""
 
 import re
 from collections.abc import Iterator
@@ -13,6 +13,8 @@ from terp_cli.terminal.sanitise import one_line
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _SIGNS = {"+": ("+", look.GOOD), "-": ("−", look.BAD), " ": (" ", look.DIM)}
+_DONE = {"+": " added", "-": " removed"}
+_HUNK_BEGINS = "@"
 
 
 def diff_rows(path: str, lines: str, diff: str, width: int) -> list[Text]:
@@ -26,6 +28,14 @@ def diff_rows(path: str, lines: str, diff: str, width: int) -> list[Text]:
     ]
 
 
+def spoken_diff(path: str, lines: str, diff: str) -> Iterator[str]:
+    """Return the hunks of a unified diff as lines in words, without blank lines that stay."""
+    yield f"Change of {one_line(path)}, {lines}:"
+    for number, sign, text in _numbered(diff):
+        if sign in _DONE or text.strip():
+            yield f"Line {number}{_DONE.get(sign, '')}: {one_line(text)}"
+
+
 def _counts(lines: str) -> Iterator[tuple[str, Style]]:
     added, _, removed = lines.partition(" ")
     yield added, look.GOOD
@@ -35,23 +45,32 @@ def _counts(lines: str) -> Iterator[tuple[str, Style]]:
 def _body(path: str, diff: str, width: int) -> Iterator[Text]:
     language = _language(path)
     old, new = Highlighter(language), Highlighter(language)
-    at_old = at_new = 0
-    for number, line in enumerate(diff.split("\n")):
-        if hunk := _HUNK.match(line):
-            at_old, at_new = int(hunk[1]), int(hunk[2])
+    for row, (number, sign, text) in enumerate(_numbered(diff)):
+        if sign == _HUNK_BEGINS:
             old, new = Highlighter(language), Highlighter(language)
-            if number:
+            if row:
                 yield Text("    ⋮", look.DIM)
             continue
-        sign, style = _SIGNS.get(line[:1], _SIGNS[" "])
-        removed, added = line[:1] == "-", line[:1] == "+"
-        code = old.line(line[1:]) if removed else new.line(line[1:])
-        if not (removed or added):
-            old.line(line[1:])
-        gutter = f"{at_old if removed else at_new:>3} {sign} "
-        at_old, at_new = at_old + (not added), at_new + (not removed)
-        for row, part in enumerate(fold(code, max(8, width - len(gutter)))):
-            yield Text.assemble((gutter if row == 0 else f"{sign:>5} ", style), part)
+        code = old.line(text) if sign == "-" else new.line(text)
+        if sign == " ":
+            old.line(text)
+        mark, style = _SIGNS[sign]
+        gutter = f"{number:>3} {mark} "
+        for part_row, part in enumerate(fold(code, max(8, width - len(gutter)))):
+            yield Text.assemble((gutter if part_row == 0 else f"{mark:>5} ", style), part)
+
+
+def _numbered(diff: str) -> Iterator[tuple[int, str, str]]:
+    """Return each line of a unified diff with its number and its sign."""
+    at_old = at_new = 0
+    for line in diff.split("\n"):
+        if hunk := _HUNK.match(line):
+            at_old, at_new = int(hunk[1]), int(hunk[2])
+            yield 0, _HUNK_BEGINS, ""
+            continue
+        sign = line[:1] if line.startswith(("+", "-")) else " "
+        yield (at_old if sign == "-" else at_new), sign, line[1:]
+        at_old, at_new = at_old + (sign != "+"), at_new + (sign != "-")
 
 
 def _language(path: str) -> str:

@@ -362,7 +362,7 @@ class DrawnTranscript:
             ascii_only=self.ascii_only,
             fold=Fold(
                 max(_FEWEST_ROWS, rows // 3) if rows else MOST_ROWS,
-                f"Ctrl-O · /out {number}" if self.recalls and number else "",
+                f"{'Ctrl-O · ' if self._tail_rows() else ''}/out {number}" if self.recalls and number else "",
             ),
         )
 

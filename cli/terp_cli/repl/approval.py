@@ -253,9 +253,15 @@ class TerminalPerson:
         return offered(proposed, held=self._holds_effects())
 
     def _choices(self, proposed: CodeProposed) -> Sequence[Option]:
-        """Return the answers to the question about code; "r" only if a rule could have allowed it."""
-        has_rules = bool(self._offer(proposed).rules)
-        return [choice for choice in CHOICES if has_rules or choice.letter != "r"]
+        """Return the answers to the question about code, without those that are of no use.
+
+        "r" needs a rule that could have allowed the code, "v" some code that is not shown.
+        """
+        useless = {
+            *(() if self._offer(proposed).rules else "r"),
+            *(() if self._front.folds_code else "v"),
+        }
+        return [choice for choice in CHOICES if choice.letter not in useless]
 
     def _with_keeping(self, choice: Choice) -> Choice:
         """Return a question about rules with an option to keep them, and with the lines that are written."""
@@ -351,8 +357,9 @@ class TerminalPerson:
             card.append(("", f"You are still asked: {one_line(proposed.asks)}."))
         return [*card, ("question", f"Run this in {where}? {tier}.")]
 
-    def _short(self, choices: Sequence[Option]) -> Sequence[Option]:
-        letters = {choice.letter for choice in choices} - ({"v"} if not self._front.folds_code else set())
+    @staticmethod
+    def _short(choices: Sequence[Option]) -> Sequence[Option]:
+        letters = {choice.letter for choice in choices}
         return [choice for choice in _SHORT if choice.letter in letters]
 
     def _broken(self, text: str) -> str:

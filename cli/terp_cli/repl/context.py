@@ -30,6 +30,7 @@ from terp_cli.prompt.interface import PromptReader
 from terp_cli.repl.keeping import SessionOpener, prefetch_adapters
 from terp_cli.repl.resuming import saved, stored
 from terp_cli.repl.trusting import asked_again
+from terp_cli.terminal import tty
 from terp_cli.terminal.sanitise import readable
 
 if TYPE_CHECKING:
@@ -122,6 +123,11 @@ class ReplContext:
         """The cells in a row of the screen."""
         return self.prompt.width
 
+    @property
+    def redraws(self) -> bool:
+        """False on a dumb terminal and for a screen reader: there is no prompt that takes single keys."""
+        return tty.moves_cursor(self.call.terminal_environ) and not self.settings.screen_reader
+
     def say(self, *lines: str) -> None:
         """Write lines of terp; quoted control characters are spelled out, and lines broken between words."""
         self.front.say(*lines)
@@ -135,7 +141,7 @@ class ReplContext:
 
         `name` is that of the file, which pagers show.
         """
-        pager = _words(self.environ.get("PAGER") or _PAGER)
+        pager = _words(self.environ.get("PAGER") or (_PAGER if self.redraws else ""))
         if not (pager and shutil.which(pager[0])):
             self.say(*lines)
             return

@@ -4,6 +4,8 @@ import asyncio
 import io
 import re
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -291,6 +293,16 @@ def test_lines_are_broken_between_words_where_the_terminal_would_break_them() ->
     terminal = Terminal()
     SpokenFront(terminal, clock=Clock()).say("spoken " * 20 + "x" * 100)
     assert terminal.getvalue().splitlines()[:2] == [" ".join(["spoken"] * 11), " ".join(["spoken"] * 9)]
+
+
+def test_an_edit_is_spelled_out_before_the_question_about_it(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    asked = replace(proposed("edit_file('a.py', '1', '2')"), cwd=str(tmp_path))
+    assert heard([asked])[2:5] == [
+        "Change of a.py, +1 −1:",
+        "Line 1 removed: x = 1",
+        "Line 1 added: x = 2",
+    ]
 
 
 CHOICES = (Option("y", "run it"), Option("n", "do not run it"), Option("e", "edit it"))

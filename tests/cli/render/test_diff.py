@@ -2,7 +2,7 @@ from rich.console import Console
 from rich.text import Text
 
 from terp_cli.render import look
-from terp_cli.render.diff import diff_rows
+from terp_cli.render.diff import diff_rows, spoken_diff
 
 DIFF = "@@ -4,3 +4,3 @@\n def f(a, b):\n-    return a - b\n+    return a + b\n \n@@ -20 +20,2 @@\n x\n+y"
 
@@ -21,6 +21,17 @@ def test_a_diff_has_the_numbers_of_lines_and_signs() -> None:
         "    ⋮",
         " 20   x",
         " 21 + y",
+    ]
+
+
+def test_a_diff_in_words_names_what_happens_to_each_line() -> None:
+    assert list(spoken_diff("app.py", "+2 −1", DIFF)) == [
+        "Change of app.py, +2 −1:",
+        "Line 4: def f(a, b):",
+        "Line 5 removed:     return a - b",
+        "Line 5 added:     return a + b",
+        "Line 20: x",
+        "Line 21 added: y",
     ]
 
 

@@ -216,6 +216,14 @@ async def test_the_word_no_declines_without_feedback(desk: Callable[..., Seat]) 
     assert await desk().decide("No\r") == Decline("")
 
 
+async def test_a_spoken_question_offers_to_show_all_only_if_some_is_not_shown(
+    desk: Callable[..., Seat],
+) -> None:
+    seat = desk(spoken=True)
+    assert await seat.decide("y\r") == Run("print(1)")
+    assert "show all" not in " ".join(seat.terminal.shown())
+
+
 @pytest.mark.parametrize("line", ["/help", "/vars df", "%tokens", ">>> 1+1", "!ls", "%% ls", "/undo"])
 async def test_a_line_for_terp_is_no_feedback_and_the_question_comes_back(
     tmp_path: Path, desk: Callable[..., Seat], line: str

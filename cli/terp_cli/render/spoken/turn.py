@@ -14,6 +14,7 @@ from terp.events.outputs import Output
 from terp.session.cost.budget import Tally
 from terp.text.plain import counted
 from terp_cli.render import words
+from terp_cli.render.diff import spoken_diff
 from terp_cli.render.output.output import Interruption
 from terp_cli.render.pieces import Pieces
 from terp_cli.render.sentences import effects_line, notable
@@ -138,9 +139,10 @@ class SpokenTurn:
                 self._what, self._cwd = "", cwd
                 asks = self._asks() or bool(event.asks)
                 shown = event.effects if asks else notable(event.effects, cwd)
-                said = effects_line(shown, spelled_edits(language, code, cwd))
-                effects = [f"Expected: {said}."] if shown.found or asks else []
-                return [*self.rest(), *code_lines(language, code), *effects]
+                edits = spelled_edits(language, code, cwd)
+                effects = [f"Expected: {effects_line(shown, edits)}."] if shown.found or asks else []
+                diffs = [line for edit in edits for line in spoken_diff(edit.path, edit.lines, edit.diff)]
+                return [*self.rest(), *code_lines(language, code), *(diffs if asks else ()), *effects]
             case _:
                 assert_never(event)
 

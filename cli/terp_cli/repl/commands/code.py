@@ -27,7 +27,7 @@ from terp.text.plain import counted
 from terp_cli.fronts.listings import language_rows, tool_rows
 from terp_cli.prompt.interface import Pick
 from terp_cli.render import look
-from terp_cli.render.diff import diff_rows
+from terp_cli.render.diff import diff_rows, spoken_diff
 from terp_cli.render.status import elapsed
 from terp_cli.repl.commands.rows import columns
 from terp_cli.repl.commands.table import misused, unquoted
@@ -159,7 +159,9 @@ async def diff(context: ReplContext, number: str) -> None:
         return
     for one in files:
         name = file_name(one.path, context.session.kernels.cwd)
-        if one.diff:
+        if one.diff and context.settings.screen_reader:
+            context.say(*spoken_diff(name, lines_text(one), one.diff))
+        elif one.diff:
             context.show(diff_rows(name, lines_text(one), one.diff, context.width))
         else:
             context.say(f"{name}: {lines_text(one) or size_text(one.size)}; no diff is stored.")

@@ -1,6 +1,6 @@
 """`/help`, and the page of commands; both are generated from the table."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import terp_cli
@@ -38,6 +38,12 @@ KEYS = (
     ("Esc", "at a question: no"),
     ("Esc Esc", "at the prompt, on an empty line: go back to an earlier turn, as /rewind"),
 )
+# Where lines are not redrawn, the terminal itself takes the keys.
+_LINE_KEYS = (
+    ('\\ or """', "at the end of a line: the message continues"),
+    ("Ctrl+C", KEYS[1][1]),
+    ("Ctrl+D", "leave"),
+)
 _FIRST = ("model", "auto_run", "vars", "out", "rewind", "resume", "reset", "save", "cost", "settings")
 _FIRST_KEYS = 5
 _ALL = "all"
@@ -45,12 +51,12 @@ _ALL = "all"
 
 async def show(context: ReplContext, name: str) -> None:
     """Show the most used commands, all of them, or one in detail."""
-    commands = all_commands()
+    commands, keys = all_commands(), KEYS if context.redraws else _LINE_KEYS
     if not name:
-        context.show(columns(first_steps(commands), context.width, ("bold", "")))
+        context.show(columns(first_steps(commands, keys[:_FIRST_KEYS]), context.width, ("bold", "")))
         context.say("/help all lists every command and key; /help NAME shows more about one.")
     else:
-        context.say(*overview(commands) if name == _ALL else about(commands.named(name)))
+        context.say(*overview(commands, keys) if name == _ALL else about(commands.named(name)))
 
 
 def names(_: ReplContext, begun: str) -> Iterable[str]:
@@ -58,20 +64,20 @@ def names(_: ReplContext, begun: str) -> Iterable[str]:
     return (name for name in (_ALL, *(one.name for one in all_commands().table)) if name.startswith(begun))
 
 
-def first_steps(commands: Commands) -> list[tuple[str, str]]:
+def first_steps(commands: Commands, keys: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return the most used commands, forms and keys with their descriptions; blank pairs separate them."""
     named = [(one.usage, one.does) for one in map(commands.named, _FIRST)]
-    return [*named, ("", ""), *FORMS, *KEYS[:_FIRST_KEYS], ("", "")]
+    return [*named, ("", ""), *FORMS, *keys, ("", "")]
 
 
-def overview(commands: Commands) -> Iterator[str]:
+def overview(commands: Commands, keys: Sequence[tuple[str, str]]) -> Iterator[str]:
     """Return a line for each command, each form of message, and each key."""
     groups = [
         (group, [(one.usage, one.does) for one in commands.table if one.group == group and one.listed])
         for group in GROUPS
     ]
     width = max(len(usage) for _, lines in groups for usage, _ in lines)
-    for title, lines in [*groups, ("In a message", list(FORMS)), ("Keys", list(KEYS))]:
+    for title, lines in [*groups, ("In a message", list(FORMS)), ("Keys", list(keys))]:
         yield title
         yield from (f"  {usage:{width}}  {does}" for usage, does in lines)
         yield ""

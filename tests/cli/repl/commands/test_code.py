@@ -1,4 +1,5 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,14 +19,14 @@ from tests.cli.screens import Watched
 from tests.core.store.export.scripted import ran, turn
 
 
-def worked(tmp_path: Path) -> Here:
+def worked(tmp_path: Path, environ: Mapping[str, str] | None = None) -> Here:
     """A turn with two runs: the first shows its end alone, and has all of its output in a file."""
     whole = tmp_path / "c1.txt"
     whole.write_text("one\ntwo\nthree\n", encoding="utf-8")
     *first, _ = ran("c1", "print(all)", Text("stdout", "three\n"), Display({}, path="/s/c1-1.png"))
     second = ran("c2", "ls", Text("stdout", "a.csv\n"), count=2, language="shell")
     ended = CodeFinished("c1", "ok", 1.0, output_path=str(whole))
-    return Here(tmp_path, *turn("go", *first, ended, *second, TextDelta("There are\ntwo.")))
+    return Here(tmp_path, *turn("go", *first, ended, *second, TextDelta("There are\ntwo.")), environ=environ)
 
 
 async def test_a_run_is_picked_by_its_code(tmp_path: Path) -> None:
@@ -45,6 +46,19 @@ async def test_the_full_output_of_a_run_is_paged(tmp_path: Path) -> None:
     assert here.paged("out[1]") == ["one", "two", "three", "/s/c1-1.png"]
     await here.does("/out 2")
     assert here.paged("out[2]") == ["a.csv"]
+
+
+@pytest.mark.parametrize(
+    ("term", "reads_aloud"), [("dumb", False), ("xterm", True)], ids=["dumb terminal", "screen reader"]
+)
+async def test_where_nothing_is_redrawn_output_needs_no_pager(
+    tmp_path: Path, term: str, reads_aloud: bool
+) -> None:
+    (tmp_path / "less").write_text("#!/bin/sh\necho paged > paged/less\n")
+    (tmp_path / "less").chmod(0o700)
+    here = worked(tmp_path, environ={"PAGER": "", "PATH": str(tmp_path), "TERM": term})
+    here.settings = replace(here.settings, screen_reader=reads_aloud)
+    assert await here.does("/out 1") == ["one", "two", "three", "/s/c1-1.png"]
 
 
 async def test_a_run_without_output_opens_no_empty_pager(tmp_path: Path) -> None:
@@ -325,4 +339,10 @@ async def test_the_changes_of_the_last_run_that_changed_a_text_file_are_shown(tm
     here = Here(tmp_path, *turn("go", *first, ended, *ran("c2", "x = 1", count=2)))
     shown = [line.rstrip() for line in await here.does("/diff")]
     assert shown[1:] == ["  1 − x", "  1 + y", "b.bin: 2.0 kB; no diff is stored."]
+    here.settings = replace(here.settings, screen_reader=True)
+    assert (await here.does("/diff"))[:3] == [
+        "Change of a.py, +1 −1:",
+        "Line 1 removed: x",
+        "Line 1 added: y",
+    ]
     assert await here.does("/diff 2") == ["Run 2 changed no file."]

@@ -5,7 +5,7 @@ import pytest
 
 from terp_cli.prompt.interface import typed_code
 from terp_cli.repl.commands.every import TABLE, all_commands
-from terp_cli.repl.commands.help import about, overview, page, place
+from terp_cli.repl.commands.help import KEYS, about, overview, page, place
 from terp_cli.repl.commands.table import GROUPS, Commands, Misused, SlashCommand, function
 from tests.cli.repl.commands.here import Here
 
@@ -49,16 +49,21 @@ def test_the_page_is_the_one_that_the_table_gives() -> None:
 
 
 def test_help_tells_of_all_commands() -> None:
-    told = list(overview(all_commands()))
+    told = list(overview(all_commands(), KEYS))
     missing = [command.name for command in TABLE if not any(command.usage in line for line in told)]
     assert missing == ["jupyter", "markdown", "save_message"]
 
 
 async def test_help_shows_ten_commands_and_the_keys_on_a_screen(tmp_path: Path) -> None:
-    told = await Here(tmp_path).does("/help")
+    told = await Here(tmp_path, environ={"TERM": "xterm"}).does("/help")
     assert len(told) <= 21 and max(map(len, told)) <= 80
     assert [line for line in told if line.endswith("…")] == []
     assert [line.split()[0] for line in told[:10]] == [f"/{name}" for name in FIRST]
+
+
+async def test_help_names_no_keys_that_a_dumb_terminal_does_not_pass(tmp_path: Path) -> None:
+    told = await Here(tmp_path, environ={"TERM": "dumb"}).does("/help")
+    assert [line.split()[0] for line in told if line.startswith(("Ctrl", "Alt"))] == ["Ctrl+C", "Ctrl+D"]
 
 
 async def test_clear_begins_a_new_conversation(tmp_path: Path) -> None:
