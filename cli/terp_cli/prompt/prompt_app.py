@@ -107,14 +107,12 @@ class PromptApp:
         painter: Painter,
         *,
         descriptor: int | None = None,
-        theme: Callable[[], Theme | None] = own_colours,
+        theme: Callable[[], Theme] = own_colours,
         opened: Sequence[IO[str]] = (),
         query: Callable[[], str] | None = None,
         listener: TerminalListener | None = None,
     ) -> None:
         """`descriptor` is that of the terminal, or None in a test; `opened` are files that `close` closes.
-
-        `theme` returns the colours, None for no styles at all.
 
         `query` returns queries for the terminal; it is called when the first prompt of a REPL is on the
         screen. `listener` is notified of the use of the terminal.
@@ -159,7 +157,7 @@ class PromptApp:
         descriptor: int,
         painter: Painter,
         *,
-        theme: Callable[[], Theme | None] = own_colours,
+        theme: Callable[[], Theme] = own_colours,
         listener: TerminalListener | None = None,
     ) -> "PromptApp":
         """Return a prompt on the terminal behind `descriptor`, whatever stdin is."""

@@ -80,9 +80,10 @@ def prompt_on(
 
         environ = call.terminal_environ
 
-        def theme() -> Theme | None:
-            plain = bool(environ.get("NO_COLOR"))
-            return None if plain else theme_of(settings.theme, painter.facts.background, environ)
+        def theme() -> Theme:
+            # Suggestions from the history look like typed text unless they are dim.
+            setting = "none" if environ.get("NO_COLOR") else settings.theme
+            return theme_of(setting, painter.facts.background, environ)
 
         return PromptApp.on(descriptor, painter, theme=theme, listener=titles)
 

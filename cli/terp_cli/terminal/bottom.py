@@ -50,9 +50,9 @@ class Bottom(Renderer):
         style: BaseStyle,
         painter: Painter,
         listener: TerminalListener,
-        theme: Callable[[], Theme | None],
+        theme: Callable[[], Theme],
     ) -> None:
-        """`theme` may change until the terminal has answered all queries; None draws without styles."""
+        """`theme` may change until the terminal has answered all queries."""
         self._painter = painter
         self._listener = listener
         self._theme = theme
@@ -138,7 +138,7 @@ class Bottom(Renderer):
         return known
 
 
-def _parameters(attributes: Attrs, theme: Theme | None) -> str:
+def _parameters(attributes: Attrs, theme: Theme) -> str:
     codes = [
         code
         for on, code in (
@@ -148,9 +148,9 @@ def _parameters(attributes: Attrs, theme: Theme | None) -> str:
             (attributes.underline, "4"),
             (attributes.reverse, "7"),
         )
-        if on and (theme or code == "7")
+        if on
     ]
-    if theme and theme.colours:
+    if theme.colours:
         colour = attributes.color or ""
         codes.append(theme.sgr.get(colour.removeprefix("ansi"), str(FG_ANSI_COLORS.get(colour, ""))))
         codes.append(str(BG_ANSI_COLORS.get(attributes.bgcolor or "", "")))

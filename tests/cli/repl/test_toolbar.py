@@ -1,5 +1,6 @@
 """The last line of the screen."""
 
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -92,3 +93,12 @@ def test_the_profile_of_the_configuration_is_named(tmp_path: Path) -> None:
     with Teletype([sys.executable, "-m", "terp_cli"], terp.cwd, environ) as teletype:
         # What the bar showed before that is not painted again.
         assert teletype.until("no sandbox").endswith("work · \x1b[;33mno sandbox")
+
+
+def test_without_colours_what_is_quiet_is_dim(tmp_path: Path) -> None:
+    terp = Terp(tmp_path)
+    (terp.home / "config.yaml").write_text("model: openai/m\napi_base: http://127.0.0.1:9/v1\n")
+    environ = terp.environ | {"NO_COLOR": "1", "COLORFGBG": "15;0"}
+    with Teletype([sys.executable, "-m", "terp_cli"], terp.cwd, environ) as teletype:
+        shown = teletype.until("no sandbox")
+    assert set(re.findall(r"\x1b\[([\d;]*)m", shown)) == {"", "1", "2"}

@@ -59,7 +59,7 @@ def test_every_colour_can_be_read_on_its_background(name: str, ground: Ground, t
     assert all(contrast(colour, seen) >= 4.5 for colour in colours_in(sgr) for seen in GROUNDS[ground])
 
 
-def bottom(theme: Theme | None) -> Bottom:
+def bottom(theme: Theme) -> Bottom:
     """The renderer of the prompt in these colours."""
     painter = Painter(io.StringIO(), lambda: (80, 24))
     return Bottom(Style.from_dict(STYLE), painter, TerminalListener(), lambda: theme)
@@ -81,10 +81,9 @@ def test_every_style_of_the_prompt_can_be_read_on_its_background(
         (theme_of("light", "unknown", {"TERM": "xterm-256color"}), "38;5;94"),
         (theme_of("dark", "unknown", {"TERM": "xterm-256color"}), "33"),
         (theme_of("none", "unknown", {"TERM": "xterm-256color"}), ""),
-        (None, ""),
     ],
 )
-def test_the_prompt_has_the_colours_of_the_theme(theme: Theme | None, sgr: str) -> None:
+def test_the_prompt_has_the_colours_of_the_theme(theme: Theme, sgr: str) -> None:
     assert bottom(theme).sgr("class:warning") == sgr
 
 
