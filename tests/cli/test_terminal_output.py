@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from terp.events import CodeFinished, CodeStarted, Printed, TurnFinished
+from terp.events import CodeFinished, CodeStarted, Noticed, Printed, TextDelta, TurnFinished
 from terp.events.outputs import (
     Clear,
     Display,
@@ -106,6 +106,14 @@ def test_a_keyboard_interrupt_that_the_code_raised_itself_is_shown() -> None:
 def test_what_was_left_out_before_is_counted_too() -> None:
     shown = drawn(printed(Text("stdout", "a\n"), Omitted(900, 90, spooled=True), Text("stdout", "z\n")))
     assert shown == ["a", "… 90 more lines · Ctrl-O · /out 1", "z", "✓ ran · 500 ms"]
+
+
+def test_a_notice_in_a_growing_block_is_broken_between_words_where_nothing_is_repainted() -> None:
+    terminal = Terminal()
+    front = TerminalFront(lambda: terminal.screen(terminal.painter(live=False)), clock=Clock())
+    for event in [TextDelta("An answer"), Noticed("word " * 20), TurnFinished("done", "")]:
+        front.draw(event)
+    assert "! " + "word " * 14 + "word" in terminal.shown()
 
 
 def test_a_terminal_that_takes_no_single_keys_is_told_of_none() -> None:

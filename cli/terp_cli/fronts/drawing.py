@@ -8,7 +8,7 @@ from terp.events import Event, Noticed
 from terp_cli.fronts.event_order import CallOrder
 from terp_cli.render import words
 from terp_cli.render.ansi import Palette, TerminalScreen
-from terp_cli.render.fold import hanging
+from terp_cli.render.fold import hanging, indented
 from terp_cli.render.output.display import Draw
 from terp_cli.render.pictures.drawer import drawer_on
 from terp_cli.render.transcript import DrawnTranscript
@@ -46,7 +46,8 @@ class Drawing:
         """Take an event; its rows wait for the next frame."""
         for one in self._order.passed(event):
             if isinstance(one, Noticed) and self.transcript.grows:
-                self.write(words.sentence(one))
+                width = self._screen.width
+                self.write([part for row in words.sentence(one) for part in indented(row, width)])
             else:
                 self._waiting += self.transcript.show(one)
 
