@@ -112,10 +112,10 @@ def _attributes(style: Style) -> tuple[tuple[bool | None, str], ...]:
 
 
 def _pieces(text: Text) -> Iterable[tuple[str, Style]]:
-    if not text.spans and not isinstance(text.style, Style):
-        yield text.plain, Style.null()
+    base = _style(text.style)
+    if not (text.spans or base):
+        yield text.plain, base
         return
-    base = text.style if isinstance(text.style, Style) else Style.null()
     plain, at = text.plain, 0
     if _in_order(text):
         for span in text.spans:
@@ -146,7 +146,7 @@ def _in_order(text: Text) -> bool:
 
 
 def _style(style: str | Style) -> Style:
-    return style if isinstance(style, Style) else Style.null()
+    return style if isinstance(style, Style) else Style.parse(style)
 
 
 def _has_no_ground(before: str, after: str) -> bool:

@@ -23,6 +23,11 @@ def test_the_colours_of_programs_stay_as_they_are() -> None:
     assert drawn(line, "light") == "33|38;5;94"
 
 
+def test_a_style_that_is_named_is_drawn() -> None:
+    assert drawn(Text.assemble(("/help", "bold"), " about"), "dark") == "1|"
+    assert drawn(Text("/help", "dim"), "dark") == "2"
+
+
 def test_without_colours_weight_and_slant_are_left() -> None:
     assert drawn(Text("x", Style(color="red", bgcolor="blue", bold=True, italic=True)), "none") == "1;3"
 

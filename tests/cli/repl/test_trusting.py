@@ -112,7 +112,7 @@ def test_what_is_trusted_in_a_session_counts_from_there_on(terp: Terp) -> None:
             teletype.types("/trust\r")
             teletype.until("how the files")
             teletype.types("y\r")
-            shown = teletype.until("max_steps  50 → 7")
+            shown = teletype.until("50 → 7")
             teletype.types("and now?\r")
             teletype.until("hello again")
             teletype.types("\x04")
