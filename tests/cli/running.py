@@ -34,6 +34,8 @@ class Terp:
         self.home.mkdir()
         self.environ = {
             "PATH": os.environ["PATH"],
+            # A title would take a reply of the script.
+            "TERP_TITLES": "off",
             "HOME": str(folder),
             "LC_ALL": "C.UTF-8",
             "NO_PROXY": "127.0.0.1",
