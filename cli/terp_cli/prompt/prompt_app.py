@@ -54,7 +54,7 @@ from terp_cli.terminal.desktop import run_editor
 from terp_cli.terminal.guard import TerminalListener
 from terp_cli.terminal.keys import FocusInput, TerminalKeys
 from terp_cli.terminal.painter import Painter
-from terp_cli.terminal.rows import Row, folded
+from terp_cli.terminal.rows import Row, folded, width_of
 from terp_cli.terminal.sanitise import one_line, readable
 from terp_cli.terminal.terminal_facts import query
 from terp_cli.terminal.theme import Theme, own_colours
@@ -276,8 +276,13 @@ class PromptApp:
             return await run_in_terminal(do, in_executor=True)
 
     def say(self, text: str) -> None:
-        """Write plain lines of terp above the input line."""
-        rows: list[Row] = [((line, ""),) if line else () for line in text.rstrip("\n").split("\n")]
+        """Write plain lines of terp above the input line, broken between words."""
+        lines = text.rstrip("\n").split("\n")
+        if any(width_of(line) > self.width for line in lines):
+            from terp_cli.render.fold import hanging  # noqa: PLC0415  (rich: only for a line that is too long)
+
+            lines = [row.plain for line in lines for row in hanging(line, self.width)]
+        rows: list[Row] = [((line, ""),) if line else () for line in lines]
         if not self._painter.aside(rows):
             self._painter.update(rows)
 

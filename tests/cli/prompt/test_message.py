@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from textwrap import wrap
 
 import pytest
 from prompt_toolkit.input import create_pipe_input
@@ -276,6 +277,15 @@ async def test_the_cursor_is_on_the_last_line_of_what_is_edited() -> None:
         await here.screen.wrote("y = 2")
         here.keys.send_text("3\x1b\r")
         assert await asyncio.wait_for(editing, 20) == "x = 1\ny = 23\n"
+
+
+async def test_a_line_of_terp_that_is_too_long_is_broken_between_words() -> None:
+    async with seat() as here:
+        words = "forgets it " * 15
+        here.desk.say(words)
+        await here.screen.wrote("forgets")
+        width = here.desk.width
+        assert here.screen.shown()[: len(wrap(words, width))] == wrap(words, width)
 
 
 async def test_a_cleared_screen_shows_the_line_alone() -> None:
