@@ -467,7 +467,8 @@ class DrawnTranscript:
         # A picture that was drawn has its file named below it already.
         news = tuple(one for one in finished.files if one.action != "created" or one.path not in saved)
         number = self._numbers.pop(finished.call_id, 0)
-        self._keep([part for row in words.finished(finished, number=number) for part in self._fit(row)])
+        ended = words.finished(finished, number=number, width=self._width())
+        self._keep([part for row in ended for part in self._fit(row)])
         # An unbroken path can be copied.
         self._keep(words.left_behind(replace(finished, files=news), cut=cut and not self.recalls))
         pictures, named = made_files(finished.files, self._drawing, saved)

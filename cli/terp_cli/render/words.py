@@ -150,10 +150,11 @@ def retrying(event: on.ModelRetrying) -> list[Text]:
     return _said(with_remedy(event.reason, again), look.WARNING)
 
 
-def finished(event: on.CodeFinished, *, number: int = 0) -> list[Text]:
+def finished(event: on.CodeFinished, *, number: int = 0, width: int = 0) -> list[Text]:
     """Return the end of a run, the line at which it was stopped, and the changed variables.
 
-    `number` is that of the run in the session, with which `/out` finds its output.
+    `number` is that of the run in the session, with which `/out` finds its output. Changes that fit into
+    `width` cells behind the end stand there.
     """
     said, style = _RUN[event.status]
     again = f" · out[{number}]" if number and event.output_path else ""
@@ -166,8 +167,12 @@ def finished(event: on.CodeFinished, *, number: int = 0) -> list[Text]:
     if did := account_of(event.effects, event.files, event.cwd):
         refused = any(one.refused for one in event.effects)
         rows.append(Text(f"  {one_line(did)}", look.WARNING if refused else look.DIM))
-    if delta := delta_line(event.changes, event.more_changes):
-        rows.append(Text(f"  {one_line(delta)}", look.DIM))
+    if delta := one_line(delta_line(event.changes, event.more_changes)):
+        beside = Text.assemble(rows[0], (f" · {delta}", look.DIM))
+        if len(rows) > 1 or beside.cell_len > width:
+            rows.append(Text(f"  {delta}", look.DIM))
+        else:
+            rows = [beside]
     return rows
 
 

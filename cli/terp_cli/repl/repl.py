@@ -91,7 +91,7 @@ async def run_conversation(
         await context.session.aclose()
 
 
-_FIRST = "To be asked at effects only: terp --approve effect (terp doctor: where it works)."
+_FIRST = "Fewer questions: terp --approve effect asks at effects only (see terp doctor)."
 
 
 def _banner(context: ReplContext) -> Sequence[str]:
