@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from terp.errors import SettingsError, StopReason, TerpError, with_remedy
 from terp.secrets.known_secrets import Secrets
 from terp.settings import Settings
-from terp.settings.loading import Loaded, load_settings, profile_in_effect
+from terp.settings.loading import Loaded, load_settings
 from terp.settings.places import find_places
 from terp.settings.project.files import Project, read_project
 from terp.settings.project.standing import Standing, standing_of
@@ -145,7 +145,7 @@ class Invocation:
                 self.note(notice)
         return loaded.settings
 
-    def loaded(self, flags: GivenValues, profile: str, project: Project | None) -> Loaded:
+    def loaded(self, flags: GivenValues, profile: str, project: Project) -> Loaded:
         """Load the settings with these flags, this profile and this project.
 
         Raises:
@@ -175,11 +175,6 @@ class Invocation:
         if cwd == self.cwd:
             return self.project
         return read_project(cwd, self.environ, standing_of(cwd, self.environ, self.places))
-
-    @property
-    def profile(self) -> str:
-        """The profile in effect, "default" if none is chosen."""
-        return profile_in_effect(self.options.profile, self.environ, self.places)
 
     @property
     def cwd(self) -> Path:

@@ -38,13 +38,16 @@ Sources of a value, strongest first:
 
 1. a flag of the call;
 2. a variable `TERP_…`;
-3. the profile named with `-p` or `TERP_PROFILE`, then the profiles that it `extends`;
-4. `.terp/local.yaml`, then `.terp/profile.yaml` of the project, if you trust it;
+3. the profile named with `-p` or `TERP_PROFILE`, else that of the folder (`folders:` in your `config.yaml`),
+   then the profiles that it `extends`;
+4. `.terp/local.yaml`, then `.terp/profile.yaml` of the project, if you trust it, each followed by the
+   profile that it names;
 5. the profile that your `config.yaml` names (`profile: NAME`), then `config.yaml` itself;
 6. the shipped profile `default`;
 7. the built-in value, which the tables below show.
 
-Only rules (`allow`, `ask`, `deny`) add up: those of all sources count together.
+Only rules (`allow`, `ask`, `deny`) add up: those of all sources count together. `instructions` of a project
+are added to yours.
 
 Files are lists of `name: value` in UTF-8, of at most 64 KB, without anchors or tags. All mistakes are
 reported together, each with file and line. In a file of `terp profiles new NAME` an editor completes and

@@ -21,6 +21,8 @@ from terp.session.observation import objection
 from terp.session.session import Session
 from terp.settings import BUILT_IN, Settings
 from terp.settings.places import Places
+from terp.settings.profile_file import short_path
+from terp.settings.profiles import is_path
 from terp.settings.sources import Given
 from terp.store.catalogue import SessionEntry
 from terp.text.fences import fenced
@@ -79,8 +81,8 @@ class ReplContext:
         self.session = session
         self.front = front
         self.prompt = prompt
-        self.profile = call.profile
-        """The profile in effect; "default" if none was chosen."""
+        self._named_profile = call.options.profile
+        """The profile that the user named; one that was not may be a weaker source than the project."""
         self.next: deque[tuple[str, Sequence[Attachment]]] = deque()
         """Prompts that are sent before all queued lines."""
         self.left = False
@@ -117,6 +119,12 @@ class ReplContext:
     def environ(self) -> Mapping[str, str]:
         """The environment of this call."""
         return self.call.environ
+
+    @property
+    def profile(self) -> str:
+        """The profile in effect, by name or path; "default" if none was chosen."""
+        name = self.settings.profile
+        return short_path(Path(name)) if is_path(name) else name
 
     @property
     def width(self) -> int:
@@ -196,7 +204,7 @@ class ReplContext:
         """
         change = await self._load(name, self._given)
         if change is not None:
-            self.profile = name
+            self._named_profile = name
         return change
 
     async def set(self, name: str, value: object) -> Change | None:
@@ -210,11 +218,6 @@ class ReplContext:
         if change is not None:
             self._given = given
         return change
-
-    @property
-    def _named_profile(self) -> str:
-        """The profile that was named; one that was not may be a weaker source than the project."""
-        return self.call.options.profile if self.profile == self.call.profile else self.profile
 
     async def _load(self, profile: str, given: Mapping[str, Given]) -> Change | None:
         """Load the settings with this profile and apply them; None if the user declines a restart."""

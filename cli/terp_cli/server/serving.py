@@ -24,6 +24,7 @@ from terp.kernels.sandbox.tier import is_confined
 from terp.models.adapters.discovery import keyed_models
 from terp.secrets.known_secrets import Secrets
 from terp.settings import Settings
+from terp.settings.project.files import bare_project
 from terp_cli.fronts.invocation import Invocation, keep_imports
 from terp_cli.server import failures
 from terp_cli.server.access import (
@@ -167,7 +168,7 @@ async def _served(
     opener = SettingsOpener(
         lambda: settings,
         # Nothing of a project counts: nobody was asked about it.
-        lambda profile: call.loaded(call.line.given, profile, None).settings,
+        lambda profile: call.loaded(call.line.given, profile, bare_project(call.cwd)).settings,
         workspaces,
         call.environ,
         token,

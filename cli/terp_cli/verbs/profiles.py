@@ -98,20 +98,19 @@ def _all(call: Invocation, profiles: Profiles) -> Iterator[ProfileFile]:
     """Return every file of the user's, and those of the project, which are only read here."""
     yield from (read_profile(entry.path) for entry in profiles.listed() if not entry.shipped)
     if call.places.config_file.is_file():
-        yield read_profile(call.places.config_file, base_key="profile")
+        yield read_profile(call.places.config_file, kind="config")
     for path in (call.project.root / name for name in SETTINGS):
         if path.is_file():
-            yield read_profile(path, source="project")
+            yield read_profile(path, kind="project")
 
 
 def _of_base(profiles: Profiles, file: ProfileFile) -> Iterator[str]:
-    """Yield the problems of the base profile that a file names."""
-    try:
-        if file.base:
-            base = str(file.path.parent / file.base) if is_path(file.base) else file.base
-            profiles.chain(base, file.base_at)
-    except SettingsError as error:
-        yield from error.problems
+    """Yield the problems of the profiles that a file names."""
+    for name, where in file.profiles():
+        try:
+            profiles.chain(str(file.path.parent / name) if is_path(name) else name, where)
+        except SettingsError as error:
+            yield from error.problems
 
 
 def _new(call: Invocation, profiles: Profiles, more: Sequence[str]) -> int:
@@ -125,7 +124,6 @@ def _new(call: Invocation, profiles: Profiles, more: Sequence[str]) -> int:
 
 def _edit(call: Invocation, profiles: Profiles, more: Sequence[str]) -> int:
     path = _own_file(profiles, more[0]) if more else call.places.config_file
-    base_key = "extends" if more else "profile"
     if not path.exists():
         shipped = more and more[0] in profiles.names()
         _write_new(path, _blank(more[0] if shipped else "") if more else _blank_config())
@@ -136,7 +134,7 @@ def _edit(call: Invocation, profiles: Profiles, more: Sequence[str]) -> int:
         raise TerpError(f"The editor '{editor}' does not run: {error}.", "Set EDITOR.") from error
     if ended.returncode:
         raise TerpError(f"The editor '{editor}' ended with {ended.returncode}.")
-    if problems := read_profile(path, base_key=base_key).problems:
+    if problems := read_profile(path, kind="profile" if more else "config").problems:
         raise SettingsError(problems)
     return 0
 

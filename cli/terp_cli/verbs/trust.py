@@ -8,6 +8,7 @@ from pathlib import Path
 from terp.errors import SettingsError
 from terp.events.wire import VERSION
 from terp.settings.project.decisions import Decisions
+from terp.settings.project.files import bare_project
 from terp.settings.project.standing import Standing, standing_of
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.fronts.json import write_json
@@ -35,7 +36,7 @@ def _ask(call: Invocation, more: Sequence[str]) -> int:
             call.note("there is no user to ask; terp trust yes trusts the project as it is now.")
         return 0
     # Loaded without the project: its problems are shown below.
-    settings = call.loaded(call.line.given, call.options.profile, None).settings
+    settings = call.loaded(call.line.given, call.options.profile, bare_project(call.cwd)).settings
     ui = terminal_ui_of(call, settings, once=True)
     if ui is None or ui.prompt is None or ui.person is None:
         return 0

@@ -9,13 +9,13 @@ from terp.settings import Settings
 from terp.settings.interpreter import version_of
 from terp.settings.loading import Loaded
 from terp.settings.profile_file import read_profile
-from terp.settings.project.files import Project, ProjectFile, read_project
+from terp.settings.project.files import Project, ProjectFile, bare_project, read_project
 from terp.settings.project.standing import Standing
 from terp.settings.setting import table
 from terp.tools.files.reading import functions_in
 
-Load = Callable[[Project | None], Loaded]
-"""Loads the settings of this invocation, with those of a project or without any."""
+Load = Callable[[Project], Loaded]
+"""Loads the settings of this invocation in a project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +43,10 @@ def difference_of(standing: Standing, environ: Mapping[str, str], load: Load) ->
     try:
         loaded = load(project)
         refused = loaded.notices
-        changed += _settings(load(None).settings, loaded.settings)
+        changed += _settings(load(bare_project(project.cwd)).settings, loaded.settings)
     except SettingsError as error:
         problems += error.problems
-        read = [read_profile(one.path, content=one.content, source="project") for one in project.settings]
+        read = [read_profile(one.path, content=one.content, kind="project") for one in project.settings]
         refused = tuple(line for file in read for line in file.refused)
     changed += _instructions(project)
     for file in project.tools:
@@ -74,6 +74,8 @@ def _name(project: Project, file: ProjectFile) -> str:
 
 
 def _settings(before: Settings, after: Settings) -> Iterator[tuple[str, str]]:
+    if before.profile != after.profile:
+        yield "profile", f"{before.profile} → {after.profile}"
     for name in table(Settings):
         old, new = getattr(before, name), getattr(after, name)
         if old != new:

@@ -6,14 +6,14 @@ each line can be understood without the others, and no file can expand while it 
 
 import codecs
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from terp.settings import Settings
 from terp.settings.profile_values import hint, quoted, read_group, unknown, value_of
-from terp.settings.setting import Setting, Source, table
+from terp.settings.setting import Setting, table
 from terp.settings.sources import Given
 from terp.text.paths import typed_path
 
@@ -43,27 +43,50 @@ class UnreadableSettings(Exception):
 class ProfileFile:
     """A file of settings as read: its values (`given`), its description, and its problems.
 
-    `description` is its first comment line. `base` is the profile that it names: the one that a
-    profile `extends`, or the default `profile` of the user's configuration; `base_at` is the place
-    of that entry. `refused` are lines about settings that its author may not set.
+    `description` is its first comment line. `named` are the entries of `NAMES_A_PROFILE`. `refused` are lines
+    about settings that its author may not set.
     """
 
     path: Path
     given: dict[str, Given] = field(default_factory=dict)
+    named: dict[str, Given] = field(default_factory=dict)
     description: str = ""
-    base: str = ""
-    base_at: str = ""
     problems: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
 
+    def profile_under(self, key: str) -> tuple[str, str]:
+        """Return the profile named by the entry `key`, and the place of that entry; "" without one."""
+        one = self.named.get(key)
+        return (one.value, one.origin) if one else ("", "")
 
-def read_profile(
-    path: Path, *, base_key: str = "extends", content: bytes | None = None, source: Source = "user"
-) -> ProfileFile:
-    """Read the file at `path`; problems are collected, not raised. `base_key` is the key for `base`.
+    def profiles(self) -> Iterator[tuple[str, str]]:
+        """Yield all profiles that the file names, each with the place of the entry."""
+        for one in self.named.values():
+            names = one.value.values() if isinstance(one.value, Mapping) else (one.value,)
+            yield from ((name, one.origin) for name in names)
 
-    If its `content` was read already, that is used. `source` is the kind of its author.
+
+FileKind = Literal["profile", "config", "project"]
+"""A profile of the user's, their `config.yaml`, or a project's file."""
+NAMES_A_PROFILE: Mapping[FileKind, Mapping[str, Setting]] = {
+    "profile": {"extends": Setting("the profile that this one extends")},
+    "config": {
+        "profile": Setting("the profile to use unless the call names another"),
+        "folders": Setting("the profile to use in each of these folders and below", kind="mapping"),
+    },
+    "project": {
+        "extends": Setting("the shipped profile that this file extends"),
+        "profile": Setting("the profile of the user's to use in this project"),
+    },
+}
+"""The entries that name other profiles, for each kind of file; they are no settings of a session."""
+
+
+def read_profile(path: Path, *, kind: FileKind = "profile", content: bytes | None = None) -> ProfileFile:
+    """Read the file at `path`; problems are collected, not raised.
+
+    If its `content` was read already, that is used.
     """
     profile = ProfileFile(path)
     place = short_path(path)
@@ -71,12 +94,12 @@ def read_profile(
         text = _text(_bytes(path) if content is None else content)
         profile.description = _first_comment(text)
         for line, name, node in _entries(text):
-            _take(profile, f"{place}:{line}", name, node, base_key)
+            _take(profile, f"{place}:{line}", name, node, kind)
     except UnreadableSettings as refused:
         profile.problems.append(
             f"{place}:{refused.line}: {refused.why}" if refused.line else f"{place}: {refused.why}"
         )
-    if source == "project":
+    if kind == "project":
         _refuse(profile)
         profile.given = {name: replace(one, by_project=True) for name, one in profile.given.items()}
     return profile
@@ -131,19 +154,19 @@ def _entries(text: str) -> Iterable[tuple[int, str, Any]]:
     return entries(text)
 
 
-def _take(profile: ProfileFile, where: str, name: str, node: Any, base_key: str) -> None:
+def _take(profile: ProfileFile, where: str, name: str, node: Any, kind: FileKind) -> None:
     """Add one entry, or its problem, to `profile`."""
-    rows = {name: row for name, row in table(Settings).items() if row.in_files}
-    rows[base_key] = Setting("another profile", name=base_key)
+    naming = NAMES_A_PROFILE[kind]
+    rows = {name: row for name, row in table(Settings).items() if row.in_files} | dict(naming)
     row = rows.get(name)
     if row is None:
-        profile.problems.append(f"{where}: {_unknown(name, list(rows), base_key)}")
+        profile.problems.append(f"{where}: {_unknown(name, list(rows), kind)}")
     elif name in profile.seen:
         profile.problems.append(f"{where}: '{name}' is set twice in this file.")
     else:
         profile.seen.add(name)
         try:
-            value = _value(profile, where, row, node)
+            value = _value(profile, where, name, row, node)
             if row.are_paths:
                 # Nobody knows in which directory, with whose files in it, the settings will be read.
                 value = tuple(str(profile.path.absolute().parent / typed_path(one)) for one in value)
@@ -152,8 +175,8 @@ def _take(profile: ProfileFile, where: str, name: str, node: Any, base_key: str)
                 f"{where}: '{name}' is {quoted(node)}, must be {row.rule}.{hint(row, node)}"
             )
             return
-        if name == base_key:
-            profile.base, profile.base_at = value, where
+        if name in naming:
+            profile.named[name] = Given(value, where)
         elif row.kind == "rules":
             profile.given[name] = _rules(profile, where, name, value, node)
         else:
@@ -184,18 +207,20 @@ def _refuse(profile: ProfileFile) -> None:
             )
 
 
-def _value(profile: ProfileFile, where: str, row: Setting, node: Any) -> Any:
+def _value(profile: ProfileFile, where: str, name: str, row: Setting, node: Any) -> Any:
     if row.kind != "mapping" or node.id != "mapping":
         return value_of(row, node)
-    group = read_group(row, node, row.name)
+    group = read_group(row, node, name)
     place = where.rpartition(":")[0]
     profile.problems += [f"{place}:{line}: {why}" for line, why in group.problems]
     return group.value
 
 
-def _unknown(name: str, settable: list[str], base_key: str) -> str:
+def _unknown(name: str, settable: list[str], kind: FileKind) -> str:
     if name in ("profile", "extends"):
-        return f"'{name}' is called '{base_key}' in this file."
+        return f"'{name}' is called '{next(iter(NAMES_A_PROFILE[kind]))}' in this file."
+    if name in NAMES_A_PROFILE["config"]:
+        return f"'{name}' belongs into config.yaml."
     if name in table(Settings):
         return f"'{name}' belongs to one call and cannot be set in a file; use {_long_flag(name)}."
     return unknown(name, settable, "terp --help lists them.")

@@ -63,7 +63,7 @@ class Profiles:
                 located = [f"{asked_at}: {line}" if asked_at else line for line in error.problems]
                 raise SettingsError([*(one for file in chain for one in file.problems), *located]) from error
             chain.append(read_profile(path))
-            name, folder, asked_at = chain[-1].base, path.parent, chain[-1].base_at
+            (name, asked_at), folder = chain[-1].profile_under("extends"), path.parent
         return chain
 
     def _all(self) -> dict[str, Path]:

@@ -46,7 +46,13 @@ def profile_schema() -> dict[str, Any]:
             "extends": {"type": "string", "description": "The profile that this one extends."},
             "profile": {
                 "type": "string",
-                "description": "In config.yaml: the profile to use unless the call names another.",
+                "description": "In config.yaml: the profile to use unless the call names another. In a file "
+                "of a project: the profile of the user's to use there.",
+            },
+            "folders": {
+                "type": "object",
+                "additionalProperties": {"type": "string"},
+                "description": "In config.yaml: the profile to use in each of these folders and below.",
             },
             **{row.name: _property(row) for row in rows},
         },

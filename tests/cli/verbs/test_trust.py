@@ -109,8 +109,6 @@ def test_on_a_terminal_it_asks_at_once(terp: Terp) -> None:
 
 def test_a_project_takes_a_shipped_profile_by_extends_and_is_told_so(terp: Terp) -> None:
     settings = terp.cwd / ".terp/profile.yaml"
-    settings.write_text("profile: data\n")
-    assert ".terp/profile.yaml:1: 'profile' is called 'extends' in this file.\n" in terp("trust").out
     settings.write_text("extends: data\n")
     assert "max_output_chars: 16000 → 40000" in terp("trust").out
 

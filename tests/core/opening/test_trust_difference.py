@@ -22,7 +22,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def difference(root: Path) -> Difference:
     environ, places = {"HOME": "/nowhere"}, Places(root.parent / "config", root.parent / "state")
 
-    def load(project: Project | None) -> Loaded:
+    def load(project: Project) -> Loaded:
         return load_settings({}, profile="", environ=environ, places=places, project=project)
 
     return difference_of(standing_of(root, environ, places), environ, load)
@@ -31,6 +31,22 @@ def difference(root: Path) -> Difference:
 def test_settings_are_told_with_the_value_before_and_the_line_that_changes_it(root: Path) -> None:
     (root / ".terp/profile.yaml").write_text("max_steps: 50\n# the default, above\n\nrun_timeout_s: 5\n")
     assert difference(root).changed == (("settings", "run_timeout_s: 0 → 5 (.terp/profile.yaml:4)"),)
+
+
+def test_a_profile_that_the_project_names_is_shown_with_all_that_it_changes(root: Path) -> None:
+    own = root.parent / "config/profiles"
+    own.mkdir(parents=True)
+    (own / "acme.yaml").write_text("max_steps: 9\nauto_run: true\n")
+    (root / ".terp/profile.yaml").write_text("profile: acme\n")
+    found = difference(root)
+    assert found.changed == (
+        ("profile", "default → acme"),
+        ("settings", f"max_steps: 50 → 9 ({own}/acme.yaml:1)"),
+    )
+    assert [line.partition(":")[2].partition(";")[0] for line in found.refused] == [
+        "2: 'auto_run: true' is not taken from a project: it would loosen 'auto_run: false', and a project "
+        "can only tighten it."
+    ]
 
 
 def test_what_a_project_may_never_set_is_told_as_refused(root: Path) -> None:

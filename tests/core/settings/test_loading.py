@@ -6,7 +6,7 @@ import pytest
 
 from terp.errors import SettingsError
 from terp.settings import Settings
-from terp.settings.loading import load_settings, profile_in_effect
+from terp.settings.loading import load_settings
 from terp.settings.places import Places
 from terp.settings.project.files import Project, ProjectFile
 from terp.settings.sources import Given
@@ -80,13 +80,14 @@ def test_problems_of_variables_and_files_are_told_together(home: Path, shipped: 
     )
 
 
-def test_the_profile_in_effect_is_named_wherever_it_was_asked_for(home: Path) -> None:
-    places = Places(home, home)
-    assert profile_in_effect("", {}, places) == "default"
+def test_the_profile_in_effect_is_named_wherever_it_was_asked_for(home: Path, shipped: Path) -> None:
+    for name in ("work", "fast", "mine"):
+        (home / f"profiles/{name}.yaml").write_text("# Nothing.\n")
+    assert load(home, shipped).profile == "default"
     (home / "config.yaml").write_text("profile: work\n")
-    assert profile_in_effect("", {}, places) == "work"
-    assert profile_in_effect("", {"TERP_PROFILE": "fast"}, places) == "fast"
-    assert profile_in_effect("mine.yaml", {"TERP_PROFILE": "fast"}, places) == "mine.yaml"
+    assert load(home, shipped).profile == "work"
+    assert load(home, shipped, TERP_PROFILE="fast").profile == "fast"
+    assert load(home, shipped, "mine", TERP_PROFILE="fast").profile == "mine"
 
 
 def project(root: Path, *contents: str) -> Project:
@@ -211,3 +212,112 @@ def test_a_price_is_that_of_the_model_it_was_set_with(home: Path, shipped: Path)
     assert (other.model, other.input_price, other.output_price) == ("openai/other", None, None)
     told = load(home, shipped, "mine", TERP_MODEL="openai/other", TERP_INPUT_PRICE="1")
     assert (told.input_price, told.output_price) == (1.0, None)
+
+
+FOLDERS = """\
+profile: usual
+folders:
+  {work}: acme
+  {work}/site: other
+"""
+
+
+@pytest.fixture
+def by_folder(home: Path) -> Path:
+    """A configuration with a profile for `work`, and one for a folder below."""
+    for name in ("usual", "acme", "other"):
+        (home / f"profiles/{name}.yaml").write_text(f"model: {name}\n")
+    (home / "config.yaml").write_text(FOLDERS.format(work=home / "work"))
+    return home
+
+
+def at(folder: Path, home: Path, shipped: Path, profile: str = "") -> str:
+    """The model in a folder."""
+    places, here = Places(home, home), Project(folder, folder)
+    found = load_settings({}, profile=profile, environ={}, places=places, shipped=shipped, project=here)
+    return found.settings.model
+
+
+def test_a_folder_has_its_own_profile_and_the_nearest_folder_counts(by_folder: Path, shipped: Path) -> None:
+    work = by_folder / "work"
+    folders = (by_folder, work, work / "deep/er", work / "site/pages", by_folder / "workshop")
+    found = [at(folder, by_folder, shipped) for folder in folders]
+    assert found == ["usual", "acme", "acme", "other", "usual"]
+
+
+def test_a_named_profile_beats_that_of_the_folder(by_folder: Path, shipped: Path) -> None:
+    assert at(by_folder / "work", by_folder, shipped, profile="usual") == "usual"
+
+
+def test_the_profile_of_a_folder_beats_the_project(by_folder: Path, shipped: Path) -> None:
+    (by_folder / "profiles/acme.yaml").write_text("max_steps: 9\n")
+    settings, _ = loaded(by_folder, shipped, "max_steps: 3\nretries: 7\n")
+    assert (settings.profile, settings.max_steps, settings.retries) == ("acme", 9, 7)
+
+
+def test_an_unknown_profile_of_a_folder_is_named_with_its_line(by_folder: Path, shipped: Path) -> None:
+    (by_folder / "profiles/acme.yaml").unlink()
+    with pytest.raises(SettingsError, match=r"config.yaml:2: there is no profile 'acme'\."):
+        at(by_folder / "work", by_folder, shipped)
+
+
+def test_folders_belong_into_the_configuration(home: Path, shipped: Path) -> None:
+    (home / "profiles/work.yaml").write_text("folders: {/x: work}\n")
+    with pytest.raises(SettingsError, match=r"work.yaml:1: 'folders' belongs into config.yaml\."):
+        load(home, shipped, "work")
+
+
+def test_a_project_names_a_profile_of_the_user_which_is_weaker_than_its_own_entries(
+    home: Path, shipped: Path
+) -> None:
+    (home / "config.yaml").write_text("profile: usual\nretries: 1\n")
+    (home / "profiles/usual.yaml").write_text("model: usual\nmax_tokens: 5\n")
+    (home / "profiles/acme.yaml").write_text("model: acme\nmax_steps: 9\nretries: 4\ninput_price: 1\n")
+    settings, told = loaded(home, shipped, "profile: acme\nmax_steps: 3\n")
+    assert settings == Settings(model="acme", max_steps=3, retries=4, input_price=1, max_tokens=5)
+    assert (settings.profile, told) == ("acme", ())
+
+
+LOOSE = """\
+auto_run: true
+sandbox: off
+network: true
+allow: [effects: none]
+env_pass: [AWS_SECRET]
+api_base: http://127.0.0.1:1/v1
+model: m
+"""
+
+
+def test_a_profile_that_only_a_project_names_cannot_loosen_anything(home: Path, shipped: Path) -> None:
+    (home / "config.yaml").write_text("sandbox: workspace\nnetwork: false\n")
+    (home / "profiles/acme.yaml").write_text(LOOSE.replace("sandbox: off", 'sandbox: "off"'))
+    settings, told = loaded(home, shipped, "profile: acme\n")
+    assert settings == Settings(sandbox="workspace", network=False, model="m")
+    assert [line.replace(f"{home}/", "").partition(",")[0].partition(":")[2][:40] for line in told] == [
+        "4: 'allow' does not count",
+        "5: 'env_pass' does not count",
+        "6: 'api_base' does not count",
+        "1: 'auto_run: true' is not taken from a ",
+        "2: 'sandbox: off' is not taken from a pr",
+        "3: 'network: true' is not taken from a p",
+    ]
+
+
+def test_a_profile_that_a_project_names_can_tighten(home: Path, shipped: Path) -> None:
+    (home / "config.yaml").write_text("auto_run: true\n")
+    (home / "profiles/acme.yaml").write_text("sandbox: strict\nnetwork: false\nauto_run: false\n")
+    settings, told = loaded(home, shipped, "profile: acme\n")
+    assert settings == Settings(sandbox="strict", network=False)
+    assert told == ()
+
+
+def test_a_project_names_a_profile_by_its_name_only(home: Path, shipped: Path) -> None:
+    with pytest.raises(SettingsError, match=r"local.yaml:1: a project names a profile of yours by its name"):
+        loaded(home, shipped, "profile: ./mine.yaml\n")
+
+
+def test_instructions_of_a_project_stay_beside_those_of_a_profile(home: Path, shipped: Path) -> None:
+    (home / "profiles/brief.yaml").write_text("instructions: Be brief.\n")
+    settings, _ = loaded(home, shipped, "instructions: Answer in French.\n", profile="brief")
+    assert settings.instructions == "Be brief.\n\nAnswer in French."

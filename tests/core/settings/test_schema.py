@@ -56,7 +56,7 @@ def test_a_free_group_holds_anything_by_name() -> None:
 def test_every_setting_of_a_file_is_in_it_with_a_word_about_it() -> None:
     properties = profile_schema()["properties"]
     rows = {name for name, row in table(Settings).items() if row.in_files}
-    assert set(properties) == rows | {"extends", "profile"}
+    assert set(properties) == rows | {"extends", "profile", "folders"}
     assert [
         name for name, one in properties.items() if not one.get("description") or not one.get("type")
     ] == []
