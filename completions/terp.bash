@@ -179,13 +179,15 @@ _terp() {
                     --json
                 )
             elif ((COMP_CWORD == 1)); then
-                words=(run solve attach demo docs doctor languages tools mcp profiles trust rules keys sessions cost replay export serve completions)
+                words=(run solve attach demo docs doctor languages tools skills mcp profiles trust rules keys sessions cost replay export serve completions)
             elif ((COMP_CWORD == 2)) && [[ $before == completions ]]; then
                 words=(bash zsh fish)
             elif ((COMP_CWORD == 2)) && [[ $before == sessions ]]; then
                 words=(list show search rm prune import)
             elif ((COMP_CWORD == 2)) && [[ $before == profiles ]]; then
                 words=(list show new edit validate diff path import)
+            elif ((COMP_CWORD == 2)) && [[ $before == skills ]]; then
+                words=(list check)
             elif ((COMP_CWORD == 2)) && [[ $before == trust ]]; then
                 words=(ask show yes no list remove)
             elif ((COMP_CWORD == 2)) && [[ $before == rules ]]; then
@@ -195,7 +197,7 @@ _terp() {
             elif ((COMP_CWORD == 2)) && [[ $before == keys ]]; then
                 words=(list set delete)
             elif ((COMP_CWORD == 2)) && [[ $before == docs ]]; then
-                compopt +o default 2>/dev/null; words=(approval attach background clusters commands context costs index languages library mcp pipelines profiles prompt references replay rewind rules sandbox server sessions settings shell solve start stores tools trust until)
+                compopt +o default 2>/dev/null; words=(approval attach background clusters commands context costs index languages library mcp pipelines profiles prompt references replay rewind rules sandbox server sessions settings shell skills solve start stores tools trust until)
             elif ((COMP_CWORD == 2)) && [[ $before == export ]]; then
                 words=(ipynb py md html)
             elif [[ "${COMP_WORDS[1]} ${COMP_WORDS[2]}" == @(sessions' 'show|sessions' 'rm) ]] ||

@@ -29,6 +29,7 @@ COMMANDS: Mapping[str, str] = {
     "run": "terp_cli.verbs.run_code:run_script",
     "serve": "terp_cli.server.serving:serve",
     "sessions": "terp_cli.verbs.sessions:sessions",
+    "skills": "terp_cli.verbs.listings:skills",
     "solve": "terp_cli.verbs.solving:solve_problem",
     "tools": "terp_cli.verbs.listings:list_tools",
     "trust": "terp_cli.verbs.trust:trust",

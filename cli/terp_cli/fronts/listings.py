@@ -4,7 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from terp.events.kernel import KnownLanguage
+from terp.settings.profile_file import short_path
 from terp.tools.files.declared import Tool
+from terp.tools.skills import Skills
 
 if TYPE_CHECKING:
     from terp.tools.mcp.connection import ServerConnection
@@ -33,6 +35,14 @@ def _language_row(language: KnownLanguage) -> tuple[str, str, str]:
 def tool_rows(tools: Sequence[Tool]) -> list[tuple[str, str, str]]:
     """Return name, arguments, and source of each tool; tools that lack a dependency come last."""
     return [_tool_row(tool) for tool in sorted(tools, key=lambda one: bool(one.missing))]
+
+
+def skill_rows(skills: Skills) -> list[tuple[str, str, str]]:
+    """Return name, description, and folder of each skill, with the tools that it asks for."""
+    return [
+        (one.name, one.description, f"{short_path(one.folder)}{one.not_granted}")
+        for one in skills.by_name.values()
+    ]
 
 
 def _tool_row(tool: Tool) -> tuple[str, str, str]:

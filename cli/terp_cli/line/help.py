@@ -1,8 +1,8 @@
 """The text of `terp --help`, from the tables of flags."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
-from textwrap import wrap
+from textwrap import fill, wrap
 
 from terp.settings import Settings
 from terp.settings.setting import Setting, table
@@ -53,16 +53,17 @@ _WIDTH = 80
 def help_text(topic: str = "") -> str:
     """Return the text of `terp --help`; that of a command, or with "all" that of every flag."""
     if topic == "all":
-        return "\n".join([_USAGE + _MORE_USAGE, _subcommands(), *_groups(), _ENDING])
+        return "\n".join([_USAGE + _MORE_USAGE, _subcommands(SUBCOMMANDS), *_groups(), _ENDING])
     if topic:
         return "\n".join(_about(next(one for one in SUBCOMMANDS if one.name == topic)))
-    return "\n".join([_USAGE, _subcommands(), "".join(_overview()), _MORE])
+    usual = [one for one in SUBCOMMANDS if one.usual]
+    others = ", ".join(one.name for one in SUBCOMMANDS if not one.usual)
+    also = fill(others, _WIDTH, initial_indent=f"  {'and terp':24}", subsequent_indent=" " * 26)
+    return "\n".join([_USAGE, f"{_subcommands(usual)}{also}\n", "".join(_overview()), _MORE])
 
 
-def _subcommands() -> str:
-    return "".join(
-        f"  {f'terp {command.name} {command.argument}':24}{command.about}\n" for command in SUBCOMMANDS
-    )
+def _subcommands(commands: Sequence[Subcommand]) -> str:
+    return "".join(f"  {f'terp {one.name} {one.argument}':24}{one.about}\n" for one in commands)
 
 
 def _about(command: Subcommand) -> Iterator[str]:

@@ -44,6 +44,10 @@ VERBS: Mapping[str, Mapping[str, Verb]] = {
         "path": Verb("the path of the file", "[NAME]", 0, 1, "profile"),
         "import": Verb("a profile of Open Interpreter", "FILE [NAME]", 1, 2, "file"),
     },
+    "skills": {
+        "list": Verb("the skills that the model can read"),
+        "check": Verb("find mistakes, also in a folder of skills", "[FOLDER…]", 0, _ANY, "file"),
+    },
     "trust": {
         "ask": Verb("show what a project would change, and ask", "[DIR]", 0, 1, "file"),
         "show": Verb("only show it", "[DIR]", 0, 1, "file"),
@@ -103,7 +107,8 @@ _WANTED = {
 class Subcommand:
     """A line of `--help`: the name, the argument, and a description.
 
-    `flags` names the rows of the flags that belong to it, `example` is a call of it.
+    `flags` names the rows of the flags that belong to it, `example` is a call of it. The shortest help only
+    names a command that is not `usual`.
     """
 
     name: str
@@ -111,6 +116,7 @@ class Subcommand:
     about: str
     flags: tuple[str, ...] = ()
     example: str = ""
+    usual: bool = True
 
 
 _CODE = ("auto_run", "sandbox", "python", "cwd")
@@ -135,10 +141,19 @@ SUBCOMMANDS = (
         "doctor", "", "check the installation; name problems and remedies", ("profile",), "terp doctor"
     ),
     Subcommand(
-        "languages", "", "list languages, and how to install the missing ones", example="terp languages"
+        "languages", "", "list languages, and how to install the missing ones", example="terp languages",
+        usual=False,
     ),
-    Subcommand("tools", "", "list the functions that the model can call", ("tools",), "terp tools"),
-    Subcommand("mcp", "", "list the MCP servers and their functions", ("profile",), "terp mcp -p work"),
+    Subcommand(
+        "tools", "", "list the functions that the model can call", ("tools",), "terp tools", usual=False
+    ),
+    Subcommand(
+        "skills", "…", "instructions that the model finds: list, check",
+        example="terp skills check ~/.agents/skills", usual=False,
+    ),
+    Subcommand(
+        "mcp", "", "list the MCP servers and their functions", ("profile",), "terp mcp -p work", usual=False
+    ),
     Subcommand(
         "profiles", "…", "named sets of settings: list, show, new, edit, …", example="terp profiles new work"
     ),
@@ -172,7 +187,7 @@ SUBCOMMANDS = (
     ),
     Subcommand(
         "completions", "SHELL", f"completion of flags for {', '.join(SHELLS)}",
-        example='eval "$(terp completions bash)"',
+        example='eval "$(terp completions bash)"', usual=False,
     ),
 )  # fmt: skip
 

@@ -29,6 +29,8 @@ from terp.text.fences import fenced
 from terp_cli.fronts.interactive import InteractiveFront
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.prompt.interface import PromptReader
+from terp_cli.repl.commands.every import all_commands
+from terp_cli.repl.commands.own import own_commands
 from terp_cli.repl.keeping import SessionOpener, prefetch_adapters
 from terp_cli.repl.resuming import saved, stored
 from terp_cli.repl.trusting import asked_again
@@ -92,6 +94,7 @@ class ReplContext:
         self._person = person
         self._opener = opener
         self._given: Mapping[str, Given] = call.line.given
+        self.own_commands, self.command_problems = own_commands(call.places, call.project, all_commands())
 
     @property
     def auto_run(self) -> bool:
@@ -237,6 +240,12 @@ class ReplContext:
     async def _apply(self, session: Session, change: Change) -> None:
         if change.is_any:
             await change_settings(session, change, self.environ, api_key=self.call.options.api_key)
+
+    @property
+    def cwd(self) -> Path:
+        """The directory of the user's files: that of the code, unless it runs on another machine."""
+        kernels = self.session.kernels
+        return Path(kernels.cwd if kernels.elsewhere else kernels.get(kernels.languages[0]).cwd)
 
     def saved(self) -> Sequence[SessionEntry]:
         """Return the earlier sessions of this directory, the newest first."""

@@ -166,7 +166,7 @@ class Repl(PromptHost):
         super().__init__(context.places.history, vi_mode=context.settings.vi_mode)
         self._context = context
         self._titles = titles
-        self._commands = all_commands()
+        self._commands = all_commands(context.own_commands)
         self._held = Namespaces(context.session.kernels)
         self._tasks: set[asyncio.Task[None]] = set()
         self._watched: Session | None = None
@@ -183,7 +183,7 @@ class Repl(PromptHost):
         """Answer `question`, then read and answer until the user leaves."""
         context, prompt = self._context, self._context.prompt
         # Not through the front end, which would import rich before there is a prompt.
-        for line in banner:
+        for line in (*banner, *context.command_problems):
             prompt.say(fill(readable(line), prompt.width))
         async with prompt.reading(self), self._titles.shown():
             self._watch_session()
@@ -309,8 +309,7 @@ class Repl(PromptHost):
     @property
     def cwd(self) -> Path:
         """The directory of the user's files: that of the code, unless it runs on another machine."""
-        kernels = self._context.session.kernels
-        return Path(kernels.cwd if kernels.elsewhere else self._kernel.cwd)
+        return self._context.cwd
 
     async def _next(self) -> None:
         if self._context.next:

@@ -126,9 +126,9 @@ async def asked_again(call: Invocation, person: Person, prompt: PromptReader) ->
 def _when(project: Project) -> str:
     """Return the time from which the parts of a project take effect, if it is trusted during a session."""
     now = [name for name in ("settings", "instructions") if getattr(project, name)]
-    later = [name for name in ("tools", "python") if getattr(project, name)]
+    later = [name for name in ("tools", "skills", "commands", "python") if getattr(project, name)]
     counting = f" Its {' and '.join(now)} count from now on." if now else ""
-    waiting = " and ".join(later).replace("python", "Python")
+    waiting = " and ".join(filter(None, (", ".join(later[:-1]), *later[-1:]))).replace("python", "Python")
     return f"{counting} Its {waiting} will be used from the next start on." if later else counting
 
 

@@ -3,17 +3,26 @@
 import asyncio
 from collections.abc import Sequence
 
+from terp.errors import SettingsError
 from terp.events.kernel import KnownLanguage
 from terp.kernels.jupyter.local import LocalKernels
 from terp.opening.environment import kernel_options
 from terp.settings import Settings
+from terp.settings.profile_file import short_path
 from terp.store.places import Place
+from terp.text.paths import typed_path
+from terp.text.plain import counted
 from terp.tools.files.declared import Tool
 from terp.tools.files.reading import read_toolbox
+from terp.tools.skills import find_skills, skills_below
 from terp.tools.toolbox import Toolbox
 from terp_cli.fronts.invocation import Invocation
-from terp_cli.fronts.listings import language_rows, tool_rows
+from terp_cli.fronts.listings import language_rows, skill_rows, tool_rows
+from terp_cli.repl.commands.rows import shortened
 from terp_cli.terminal.sanitise import one_line
+
+_MOST = 100
+"""Characters of a skill's description in the list; the model reads all."""
 
 
 def list_languages(call: Invocation) -> int:
@@ -36,7 +45,8 @@ def list_tools(call: Invocation) -> int:
         _, toolbox = asyncio.run(_at_gateway(call, settings))
     else:
         kernels = LocalKernels(str(call.cwd), kernel_options(settings), environ=call.environ)
-        toolbox = read_toolbox(settings, call.environ, call.places, kernels, call.project.tools)
+        skills = find_skills(call.places, call.project)
+        toolbox = read_toolbox(settings, call.environ, call.places, kernels, call.project.tools, skills)
     tools = (*toolbox.tools, *(_server_tools(call, settings) if toolbox.tools else ()))
     rows = [tuple(map(one_line, row)) for row in tool_rows(tools)]
     if not rows:
@@ -48,6 +58,40 @@ def list_tools(call: Invocation) -> int:
         f"{name:{widths[0]}}  {arguments:{widths[1]}}  {source}\n" for name, arguments, source in rows
     )
     for problem in toolbox.problems:
+        call.note(problem)
+    return 0
+
+
+def skills(call: Invocation) -> int:
+    """Run `terp skills`; return the exit code.
+
+    Raises:
+        SettingsError: `check` found mistakes, each with file and line.
+    """
+    folders = [typed_path(one).absolute() for one in call.line.arguments]
+    if call.line.argument == "check" and folders:
+        found = [skill for folder in folders for skill in skills_below(folder)]
+        problems, count = [line for skill in found for line in skill.problems], len(found)
+    else:
+        known = find_skills(call.places, call.project)
+        problems, count = [*known.problems], len(known.by_name)
+        problems += [line for skill in known.by_name.values() for line in skill.problems]
+    if call.line.argument == "check":
+        if folders and not count:
+            named = ", ".join(map(short_path, folders))
+            problems.append(f"there is no skill in {named}: a skill is a folder with a SKILL.md.")
+        if problems:
+            raise SettingsError(problems)
+        call.note(f"{counted(count, 'skill')} without a mistake.")
+        return 0
+    rows = [tuple(map(one_line, row)) for row in skill_rows(known)]
+    width = max((len(name) for name, *_ in rows), default=0)
+    call.out.writelines(
+        f"{name:{width}}  {shortened(about, _MOST)} [{where}]\n" for name, about, where in rows
+    )
+    if not rows:
+        call.note("there are no skills; `terp docs skills` says where they are read from.")
+    for problem in problems:
         call.note(problem)
     return 0
 

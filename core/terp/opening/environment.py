@@ -21,6 +21,8 @@ from terp.settings.project.files import Project
 from terp.store.places import Place
 from terp.tools.files.reading import read_toolbox
 from terp.tools.offering import OffersServices, offer_tools
+from terp.tools.skills import FUNCTION as SKILL
+from terp.tools.skills import find_skills
 from terp.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:
@@ -87,6 +89,7 @@ class LocalEnvironment:
     def offer(self, to: OffersServices, dialog: "UserDialog") -> None:
         """Offer the services that the tools call from a kernel."""
         offer_tools(to, dialog, self.settings, self.keyed, lambda: self.kernels.network)
+        to.offer(SKILL, self.toolbox.skills.read)
 
     def _preparations(self, dialog: "UserDialog") -> tuple[PythonChoice, MissingPackages]:
         return (
@@ -129,7 +132,6 @@ def local_environment(
     confinement = confinement_of(settings, project.cwd, environ, unasked)
     confinement.check()
     confinement.outputs = str(folder / OUTPUTS)
-    confinement.readable = tuple(map(str, folder.glob("stdin*")))
     options = kernel_options(settings)
     kernels = LocalKernels(str(project.cwd), options, environ=environ, confinement=confinement)
     own = (settings.record, settings.replay, str(places.history))
@@ -137,7 +139,9 @@ def local_environment(
     kernels.own_folders = _own_folders(places, Path(kernels.cwd), folder)
     attached = [notice_for_user(found, kernels.begin_with(found.attachment))] if found else []
     keyed = with_keys(environ, settings.model, *settings.fallback_models)
-    toolbox = read_toolbox(settings, keyed, places, kernels, project.tools)
+    skills = find_skills(places, project)
+    toolbox = read_toolbox(settings, keyed, places, kernels, project.tools, skills)
+    confinement.readable = (*map(str, folder.glob("stdin*")), *toolbox.skills.folders)
     kernels.options = kernel_options(settings, f"{prelude}\n{toolbox.prelude()}")
     wanted = wanted_python(settings.python, environ, kernels.cwd, project.python)
     notices = (*attached, *toolbox.problems)

@@ -19,6 +19,8 @@ from terp.settings.project.files import Project
 from terp.store.places import Place
 from terp.tools.files.reading import read_toolbox
 from terp.tools.offering import OffersServices, offer_tools
+from terp.tools.skills import FUNCTION as SKILL
+from terp.tools.skills import find_skills
 from terp.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ class GatewayEnvironment:
         """Offer the services that the tools call from a kernel."""
         # Tools work from this machine, whatever network the other machine has.
         offer_tools(to, dialog, self.settings, self.keyed, lambda: self.settings.network)
+        to.offer(SKILL, self.toolbox.skills.read)
 
 
 async def gateway_environment(
@@ -78,7 +81,9 @@ async def gateway_environment(
     origin = Origin(cwd, place.folder / OUTPUTS, options, environ)
     kernels = await GatewayKernels.connect(gateway, claims, origin)
     keyed = with_keys(environ, settings.model, *settings.fallback_models)
-    toolbox = read_toolbox(settings, keyed, find_places(environ), kernels, project.tools)
+    places = find_places(environ)
+    skills = find_skills(places, project, here=False)
+    toolbox = read_toolbox(settings, keyed, places, kernels, project.tools, skills)
     kernels.options = replace(options, prelude=f"{prelude}\n{toolbox.prelude()}")
     notices = toolbox.problems
     if settings.packages:

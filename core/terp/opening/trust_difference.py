@@ -13,6 +13,7 @@ from terp.settings.project.files import Project, ProjectFile, bare_project, read
 from terp.settings.project.standing import Standing
 from terp.settings.setting import table
 from terp.tools.files.reading import functions_in
+from terp.tools.skills import Skill, skill_of
 
 Load = Callable[[Project], Loaded]
 """Loads the settings of this invocation in a project."""
@@ -57,8 +58,12 @@ def difference_of(standing: Standing, environ: Mapping[str, str], load: Load) ->
         none = "none" if wrong or file.path.suffix != ".py" else unmarked
         changed.append(("tools", named if functions else none))
     changed += _python(standing)
-    used = (*project.settings, *project.instructions, *project.tools)
-    files = {_name(project, file): file.content for file in used}
+    for file in project.skills:
+        skill = skill_of(file.path, file.content, by_project=True)
+        problems += skill.problems
+        changed.append(("skill", _of_skill(skill, _name(project, file))))
+    changed += [("command", f"/{one.path.stem} ({_name(project, one)})") for one in project.commands]
+    files = {_name(project, file): file.content for file in project.used}
     return Difference(tuple(changed), refused, tuple(problems), files)
 
 
@@ -67,6 +72,10 @@ def _instructions(project: Project) -> Iterator[tuple[str, str]]:
         number = len(file.content.splitlines())
         lines = "1 line" if number == 1 else f"{number} lines"
         yield "instructions", f"{lines} of {_name(project, file)}, sent to the model"
+
+
+def _of_skill(skill: Skill, name: str) -> str:
+    return f"{skill.name or 'none'}: {skill.description} ({name}{skill.not_granted})"
 
 
 def _name(project: Project, file: ProjectFile) -> str:

@@ -11,10 +11,14 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Places:
-    """The directory of the user's files, and the directory of terp's state. Neither need exist."""
+    """The directory of the user's files, of terp's state, and of files that all agents read.
+
+    None need exist.
+    """
 
     config: Path
     state: Path
+    shared: Path = Path("~/.agents")
 
     @property
     def config_file(self) -> Path:
@@ -30,6 +34,16 @@ class Places:
     def instructions(self) -> Path:
         """The user's instructions to every model."""
         return self.config / "AGENTS.md"
+
+    @property
+    def skills(self) -> tuple[Path, Path]:
+        """The folders of the user's skills, the weaker one first."""
+        return self.shared / "skills", self.config / "skills"
+
+    @property
+    def commands(self) -> Path:
+        """The user's own commands."""
+        return self.config / "commands"
 
     @property
     def keys(self) -> Path:
@@ -70,10 +84,11 @@ def find_places(environ: Mapping[str, str]) -> Places:
     if own := environ.get("TERP_HOME"):
         # Absolute, as the working directory of a session may be another one.
         home = Path(own).expanduser().absolute()
-        return Places(home, home)
+        return Places(home, home, home / "agents")
     return Places(
         _base(environ, "XDG_CONFIG_HOME", ".config") / "terp",
         _base(environ, "XDG_STATE_HOME", ".local/state") / "terp",
+        _home(environ) / ".agents",
     )
 
 
@@ -81,4 +96,8 @@ def _base(environ: Mapping[str, str], variable: str, default: str) -> Path:
     # The XDG specification has relative paths ignored.
     if (named := environ.get(variable, "")) and os.path.isabs(named):  # noqa: PTH117
         return Path(named)
-    return Path(environ.get("HOME") or "~").expanduser() / default
+    return _home(environ) / default
+
+
+def _home(environ: Mapping[str, str]) -> Path:
+    return Path(environ.get("HOME") or "~").expanduser()

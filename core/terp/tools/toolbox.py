@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 from terp.tools.files.declared import Tool
+from terp.tools.skills import Skills
 
 _INTRODUCTION = """\
 Functions ready in the Python kernel, for the code you execute (no tools: call them in Python; they need no \
@@ -16,12 +17,13 @@ class Toolbox:
     """All tools of a session, including tools that cannot work here.
 
     `sources` maps the path of each tool file to its text as read when the session began, which is what runs.
-    `problems` has one line for each refused declaration.
+    `problems` has one line for each refused declaration or skill.
     """
 
     tools: tuple[Tool, ...] = ()
     problems: tuple[str, ...] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
+    skills: Skills = field(default_factory=Skills)
 
     @property
     def names(self) -> frozenset[str]:

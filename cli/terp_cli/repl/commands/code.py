@@ -24,7 +24,7 @@ from terp.store.export.words import output_text
 from terp.text.files import size_text
 from terp.text.paths import typed_path
 from terp.text.plain import counted
-from terp_cli.fronts.listings import language_rows, tool_rows
+from terp_cli.fronts.listings import language_rows, skill_rows, tool_rows
 from terp_cli.prompt.interface import Pick
 from terp_cli.render import look
 from terp_cli.render.diff import diff_rows, spoken_diff
@@ -92,6 +92,16 @@ async def which_tools(context: ReplContext, _: str) -> None:
             "There are no tools: they are functions of the Python kernel, and Python does not run here."
         )
     context.say(*toolbox.problems)
+
+
+async def which_skills(context: ReplContext, _: str) -> None:
+    """List the skills, and the mistakes in others."""
+    skills = context.session.resources.toolbox.skills
+    if skills.by_name:
+        context.show(columns(skill_rows(skills), context.width, ("bold", "", "dim")))
+    else:
+        context.say("There are no skills. `terp docs skills` says where they are read from.")
+    context.say(*skills.problems)
 
 
 async def out(context: ReplContext, number: str) -> None:

@@ -1,5 +1,7 @@
 """Commands on the conversation: undo, rewind, compact, resume and list."""
 
+from collections.abc import Sequence
+from contextlib import aclosing
 from functools import partial
 
 from terp.errors import KernelBusy, TerpError
@@ -13,6 +15,7 @@ from terp_cli.render.rewound import outcome, question
 from terp_cli.repl.commands.rows import shortened
 from terp_cli.repl.commands.table import misused
 from terp_cli.repl.context import ReplContext
+from terp_cli.repl.missed_mentions import attached
 from terp_cli.repl.resuming import picks_of
 
 _SHOWN_CHARS = 60
@@ -180,3 +183,16 @@ def turn_numbers(context: ReplContext, begun: str) -> list[str]:
     if begun[:-1].isdecimal() and begun.endswith(" "):
         return [begun + _CHAT]
     return [number for turn in context.session.turns if (number := str(turn.number)).startswith(begun)]
+
+
+async def send_own(context: ReplContext, name: str, prompt: str, commands: Sequence[str]) -> None:
+    """Queue the prompt of the user's own command, after `commands` of the shell that they approve."""
+    shown = ", ".join(f"`{command}`" for command in commands)
+    if commands and not await context.ask(f"Run {shown} for /{name}?"):
+        context.say(f"/{name} was not sent.")
+        return
+    attachments = await attached(prompt, context.cwd, context, Namespaces(context.session.kernels))
+    for command in commands:
+        async with aclosing(context.session.run("shell", command)) as events:
+            await context.front.show(events)
+    context.next.append((prompt, attachments))

@@ -1,12 +1,14 @@
 """The table of all commands."""
 
+from collections.abc import Sequence
+
 from terp_cli.line.subcommands import EXPORTS
 from terp_cli.repl.commands.table import Commands, SlashCommand
 
 
-def all_commands() -> Commands:
-    """Return the commands, for lookup by name."""
-    return Commands(TABLE)
+def all_commands(own: Sequence[SlashCommand] = ()) -> Commands:
+    """Return the commands of terp, and the user's `own`, for lookup by name."""
+    return Commands((*own, *TABLE))
 
 
 TABLE = (
@@ -117,6 +119,10 @@ TABLE = (
         "tools", "", "list the functions that the model can call in the Python kernel", "Code",
         "code.which_tools",
         "With arguments and source of each; for a tool that cannot work here, with what is missing.",
+    ),
+    SlashCommand(
+        "skills", "", "list the skills whose instructions the model can read", "Code", "code.which_skills",
+        "With the description of each, and its folder. terp skills check finds mistakes in them.",
     ),
     SlashCommand(
         "mcp", "[NAME|restart NAME]", "list the MCP servers and their states", "Code",

@@ -112,9 +112,7 @@ def _distributions(context: ReplContext) -> Distributions:
 
 def place_in(context: ReplContext, path: str) -> Path:
     """Return the path of a file that the user names: below the directory of the code."""
-    kernels = context.session.kernels
-    cwd = kernels.cwd if kernels.elsewhere else kernels.get(kernels.languages[0]).cwd
-    return Path(cwd) / typed_path(unquoted(path))
+    return context.cwd / typed_path(unquoted(path))
 
 
 _INIT = """\

@@ -51,7 +51,8 @@ _ALL = "all"
 
 async def show(context: ReplContext, name: str) -> None:
     """Show the most used commands, all of them, or one in detail."""
-    commands, keys = all_commands(), KEYS if context.redraws else _LINE_KEYS
+    commands = all_commands(context.own_commands)
+    keys = KEYS if context.redraws else _LINE_KEYS
     if not name:
         context.show(columns(first_steps(commands, keys[:_FIRST_KEYS]), context.width, ("bold", "")))
         context.say("/help all lists every command and key; /help NAME shows more about one.")
@@ -59,9 +60,10 @@ async def show(context: ReplContext, name: str) -> None:
         context.say(*overview(commands, keys) if name == _ALL else about(commands.named(name)))
 
 
-def names(_: ReplContext, begun: str) -> Iterable[str]:
+def names(context: ReplContext, begun: str) -> Iterable[str]:
     """Return the commands that begin with `begun`, and the word for all."""
-    return (name for name in (_ALL, *(one.name for one in all_commands().table)) if name.startswith(begun))
+    known = (_ALL, *(one.name for one in all_commands(context.own_commands).table))
+    return (name for name in known if name.startswith(begun))
 
 
 def first_steps(commands: Commands, keys: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -76,6 +78,7 @@ def overview(commands: Commands, keys: Sequence[tuple[str, str]]) -> Iterator[st
         (group, [(one.usage, one.does) for one in commands.table if one.group == group and one.listed])
         for group in GROUPS
     ]
+    groups = [(group, lines) for group, lines in groups if lines]
     width = max(len(usage) for _, lines in groups for usage, _ in lines)
     for title, lines in [*groups, ("In a message", list(FORMS)), ("Keys", list(keys))]:
         yield title
@@ -100,8 +103,8 @@ def page(commands: Commands) -> str:
         _INTRODUCTION,
     ]
     for group in GROUPS:
-        blocks.append(f"## {group}")
-        blocks += [_entry(command) for command in commands.table if command.group == group]
+        entries = [_entry(command) for command in commands.table if command.group == group]
+        blocks += [f"## {group}", *entries] if entries else []
     blocks += ["## In a message", _table(FORMS), "## Keys", _table(KEYS)]
     return "\n\n".join(blocks) + "\n"
 

@@ -12,8 +12,8 @@ from terp_cli.terminal.sanitise import one_line
 if TYPE_CHECKING:
     from terp_cli.repl.context import ReplContext
 
-Group = Literal["Conversation", "Code", "Session", "terp"]
-GROUPS: tuple[Group, ...] = ("Conversation", "Code", "Session", "terp")
+Group = Literal["Yours", "Conversation", "Code", "Session", "terp"]
+GROUPS: tuple[Group, ...] = ("Yours", "Conversation", "Code", "Session", "terp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class Commands:
         if line[:1] not in ("/", "%"):
             return False
         name = re.split(r"\s", line[1:], maxsplit=1)[0]
-        return name.replace("_", "").isalnum() or line.strip() in ("/", "%")
+        return name.replace("_", "").replace("-", "").isalnum() or line.strip() in ("/", "%")
 
     @classmethod
     def as_text(cls, line: str) -> str:
@@ -114,6 +114,10 @@ class Commands:
         if line[:1].isspace() and cls.are_in(bare):
             return bare
         return line[1:] if line.startswith("//") and cls.are_in(line[1:]) else line
+
+    def has(self, name: str) -> bool:
+        """Return True if there is a command of this name."""
+        return name in self._names
 
     def named(self, name: str) -> SlashCommand:
         """Return the command of this name, with or without its slash.

@@ -67,6 +67,12 @@ def view_image(path: str) -> None:
 
 
 @register_tool
+def skill(name: str = "") -> str:
+    """Return the instructions of a skill. Read them before you begin work that one of these is about."""
+    return PlainText(call("skill", name=name))
+
+
+@register_tool
 def edit_file(path: str, old: str, new: str) -> str:
     """Replace `old`, which must be in the text file exactly once, by `new`; the user sees the difference.
 

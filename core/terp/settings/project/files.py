@@ -19,9 +19,17 @@ Trust = Callable[[Path, bytes], bool]
 
 LARGEST_BYTES = 64 * 1024
 LARGEST_TOOLS_BYTES = 1_000_000
+LARGEST_SKILL_BYTES = 256 * 1024
 TOOLS = tuple(f".terp/{name}" for name in ("tools.py", "tools.yaml", "tools.yml", "tools.json"))
 SETTINGS = (".terp/local.yaml", ".terp/profile.yaml")
 """Files of settings, the stronger one first, which is not shared with others."""
+SKILLS = (".claude/skills", ".agents/skills")
+"""Folders of skills, the stronger one last: a folder with a `SKILL.md` for each."""
+SKILL_FILE = "SKILL.md"
+COMMANDS = (".claude/commands", ".terp/commands")
+"""Folders of the project's own commands, the stronger one last: a Markdown file for each."""
+MOST_FILES = 500
+"""Limit of the files in one folder of a project."""
 INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md")
 """What a file of instructions is called; in a folder with both, the first counts."""
 
@@ -38,10 +46,11 @@ class ProjectFile:
 class Project:
     """The trusted settings, instructions and tools of the project around a working directory.
 
-    `settings` are the trusted files of settings, the strongest first; `instructions` those of
-    instructions, the nearest to the working directory last; `tools` those that declare functions. `python` is
-    True if its environment may run code; None: undecided, or there is no environment. `ignored` are the files
-    that are not trusted, and `problems` has a line for each that cannot be used.
+    `settings` are the trusted files of settings, the strongest first; `instructions` those of instructions,
+    the nearest to the working directory last; `tools` those that declare functions; `skills` and `commands`
+    the Markdown files of those, the strongest last. `python` is True if its environment may run code; None:
+    undecided, or there is no environment. `ignored` are the files that are not trusted, and `problems` has a
+    line for each that cannot be used.
     """
 
     cwd: Path
@@ -49,9 +58,16 @@ class Project:
     settings: tuple[ProjectFile, ...] = ()
     instructions: tuple[ProjectFile, ...] = ()
     tools: tuple[ProjectFile, ...] = ()
+    skills: tuple[ProjectFile, ...] = ()
+    commands: tuple[ProjectFile, ...] = ()
     python: bool | None = None
     ignored: tuple[Path, ...] = ()
     problems: tuple[str, ...] = ()
+
+    @property
+    def used(self) -> tuple[ProjectFile, ...]:
+        """All trusted files."""
+        return (*self.settings, *self.instructions, *self.tools, *self.skills, *self.commands)
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -88,10 +104,19 @@ def read_project(cwd: str | Path, environ: Mapping[str, str], trusted: Trust = n
     settings = reader.read(root / name for name in SETTINGS)
     instructions = reader.read(map(named_instructions, folders.within))
     tools = reader.read((root / name for name in TOOLS), LARGEST_TOOLS_BYTES)
+    skills = reader.read(_below(root, SKILLS, f"*/{SKILL_FILE}"), LARGEST_SKILL_BYTES)
+    commands = reader.read(_below(root, COMMANDS, "**/*.md"))
     found = suggested_python(str(folders.cwd), environ)
     python = reader.trusts_python(found) if found else None
     ignored, problems = tuple(reader.ignored), tuple(reader.problems)
-    return Project(folders.cwd, root, settings, instructions, tools, python, ignored, problems)
+    return Project(
+        folders.cwd, root, settings, instructions, tools, skills, commands, python, ignored, problems
+    )
+
+
+def _below(root: Path, folders: Iterable[str], pattern: str) -> Iterator[Path]:
+    for folder in folders:
+        yield from sorted((root / folder).glob(pattern))[:MOST_FILES]
 
 
 class _Reader:

@@ -19,18 +19,23 @@ from terp.settings.interpreter import ProjectPython, suggested_python
 from terp.settings.places import Places
 from terp.settings.project.decisions import Answer, Decision, Decisions
 from terp.settings.project.files import (
+    COMMANDS,
     LARGEST_BYTES,
     LARGEST_TOOLS_BYTES,
+    MOST_FILES,
     SETTINGS,
+    SKILLS,
     TOOLS,
     named_instructions,
 )
 from terp.settings.project.folders import OF_TERP, Folders, folders_of
 from terp.text.files import Refused, digest_of, read_bounded
 
-Kind = Literal["settings", "tools", "instructions", "python", "kernelspec", "other", "refused"]
+Kind = Literal[
+    "settings", "tools", "instructions", "skill", "command", "python", "kernelspec", "other", "refused"
+]
 _LARGEST_PROGRAM = 256 << 20
-_MOST_FILES = 500
+_LARGEST_OF_SKILL = 64 << 20
 _VERSION = "terp trust 1"
 _KINDS: Mapping[str, Kind] = {**dict.fromkeys(SETTINGS, "settings"), **dict.fromkeys(TOOLS, "tools")}
 State = Literal["nothing", "open", "yes", "no"]
@@ -84,26 +89,39 @@ def survey_of(cwd: str | Path, environ: Mapping[str, str]) -> Survey:
     """Return the files in the project around `cwd` that configure terp."""
     folders = folders_of(cwd, environ)
     python = suggested_python(str(folders.cwd), environ)
-    found = [*_of_terp(folders), *_instructions(folders), *(_python(folders, python) if python else ())]
+    tops = (OF_TERP, *(one for one in (*SKILLS, *COMMANDS) if not one.startswith(f"{OF_TERP}/")))
+    found = [
+        *(part for top in tops for part in _in_folder(folders, top)),
+        *_instructions(folders),
+        *(_python(folders, python) if python else ()),
+    ]
     unique = {part.name: part for part in found}
     return Survey(folders, tuple(unique[name] for name in sorted(unique)), python)
 
 
-def _of_terp(folders: Folders) -> Iterator[SurveyedPart]:
-    """Yield all files below `.terp`, also unknown ones: the next version may read them."""
-    top = folders.root / OF_TERP
+def _in_folder(folders: Folders, folder: str) -> Iterator[SurveyedPart]:
+    """Yield all files below a folder, also unknown ones: the next version may read them."""
+    top = folders.root / folder
     if top.is_symlink() and not _inside(top, folders.root):
-        yield SurveyedPart(OF_TERP, "refused", _sha(os.fsencode(top.readlink())), "leads out of this project")
+        yield SurveyedPart(folder, "refused", _sha(os.fsencode(top.readlink())), "leads out of this project")
         return
-    paths = list(islice(_below(top), _MOST_FILES + 1))
-    if len(paths) > _MOST_FILES:
-        yield SurveyedPart(OF_TERP, "refused", "", f"holds more than {_MOST_FILES} files")
+    paths = list(islice(_below(top), MOST_FILES + 1))
+    if len(paths) > MOST_FILES:
+        yield SurveyedPart(folder, "refused", "", f"holds more than {MOST_FILES} files")
         return
     for path in paths:
         name = str(path.relative_to(folders.root))
-        kind = _KINDS.get(name, "other")
-        largest = LARGEST_BYTES if kind == "settings" else LARGEST_TOOLS_BYTES
-        yield _file(folders, path, kind, largest)
+        kind = _kind(name)
+        sizes: Mapping[Kind, int] = {"other": LARGEST_TOOLS_BYTES, "tools": LARGEST_TOOLS_BYTES}
+        yield _file(folders, path, kind, sizes.get(kind, LARGEST_BYTES))
+
+
+def _kind(name: str) -> Kind:
+    if name.startswith(tuple(f"{folder}/" for folder in SKILLS)):
+        return "skill"
+    if name.startswith(tuple(f"{folder}/" for folder in COMMANDS)) and name.endswith(".md"):
+        return "command"
+    return _KINDS.get(name, "other")
 
 
 def _below(top: Path) -> Iterator[Path]:
@@ -128,7 +146,10 @@ def _file(folders: Folders, path: Path, kind: Kind, largest: int) -> SurveyedPar
     try:
         if not _inside(path, folders.root):
             raise Refused("leads out of this project")
-        return SurveyedPart(name, kind, _sha(read_bounded(path, largest)))
+        # Files beside a SKILL.md may be large, and only code reads them.
+        large = kind == "skill"
+        digest = digest_of(path, _LARGEST_OF_SKILL) if large else _sha(read_bounded(path, largest))
+        return SurveyedPart(name, kind, digest)
     except Refused as refused:
         return SurveyedPart(name, "refused", _sha(os.fsencode(f"{target}\n{refused}")), str(refused))
 
@@ -150,7 +171,7 @@ def _python(folders: Folders, python: ProjectPython) -> Iterator[SurveyedPart]:
 
 
 def _kernelspecs(folders: Folders, prefix: Path) -> Iterator[SurveyedPart]:
-    specs = sorted(islice(prefix.glob("share/jupyter/kernels/*/kernel.json"), _MOST_FILES))
+    specs = sorted(islice(prefix.glob("share/jupyter/kernels/*/kernel.json"), MOST_FILES))
     for path in specs:
         if path.is_relative_to(folders.root):
             yield _file(folders, path, "kernelspec", LARGEST_BYTES)

@@ -14,6 +14,7 @@ from terp.text.paths import typed_path
 from terp.tools.files.declarations import read_declarations
 from terp.tools.files.declared import Declared, Tool
 from terp.tools.files.python_files import read_python
+from terp.tools.skills import FUNCTION, Skills
 from terp.tools.toolbox import SHIPPED, Toolbox, together
 from terp.tools.web.searching import NoProvider, provider_for
 
@@ -41,6 +42,7 @@ def read_toolbox(
     places: Places,
     kernels: RunsPython,
     project: Sequence[ProjectFile] = (),
+    skills: Skills | None = None,
 ) -> Toolbox:
     """Return the tools of terp, of the trusted `project` files, of the user's configuration and the settings.
 
@@ -68,10 +70,10 @@ def read_toolbox(
         read.append(_declared(path, text))
         if path.suffix == ".py":
             sources[str(path)] = text
-    tools = together([shipped_tools(settings, environ), *(file.tools for file in read)])
-    return Toolbox(
-        tools, tuple(problem for file in read for problem in file.problems) + tuple(problems), sources
-    )
+    skills = skills or Skills()
+    tools = together([shipped_tools(settings, environ, skills), *(file.tools for file in read)])
+    problems += [problem for file in read for problem in file.problems]
+    return Toolbox(tools, (*problems, *skills.problems), sources, skills)
 
 
 def functions_in(file: ProjectFile) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -120,14 +122,19 @@ def _read(path: Path) -> bytes:
 _MODULE = "terp_home.shipped"
 
 
-def shipped_tools(settings: Settings, environ: Mapping[str, str]) -> tuple[Tool, ...]:
+def shipped_tools(settings: Settings, environ: Mapping[str, str], skills: Skills) -> tuple[Tool, ...]:
     """Return the tools that ship with terp; `missing` is set on those that cannot work here."""
     lacking = {
         "search_web": _no_network(settings) or _no_search(settings, environ),
         "fetch_url": _no_network(settings),
         "view_image": _no_sight(settings),
     }
-    return tuple(replace(tool, missing=lacking.get(tool.name, "")) for tool in _shipped())
+    tools = (replace(tool, missing=lacking.get(tool.name, "")) for tool in _shipped())
+    return tuple(
+        skills.described(tool) if tool.name == FUNCTION else tool
+        for tool in tools
+        if skills.by_name or tool.name != FUNCTION
+    )
 
 
 def _shipped() -> tuple[Tool, ...]:
