@@ -58,6 +58,7 @@ APPROVALS: Mapping[str, str] = {
     "before": "You are asked before code runs.",
     "effect": "Code starts at once; you are asked at its effects.",
     "never": "Code runs without asking.",
+    "plan": "Planning: code may only read and compute. /go carries the plan out, /plan off ends planning.",
 }
 """When the user is asked, by the setting `approve`."""
 
@@ -89,6 +90,8 @@ class ReplContext:
         """Prompts that are sent before all queued lines."""
         self.left = False
         """True after the last line."""
+        self.at_effects_before = False
+        """True if effects were asked about before planning began. Can be set."""
         self.debug = False
         """True to show the traceback of terp's own errors. Can be set."""
         self._person = person
@@ -107,11 +110,13 @@ class ReplContext:
 
     @property
     def approval(self) -> str:
-        """When the user is asked: "before" code runs, at each "effect" of it, or "never"."""
+        """When the user is asked: "before" code runs, at each "effect" of it, or "never"; or "plan"."""
         confinement = self.session.resources.confinement
+        if self.session.resources.rules.restrictions:
+            return "plan"
         if self.auto_run:
             return "never"
-        return "effect" if confinement is not None and confinement.holds else "before"
+        return "effect" if confinement is not None and confinement.at_once else "before"
 
     @property
     def places(self) -> Places:

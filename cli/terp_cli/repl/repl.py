@@ -497,6 +497,7 @@ _STATES = {"starting": "starting", "busy": "busy", "died": "died"}
 _APPROVALS = {
     "effect": ToolbarPart("asks at effects"),
     "never": ToolbarPart("runs without asking", style="bad"),
+    "plan": ToolbarPart("planning"),
 }
 _NO_SANDBOX = ToolbarPart("no sandbox", style="warning")
 

@@ -85,6 +85,18 @@ TABLE = (
         completes=("before", "effect", "never"),
     ),
     SlashCommand(
+        "plan", "[TASK|off]", "let the model read and compute only, and answer with a plan", "Code",
+        "switches.plan",
+        "Changes of files, deletions and the network are refused, also to what you type: when they happen, "
+        "where effects are held (see /approve effect); else code that is expected to do so is declined, and "
+        "you are asked about code of which that cannot be told. /go or /plan off ends planning.",
+        completes=("off",),
+    ),
+    SlashCommand(
+        "go", "[WORDS]", "end planning, and have the plan carried out", "Code", "switches.go",
+        "WORDS are added to the message, for example: only steps 1 and 2.",
+    ),
+    SlashCommand(
         "until", "[CHECK|off]", "repeat turns until a check passes", "Code", "switches.set_check",
         "CHECK is a shell command (pytest -q), or py: and a Python expression (py: shop.total([1]) == 1). "
         "It runs after each answer, in a copy of the project with the tests as they are now. If it fails, "

@@ -89,13 +89,16 @@ async def auto_run(context: ReplContext, word: str) -> None:
         await confine(context)
 
 
+_SETTABLE = ("before", "effect", "never")
+
+
 async def approve(context: ReplContext, word: str) -> None:
     """Choose when the user is asked: before code runs, at its effects, or never."""
     if not word:
         context.say(_state(context))
         return
-    if word not in APPROVALS:
-        raise misused("approve", f"'{word}' is none of {', '.join(APPROVALS)}.")
+    if word not in _SETTABLE:
+        raise misused("approve", f"'{word}' is none of {', '.join(_SETTABLE)}.")
     if word == "never":
         await auto_run(context, "on")
         return
@@ -106,10 +109,75 @@ async def approve(context: ReplContext, word: str) -> None:
         )
     context.auto_run = False
     if confinement is not None:
-        confinement.options = replace(confinement.options, hold=word == "effect")
+        confinement.ask_at_effects(word == "effect", _rule_texts(context))
     context.say(_state(context))
     if word == "effect":
         await _hold(context)
+
+
+def _rule_texts(context: ReplContext) -> Sequence[str]:
+    return [rule.text for rule in context.session.resources.rules.all]
+
+
+# Kinds that the system holds, and installations; those that it does not hold are asked about where code
+# can do what the account of it does not name.
+_CHANGES = ("effects: writes deletes network installs",)
+_UNKNOWN = ("effects: subprocess cannot-tell",)
+_PLAN = """\
+[Planning: from now on code may only read files and compute. What would change, delete or send something, or \
+use the network, is refused. Find out what you need, then answer with a plan in numbered steps, and change \
+nothing. The user carries it out with /go.]"""
+_PLANNED = "[Planning has ended: code may change things again, as the user allows.]"
+_CARRY_OUT = "Carry out the plan."
+
+
+async def plan(context: ReplContext, task: str) -> None:
+    """Begin planning, with a task if one is given; or end it without carrying anything out."""
+    if task == "off":
+        _end_plan(context)
+        context.say(_state(context))
+        return
+    rules, confinement = context.session.resources.rules, context.session.resources.confinement
+    if not rules.restrictions:
+        context.session.note(_PLAN)
+        rules.restrict("planning", _CHANGES)
+        context.at_effects_before = confinement.at_once if confinement else False
+        if confinement is not None and not _why_not_held(context):
+            confinement.ask_at_effects(True)
+            await _hold(context)
+    if held := all(effects_of(context.session.kernels.get(one)) for one in _running(context)):
+        held = confinement is not None and confinement.holds
+    if not held:
+        rules.restrict("planning", _CHANGES, _UNKNOWN)
+    context.say(_state(context), *([] if held else [_NOT_HELD]))
+    context.prompt.refresh()
+    if task:
+        context.next.append((task, ()))
+
+
+_NOT_HELD = (
+    "Effects are not held here: code that is expected to change something is declined, and you are asked "
+    "about code of which that cannot be told."
+)
+
+
+async def go(context: ReplContext, words: str) -> None:
+    """End planning, and have the model carry the plan out."""
+    if not context.session.resources.rules.restrictions:
+        raise misused("go", "there is no plan: /plan TASK begins one.")
+    _end_plan(context)
+    context.say(_state(context))
+    context.next.append((f"{_CARRY_OUT} {words}".rstrip(), ()))
+
+
+def _end_plan(context: ReplContext) -> None:
+    rules, confinement = context.session.resources.rules, context.session.resources.confinement
+    if rules.restrictions:
+        rules.restrict()
+        context.session.note(_PLANNED)
+        if confinement is not None:
+            confinement.ask_at_effects(context.at_effects_before, _rule_texts(context))
+        context.prompt.refresh()
 
 
 def _why_not_held(context: ReplContext) -> str:

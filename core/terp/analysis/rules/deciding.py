@@ -39,16 +39,29 @@ class Ruling:
 
 
 class Rules:
-    """The rules in effect: those of the settings, and those that the person adds for the session."""
+    """The rules in effect: those of the settings, and those that the person adds for the session.
+
+    `restrictions` are those of a mode such as planning; they end with it.
+    """
 
     def __init__(self, written: Sequence["Rule"] = ()) -> None:
         self.written = tuple(written)
         self.added: tuple[Rule, ...] = ()
+        self.restrictions: tuple[Rule, ...] = ()
 
     @property
     def all(self) -> "tuple[Rule, ...]":
-        """All rules: first the written ones, then the added ones."""
-        return (*self.written, *self.added)
+        """All rules: the restrictions, then the written ones, then the added ones."""
+        return (*self.restrictions, *self.written, *self.added)
+
+    def restrict(self, mode: str = "", deny: Iterable[str] = (), ask: Iterable[str] = ()) -> None:
+        """Replace the restrictions by these of a mode; without any, end it."""
+        from terp.analysis.rules.rule import read_rule  # noqa: PLC0415  (see `add`)
+
+        self.restrictions = (
+            *(read_rule("deny", text, mode) for text in deny),
+            *(read_rule("ask", text, mode) for text in ask),
+        )
 
     def add(self, texts: Iterable[str]) -> None:
         """Allow more in this session.

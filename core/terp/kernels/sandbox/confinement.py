@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
@@ -243,6 +243,13 @@ class Confinement:
             raise SettingsError([f"there is no '{real}': create it first, or allow an existing folder."])
         self.allowed = replace(self.allowed, paths=(*self.allowed.paths, real))
         return real
+
+    def ask_at_effects(self, on: bool, rules: Iterable[str] = ()) -> None:
+        """Have the user asked at effects of code, or else before it runs, from the next kernel start on.
+
+        With rules on effects in `rules` these are held either way.
+        """
+        self.options = replace(self.options, hold=on or any(map(_is_on_effects, rules)), at_once=on)
 
     def hold_none(self) -> None:
         """Hold no effects, from the next kernel start on: only code of the user runs."""

@@ -5,9 +5,12 @@ import pytest
 
 from terp.checks.until.goal import current_goal
 from terp.errors import SettingsError
+from terp.events import CodeDeclined
+from terp.events.effects import NOT_ANALYSED
 from terp.kernels.sandbox.confinement import Confinement
 from terp.kernels.sandbox.policy import SandboxOptions
 from terp.kernels.sandbox.tier import Unconfined
+from terp.testing import call
 from terp_cli.repl.commands.table import Misused
 from tests.cli.repl.commands.here import Here
 
@@ -195,3 +198,91 @@ def test_the_names_of_profiles_are_offered(tmp_path: Path, begun: str, offered: 
     here.places.profiles.mkdir(parents=True)
     (here.places.profiles / "work.yaml").write_text("model: openai/o3\n")
     assert here.offered("profile", begun) == offered
+
+
+class Holding(Confinement):
+    """A sandbox that can hold effects, whatever this machine can do."""
+
+    @property
+    def not_held(self) -> str:
+        return ""
+
+
+def holding(tmp_path: Path) -> tuple[Here, Confinement]:
+    """A REPL whose kernels start in a sandbox that can hold effects."""
+    here = Here(tmp_path)
+    confinement = Holding(
+        SandboxOptions("workspace"),
+        str(tmp_path),
+        {"HOME": str(tmp_path)},
+        lambda: here.auto_run,
+        tiers=lambda *_: [DOCKER],
+    )
+    here.session.resources.confinement = confinement
+    return here, confinement
+
+
+async def test_approval_at_effects_starts_code_at_once_until_it_is_switched_back(tmp_path: Path) -> None:
+    here, confinement = holding(tmp_path)
+    assert await here.does("/approve effect") == ["Code starts at once; you are asked at its effects."]
+    assert (here.approval, confinement.at_once) == ("effect", True)
+    assert await here.does("/approve before") == ["You are asked before code runs."]
+    assert (here.approval, confinement.at_once, confinement.holds) == ("before", False, False)
+
+
+async def test_effects_that_rules_are_about_stay_held_while_the_user_is_asked_before_code_runs(
+    tmp_path: Path,
+) -> None:
+    here, confinement = holding(tmp_path)
+    here.session.resources.rules.add(["writes: ./out/**"])
+    await here.does("/approve before")
+    assert (here.approval, confinement.holds) == ("before", True)
+
+
+PLANNING = "Planning: code may only read and compute. /go carries the plan out, /plan off ends planning."
+
+
+async def test_code_that_would_change_something_is_declined_while_planning(tmp_path: Path) -> None:
+    here = Here(tmp_path, replies=[call("open('x', 'w')"), "1. Write x."])
+    await here.does("/plan")
+    await here.asked("go")
+    reason = "a rule of the user denies `effects: writes`."
+    assert here.happened(CodeDeclined) == [CodeDeclined("c1", reason)]
+    assert here.kernel.ran == []
+
+
+async def test_where_effects_are_not_held_unknown_code_is_asked_about_even_with_auto_run(
+    tmp_path: Path,
+) -> None:
+    here = Here(tmp_path)
+    assert (await here.does("/plan"))[0] == PLANNING
+    ruling = here.session.resources.rules.ruling("python", "x", NOT_ANALYSED, held=False)
+    assert ruling.verdict == "ask"
+
+
+async def test_where_effects_are_held_the_system_decides_about_unknown_code(tmp_path: Path) -> None:
+    here, confinement = holding(tmp_path)
+    assert await here.does("/plan") == [PLANNING]
+    assert (here.approval, confinement.at_once) == ("plan", True)
+    ruling = here.session.resources.rules.ruling("python", "x", NOT_ANALYSED)
+    assert ruling.verdict == ""
+
+
+async def test_a_plan_is_carried_out_with_the_approval_of_before(tmp_path: Path) -> None:
+    here, confinement = holding(tmp_path)
+    await here.does("/plan tidy up")
+    assert await here.does("/go only step 1") == ["You are asked before code runs."]
+    assert [prompt for prompt, _ in here.next] == ["tidy up", "Carry out the plan. only step 1"]
+    assert (here.session.resources.rules.all, confinement.holds) == ((), False)
+
+
+async def test_a_profile_does_not_end_the_planning(tmp_path: Path) -> None:
+    here = Here(tmp_path)
+    await here.does("/plan")
+    await here.does("/profile careful")
+    assert here.approval == "plan"
+
+
+async def test_there_is_nothing_to_carry_out_without_a_plan(tmp_path: Path) -> None:
+    with pytest.raises(Misused, match="there is no plan: /plan TASK begins one"):
+        await Here(tmp_path).does("/go")
