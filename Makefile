@@ -5,11 +5,11 @@ VENV := .venv
 PY := $(VENV)/bin/python
 LOCK := pyproject.toml $(wildcard constraints.txt)
 
-.PHONY: help demo test faults lint bench dist clean
+.PHONY: help demo test faults lint bench dist release-check clean
 .DEFAULT_GOAL := help
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
 
 demo: $(VENV)/.demo  ## a tour with a recorded model and a real kernel: no key, no network
 	@$(VENV)/bin/terp demo
@@ -30,6 +30,9 @@ bench: $(VENV)/.dev  ## how terp compares with python, IPython and jupyter_clien
 
 dist: $(VENV)/.dev  ## sdist, and the wheel that is built from it, in dist/
 	@$(PY) -m build --quiet --outdir dist .
+
+release-check: $(VENV)/.dev  ## what must hold before a release: builds, licences, oldest and newest dependencies
+	@$(PY) .ci/release_check.py $(TESTS)
 
 clean:  ## remove what these targets made
 	rm -rf $(VENV) dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
