@@ -241,7 +241,7 @@ async def test_only_the_first_start_names_approval_at_effects(seat: Callable[...
     await here.types("\x04")
     await here.left()
     assert [line for line in first if line not in later] == [
-        "To be asked at effects only: terp --approve effect (terp doctor: where it works)."
+        "Fewer questions: terp --approve effect asks at effects only (see terp doctor)."
     ]
 
 
