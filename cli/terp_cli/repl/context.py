@@ -152,11 +152,14 @@ class ReplContext:
         """Write rows that are coloured, and without control characters."""
         self.front.rows(rows)
 
-    async def page(self, lines: Iterable[str], name: str = "terp") -> None:
+    async def page(self, lines: Iterable[str], name: str = "terp", *, few: int = 0) -> None:
         """Show any number of lines in the user's pager; return when it is closed.
 
-        `name` is that of the file, which pagers show.
+        `name` is that of the file, which pagers show. A list of at most `few` lines needs no pager.
         """
+        if isinstance(lines, Sequence) and len(lines) <= few:
+            self.say(*lines)
+            return
         pager = _words(self.environ.get("PAGER") or (_PAGER if self.redraws else ""))
         if not (pager and shutil.which(pager[0])):
             self.say(*lines)

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from terp.session.jobs import Job
 
 _MARKS = {"python": ">>> ", "shell": "!"}
+_FEW = 12
+"""Lines that are shown in the conversation, without a pager."""
 
 
 async def variables(context: ReplContext, name: str) -> None:
@@ -142,7 +144,8 @@ async def code(context: ReplContext, number: str) -> None:
         context.say("There is no code yet.")
         return
     run = runs[-1]
-    await context.page(run.code.split("\n"), f"code of run {run.number}" if run.number else "code")
+    name = f"code of run {run.number}" if run.number else "code"
+    await context.page(run.code.split("\n"), name, few=_FEW)
 
 
 async def effects(context: ReplContext, number: str) -> None:
@@ -155,7 +158,8 @@ async def effects(context: ReplContext, number: str) -> None:
         why = "They are with /approve effect." if run.finished_at else "It has not ended."
         context.say(f"No effects of run {run.number} were reported. {why}")
     else:
-        await context.page([effect_line(effect) for effect in run.effects], f"effects of run {run.number}")
+        lines = [effect_line(effect) for effect in run.effects]
+        await context.page(lines, f"effects of run {run.number}", few=_FEW)
 
 
 async def diff(context: ReplContext, number: str) -> None:

@@ -104,13 +104,13 @@ async def test_a_run_that_was_killed_shows_what_it_had_put_out(tmp_path: Path) -
     assert here.paged("out[1]") == ["tick 1", "tick 2", "more than was shown"]
 
 
-async def test_the_code_of_a_run_is_paged_whole_and_the_last_without_a_number(tmp_path: Path) -> None:
-    events = [*ran("c1", "x = 1\ny = 2"), *ran("c2", "z = 3", count=2)]
+async def test_the_code_of_a_run_is_shown_whole_and_the_last_without_a_number(tmp_path: Path) -> None:
+    long = [f"x{number} = 1" for number in range(13)]
+    events = [*ran("c1", "\n".join(long)), *ran("c2", "z = 3\nz", count=2)]
     here = Here(tmp_path, *turn("go", *events))
     await here.does("/code 1")
-    assert here.paged("code of run 1") == ["x = 1", "y = 2"]
-    await here.does("/code")
-    assert here.paged("code of run 2") == ["z = 3"]
+    assert here.paged("code of run 1") == long
+    assert await here.does("/code") == ["z = 3", "z"]
     assert await Here(tmp_path).does("/code") == ["There is no code yet."]
 
 
