@@ -143,11 +143,11 @@ def test_a_session_is_put_together_in_few_places() -> None:
         (f"{path.parent.name}/{path.name}", called(node.func))
         for path, tree in sources(CORE, CLI)
         for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and called(node.func) in ("Session", "build_session")
+        if isinstance(node, ast.Call) and called(node.func) in ("Session", "ChatSession", "build_session")
     }
     assert found == {
-        ("opening/session.py", "Session"),
-        ("opening/session.py", "build_session"),
+        ("opening/session.py", "ChatSession"),
+        ("opening/opening.py", "build_session"),
         ("demo/play.py", "Session"),
         ("repl/keeping.py", "build_session"),
         ("verbs/solving.py", "build_session"),

@@ -26,6 +26,8 @@
         │   └── GatewayUnavailable  the gateway cannot be reached, or fails
         ├── NoSandbox          its code must run in a sandbox, and none works here
         ├── KernelBusy         it cannot be asked while its code runs
+        ├── MissingVariable    it has no variable of that name; also a KeyError
+        ├── CannotTransfer     a value cannot be sent to it or leave it; also a TypeError
         └── UnknownLanguage    nothing here can run that language
 
 A message is one readable sentence; `remedy` is what the user can do, or empty.
@@ -210,6 +212,16 @@ class NoSandbox(KernelError):
 
 class KernelBusy(KernelError):
     """A kernel does not answer a request while it runs code."""
+
+
+class MissingVariable(KernelError, KeyError):
+    """The kernel has no variable of that name."""
+
+    __str__ = Exception.__str__
+
+
+class CannotTransfer(KernelError, TypeError):
+    """A value cannot be sent to the kernel, or its type cannot leave it; the message names the type."""
 
 
 class UnknownLanguage(KernelError):

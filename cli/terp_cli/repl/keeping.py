@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from terp.errors import TerpError
 from terp.events import Noticed
 from terp.opening.session import build_session
+from terp.opening.supplied import Supplied
 from terp.person import Person
 from terp.session.session import Session
 from terp.settings import Settings
@@ -54,7 +55,7 @@ class SessionOpener:
             project=self.call.project_around(self.cwd),
             environ=self.call.environ,
             api_key=self.call.options.api_key,
-            prelude=self.prelude,
+            supplied=Supplied(prelude=self.prelude),
         )
 
 

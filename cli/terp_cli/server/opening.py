@@ -15,6 +15,7 @@ from terp.models.adapters.discovery import keyed_models, listed_models
 from terp.models.building import options_of
 from terp.opening.changing import Change, change_settings
 from terp.opening.session import build_session
+from terp.opening.supplied import Supplied
 from terp.person import AutoRun, Person
 from terp.secrets.known_secrets import Secrets
 from terp.session.session import Session
@@ -332,7 +333,7 @@ class SettingsOpener:
                 project=bare_project(cwd),
                 environ=self._environ,
                 api_key=self._api_key(),
-                prelude=_LIVE_CHARTS,
+                supplied=Supplied(prelude=_LIVE_CHARTS),
             )
         except BaseException:
             if place.keeper is not None:

@@ -6,18 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
-from terp.checks.solve.checker import FILE_MB, MEMORY_MB, Checker
+from terp.checks.solve.checker import checker_for
 from terp.checks.solve.phases import Accepting, Outcome, PhaseStopped, Reviewer, SolveContext, solve
-from terp.checks.solve.problem import (
-    LARGEST,
-    Problem,
-    decoded,
-    is_python,
-    read_folder,
-    read_markdown,
-    read_python,
-    text_of,
-)
+from terp.checks.solve.problem import LARGEST, Problem, decoded, read_path, read_text
 from terp.checks.solve.state import (
     State,
     first_state,
@@ -31,7 +22,6 @@ from terp.errors import SettingsError, StopReason, with_remedy
 from terp.events import Event, ModelRetrying, Noticed, TextDelta, TurnFinished
 from terp.events.log import Record
 from terp.events.wire import VERSION, to_json
-from terp.kernels.sandbox.policy import ResourceLimits
 from terp.opening.session import build_session
 from terp.person import Nobody
 from terp.secrets.redactor import StreamRedactor
@@ -216,19 +206,8 @@ def problem_of(call: Invocation) -> Problem:
     """
     named = call.line.argument
     if named == "-":
-        text = decoded(_stdin(), "stdin")
-        return read_python(text, "stdin") if is_python(text) else read_markdown(text, "stdin")
-    path = call.cwd / typed_path(named)
-    if path.is_dir():
-        return read_folder(path)
-    if not path.exists():
-        raise SettingsError([f"there is no problem '{named}': no such folder or file."])
-    if path.suffix not in (".md", ".py"):
-        raise SettingsError(
-            [f"'{named}' is no problem: a problem is a folder, a .md or .py file, or - for stdin."]
-        )
-    text = text_of(path)
-    return read_python(text, path.stem) if path.suffix == ".py" else read_markdown(text, path.stem)
+        return read_text(decoded(_stdin(), "stdin"), "stdin")
+    return read_path(call.cwd / typed_path(named), named)
 
 
 async def _solved(
@@ -254,7 +233,9 @@ async def _solved(
 
     with call.stopping.watching(interrupt, session.kernels.aclose):
         try:
-            context = SolveContext(session, checker_of(session, settings), front.announce, front.show)
+            context = SolveContext(
+                session, checker_for(session.kernels, settings), front.announce, front.show
+            )
             front.announce(f"Solving {state.problem.name}; tests run in {context.checker.tier}")
             outcome = await _outcome(call, context, state, reviewer or Accepting(), place.folder)
         finally:
@@ -292,14 +273,6 @@ def _ended(call: Invocation, front: SolveFront, outcome: Outcome, folder: Path, 
         call.note(with_remedy(outcome.error, outcome.remedy))
     call.note(f"resume with: terp solve -r {folder.name}")
     return EXIT_CODES[reason] if call.stopping.code is None else call.stopping.code
-
-
-def checker_of(session: Session, settings: Settings) -> Checker:
-    """Return the checker of a session, with the limits of the settings."""
-    limits = ResourceLimits(
-        settings.memory_limit_mb or MEMORY_MB, settings.max_processes, settings.max_file_mb or FILE_MB
-    )
-    return Checker(session.kernels, settings.solve_timeout_s, limits)
 
 
 def _asks(call: Invocation) -> bool:

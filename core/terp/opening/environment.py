@@ -12,6 +12,7 @@ from terp.kernels.environments.readiness import Readiness
 from terp.kernels.jupyter.launch import KernelOptions, provisioner_of
 from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.sandbox.confinement import Confinement, confinement_of
+from terp.opening.supplied import Supplied
 from terp.secrets.keys import with_keys
 from terp.session.artifacts import OUTPUTS
 from terp.session.attaching import Attaching, found_for, notice_for_user
@@ -20,6 +21,7 @@ from terp.settings.places import Places, find_places
 from terp.settings.project.files import Project
 from terp.store.places import Place
 from terp.tools.files.reading import read_toolbox
+from terp.tools.functions import tools_of
 from terp.tools.offering import OffersServices, offer_tools
 from terp.tools.skills import FUNCTION as SKILL
 from terp.tools.skills import find_skills
@@ -110,15 +112,14 @@ def local_environment(
     project: Project,
     environ: Mapping[str, str],
     folder: Path,
-    prelude: str = "",
+    supplied: Supplied | None = None,
     unasked: Callable[[], bool] | None = None,
     found: "FoundKernel | None" = None,
 ) -> LocalEnvironment:
     """Return kernels and tools for these settings and the trusted files of a project. No kernel is started.
 
-    Only terp writes to `folder`. `prelude` is code that the Python kernel runs at every start. `unasked`
-    returns True if code runs without asking; by default the settings decide. The kernel of another program
-    that was `found` runs its language.
+    Only terp writes to `folder`. `unasked` returns True if code runs without asking; by default the settings
+    decide. The kernel of another program that was `found` runs its language.
 
     Raises:
         SettingsError: a language is unknown, a tool file cannot be read, or the Python that the settings name
@@ -139,10 +140,11 @@ def local_environment(
     kernels.own_folders = _own_folders(places, Path(kernels.cwd), folder)
     attached = [notice_for_user(found, kernels.begin_with(found.attachment))] if found else []
     keyed = with_keys(environ, settings.model, *settings.fallback_models)
-    skills = find_skills(places, project)
-    toolbox = read_toolbox(settings, keyed, places, kernels, project.tools, skills)
+    supplied, skills = supplied or Supplied(), find_skills(places, project)
+    functions = tools_of(supplied.functions)
+    toolbox = read_toolbox(settings, keyed, places, kernels, project.tools, skills, functions)
     confinement.readable = (*map(str, folder.glob("stdin*")), *toolbox.skills.folders)
-    kernels.options = kernel_options(settings, f"{prelude}\n{toolbox.prelude()}")
+    kernels.options = kernel_options(settings, f"{supplied.prelude}\n{toolbox.prelude()}")
     wanted = wanted_python(settings.python, environ, kernels.cwd, project.python)
     notices = (*attached, *toolbox.problems)
     return LocalEnvironment(kernels, toolbox, wanted, notices, settings, environ, keyed, places)
@@ -154,13 +156,13 @@ async def open_environment(
     project: Project,
     environ: Mapping[str, str],
     place: Place,
-    prelude: str = "",
+    supplied: Supplied | None = None,
     unasked: Callable[[], bool] | None = None,
 ) -> ExecutionEnvironment:
     """Return kernels and tools for these settings: on this machine, or of a gateway, which is contacted.
 
-    `place` is where the session's files are written. `prelude` is code that the Python kernel runs at every
-    start. `unasked` returns True if code runs without asking; by default the settings decide.
+    `place` is where the session's files are written. `unasked` returns True if code runs without
+    asking; by default the settings decide.
 
     Raises:
         NoSandbox: a sandbox is required, and there is none where the code runs.
@@ -173,7 +175,7 @@ async def open_environment(
         from terp.opening.gateway_environment import gateway_environment  # noqa: PLC0415  (rarely used)
 
         return await gateway_environment(
-            settings, project=project, environ=environ, place=place, prelude=prelude
+            settings, project=project, environ=environ, place=place, supplied=supplied
         )
     found = await found_for(settings, environ, str(project.cwd))
     return local_environment(
@@ -181,7 +183,7 @@ async def open_environment(
         project=project,
         environ=environ,
         folder=place.folder,
-        prelude=prelude,
+        supplied=supplied,
         unasked=unasked,
         found=found,
     )

@@ -10,6 +10,7 @@ from terp.kernels.jupyter.launch import KernelOptions
 from terp.kernels.remote.claims import Claims
 from terp.kernels.remote.kernels import FileCarrier, GatewayKernels, Origin
 from terp.kernels.sandbox.confinement import confinement_of
+from terp.opening.supplied import Supplied
 from terp.secrets.keys import with_keys
 from terp.session.artifacts import OUTPUTS
 from terp.settings import Settings
@@ -18,6 +19,7 @@ from terp.settings.places import find_places
 from terp.settings.project.files import Project
 from terp.store.places import Place
 from terp.tools.files.reading import read_toolbox
+from terp.tools.functions import tools_of
 from terp.tools.offering import OffersServices, offer_tools
 from terp.tools.skills import FUNCTION as SKILL
 from terp.tools.skills import find_skills
@@ -58,7 +60,12 @@ class GatewayEnvironment:
 
 
 async def gateway_environment(
-    settings: Settings, *, project: Project, environ: Mapping[str, str], place: Place, prelude: str = ""
+    settings: Settings,
+    *,
+    project: Project,
+    environ: Mapping[str, str],
+    place: Place,
+    supplied: Supplied | None = None,
 ) -> GatewayEnvironment:
     """Connect to the kernels behind `gateway_url`; `project` is that of the user's directory.
 
@@ -81,10 +88,10 @@ async def gateway_environment(
     origin = Origin(cwd, place.folder / OUTPUTS, options, environ)
     kernels = await GatewayKernels.connect(gateway, claims, origin)
     keyed = with_keys(environ, settings.model, *settings.fallback_models)
-    places = find_places(environ)
-    skills = find_skills(places, project, here=False)
-    toolbox = read_toolbox(settings, keyed, places, kernels, project.tools, skills)
-    kernels.options = replace(options, prelude=f"{prelude}\n{toolbox.prelude()}")
+    supplied, places = supplied or Supplied(), find_places(environ)
+    skills, own = find_skills(places, project, here=False), tools_of(supplied.functions)
+    toolbox = read_toolbox(settings, keyed, places, kernels, project.tools, skills, own)
+    kernels.options = replace(options, prelude=f"{supplied.prelude}\n{toolbox.prelude()}")
     notices = toolbox.problems
     if settings.packages:
         notices += (f"packages: none is installed at {gateway.host}. Code can run %pip install instead.",)

@@ -1,8 +1,11 @@
-"""The outcome of a turn, for use from Python."""
+"""The outcome of a turn or of a run, for use from Python and in notebooks."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import base64
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Any, cast
 
 from terp.errors import StopReason, TerpError
 from terp.events import (
@@ -18,6 +21,8 @@ from terp.events.outputs import Display, Error, Output, RunStatus, StoppedAt, Te
 from terp.events.run_log import LoggedRun, RunLog
 from terp.session.cost.budget import Tally
 from terp.session.observation import plain_of
+from terp.text import pictures
+from terp.text.fences import fenced
 from terp.text.plain import without_escapes
 
 
@@ -39,6 +44,26 @@ class CodeRun:
     def text(self) -> str:
         """The text of the outputs, without colours."""
         return "".join(_text(output) for output in self.outputs)
+
+    @property
+    def error(self) -> Error | None:
+        """The exception that ended the run (`name`, `value`, `traceback`); None if it ended normally."""
+        return next((output for output in reversed(self.outputs) if isinstance(output, Error)), None)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def show(self, write: Callable[[str], object] | None = None) -> None:
+        """Show text, tables and pictures below a notebook's cell; elsewhere pass the text to `write`.
+
+        Raises:
+            TerpError: there is no notebook, and no `write`, such as `print`.
+        """
+        shown(self, write)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        text = "".join(_text(output) for output in self.outputs if not _rich(output))
+        return bundle_of(fenced(text) if text else "", self.outputs, self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +105,17 @@ class Reply:
     def __str__(self) -> str:
         return self.text
 
+    def show(self, write: Callable[[str], object] | None = None) -> None:
+        """Show the answer, tables and pictures below a notebook's cell; elsewhere pass the text to `write`.
+
+        Raises:
+            TerpError: there is no notebook, and no `write`, such as `print`.
+        """
+        shown(self, write)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        return bundle_of(self.text, self.outputs, self.text)
+
 
 class TurnFailed(TerpError):
     """A turn ended without an answer; `reply` has its results until then."""
@@ -119,8 +155,8 @@ def reply_of(events: Iterable[Event]) -> Reply:
         finished.answer,
         finished.reason,
         finished.error,
-        tuple(_code_run(run) for run in runs.all if run.is_over and run.language),
-        tuple(_files(runs)),
+        tuple(code_run(run) for run in runs.all if run.is_over and run.language),
+        tuple(files_in(runs)),
         used.input_tokens,
         used.output_tokens,
         used.cost_usd,
@@ -131,12 +167,13 @@ def reply_of(events: Iterable[Event]) -> Reply:
     )
 
 
-def _code_run(run: LoggedRun) -> CodeRun:
+def code_run(run: LoggedRun) -> CodeRun:
+    """Return a run as programs read it."""
     status = cast("RunStatus", run.fate)
     return CodeRun(run.language, run.code, status, tuple(run.printed), tuple(run.changes), run.stopped_at)
 
 
-def _files(runs: RunLog) -> Iterator[str]:
+def files_in(runs: RunLog) -> Iterator[str]:
     """Yield the paths on this machine of displayed pictures, and of the files that runs left."""
     left: dict[str, str] = {}
     for run in runs.started:
@@ -156,3 +193,42 @@ def _text(output: Output) -> str:
             return f"{name}: {value}\n"
         case _:
             return ""
+
+
+def shown(result: CodeRun | Reply, write: Callable[[str], object] | None) -> None:
+    """Display a result in IPython, or pass its text to `write`.
+
+    Raises:
+        TerpError: there is neither.
+    """
+    if write is not None:
+        write(result.text)
+    elif (ipython := sys.modules.get("IPython")) is not None and ipython.get_ipython() is not None:
+        ipython.display.display(result)
+    else:
+        raise TerpError("There is no notebook to show it in.", "reply.show(print) prints the text.")
+
+
+def bundle_of(lead: str, outputs: Sequence[Output], plain: str) -> dict[str, Any]:
+    """Return Markdown for a notebook: `lead`, then the tables and pictures among the outputs.
+
+    It is Markdown only, because notebooks sanitise that: HTML of a page would run its scripts, and code in
+    the sandbox can write any.
+    """
+    parts = [lead, *map(_rich, outputs)]
+    return {"text/markdown": "\n\n".join(filter(None, parts)), "text/plain": plain}
+
+
+_TABLE = re.compile(r"<table\b.*</table>", re.DOTALL | re.IGNORECASE)
+
+
+def _rich(output: Output) -> str:
+    """Return the picture or table of an output as Markdown; "" if it has none."""
+    if not isinstance(output, Display):
+        return ""
+    if found := pictures.raster(output.data):
+        return f"![picture](data:{found[0]};base64,{base64.b64encode(found[1]).decode()})"
+    page = output.data.get("text/html")
+    table = _TABLE.search(page) if isinstance(page, str) else None
+    # An empty line would end the table.
+    return re.sub(r"\n\s*", "\n", table[0]) if table else ""

@@ -37,6 +37,7 @@ from terp.session.services import EDIT, RUN_OUTPUT, Services, edit_consent, run_
 from terp.session.turn import TYPED, SessionParts, Turn, TypedRun
 
 if TYPE_CHECKING:
+    from terp.session.live_kernel import LiveKernel
     from terp.session.rewind.resuming import Resumption
 
 
@@ -165,6 +166,13 @@ class Session:
     def pending(self) -> Sequence[str]:
         """The code that waited for approval when the stored session ended; `continue_turn` asks again."""
         return self._resumption.event.pending if self._resumption and self._resumption.left_over else ()
+
+    @property
+    def kernel(self) -> "LiveKernel":
+        """The kernels for the program's own code: `run`, `get`, `set`, `variables`, files and packages."""
+        from terp.session.live_kernel import LiveKernel  # noqa: PLC0415  (a front end has no code of its own)
+
+        return LiveKernel(self, self._foreground)
 
     def instruct(self, system: str, *, code: bool = True) -> None:
         """Replace the system prompt. Without `code` the model has no tool, and none of its code runs.

@@ -9,15 +9,15 @@ import pytest
 from terp.errors import AttachmentError, AuthFailed, SessionError
 from terp.events import CodeStarted, Event, TurnFinished, TurnStarted
 from terp.opening.chat import Chat
+from terp.opening.chat_session import ChatSession
+from terp.person import AutoRun
 from terp.session.reply import TurnFailed
-from terp.session.session import Session
 from terp.testing import EchoKernel, ScriptedModel, call
-from tests.core.sessions import open_session
 
 
 def talk(tmp_path: Path, model: ScriptedModel, kernel: EchoKernel | None = None) -> Chat:
-    async def make() -> Session:
-        return open_session(tmp_path, model, kernel)
+    async def make() -> ChatSession:
+        return ChatSession(model, kernel or EchoKernel(), AutoRun(), folder=tmp_path / "session")
 
     return Chat(make)
 
@@ -72,7 +72,7 @@ def test_a_failure_says_what_to_do(tmp_path: Path) -> None:
 
 
 def test_a_session_that_cannot_be_built_leaves_no_thread(tmp_path: Path) -> None:
-    async def fail() -> Session:
+    async def fail() -> ChatSession:
         raise AuthFailed("No key.")
 
     with pytest.raises(AuthFailed):

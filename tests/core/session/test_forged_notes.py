@@ -9,7 +9,7 @@ import pytest
 import terp
 from terp.events.log import EventLog
 from terp.events.outputs import Text
-from terp.opening.session import Opening
+from terp.opening.opening import Opening
 from terp.session.observation import BetweenRuns, Observation
 from terp.text.note_mark import NoteMark, new_word
 from tests.core.opening.test_session import surroundings

@@ -12,6 +12,7 @@ from terp.checks.solve.problem import Test
 from terp.events.kernel import Kernels
 from terp.kernels.sandbox.confinement import Confinement
 from terp.kernels.sandbox.policy import Mode, ResourceLimits, SandboxOptions
+from terp.settings import Settings
 from terp.text.files import Refused, read_bounded
 
 TIMEOUT_S, MEMORY_MB, FILE_MB = 5.0, 1024, 16
@@ -81,6 +82,18 @@ class Checker:
         environment = {**self._process.environment, **channel.variables(), "PYTHONIOENCODING": "utf-8"}
         process = await self._process.run(argv, environment, work, work)
         return process, channel.facts(), _output(channel.folder / "output")
+
+
+def checker_for(kernels: Kernels, settings: Settings) -> Checker:
+    """Return the checker for kernels, with the limits of the settings.
+
+    Raises:
+        SettingsError, NoSandbox: as `Checker`.
+    """
+    limits = ResourceLimits(
+        settings.memory_limit_mb or MEMORY_MB, settings.max_processes, settings.max_file_mb or FILE_MB
+    )
+    return Checker(kernels, settings.solve_timeout_s, limits)
 
 
 def _confinement(confinement: Confinement, limits: ResourceLimits) -> Confinement:

@@ -12,7 +12,7 @@ from terp.checks.solve import prompts
 from terp.checks.solve.checker import Checker
 from terp.checks.solve.code import TEST, NoTests, claim_of, code_in, names_in, names_used, split
 from terp.checks.solve.problem import AI, HUMAN, Test, pairs_in
-from terp.checks.solve.state import MORE, State, Step
+from terp.checks.solve.state import MORE, State, Step, result_text
 from terp.errors import BudgetSpent, ModelError, StopReason, TerpError
 from terp.events import Event, TurnFinished
 from terp.events.error_text import normal
@@ -424,6 +424,19 @@ class Outcome:
     reason: StopReason = "done"
     error: str = ""
     remedy: str = ""
+
+    @property
+    def code(self) -> str:
+        """The solution; "" for none."""
+        return self.state.code
+
+    @property
+    def passed(self) -> bool:
+        """True if there are tests that count, and the solution passes all of them."""
+        return self.state.passed
+
+    def __str__(self) -> str:
+        return result_text(self.state)
 
 
 async def solve(

@@ -1,6 +1,7 @@
 """A problem and its tests, read from a folder, a Markdown file or a Python file."""
 
 import ast
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -137,6 +138,46 @@ def read_folder(folder: Path) -> Problem:
             pairs,
         )
     )
+
+
+def problem_in(given: Problem | str | os.PathLike[str]) -> Problem:
+    """Return a problem: itself, or in a folder or file that is there, or in a text in Markdown or Python.
+
+    Raises:
+        SettingsError: it cannot be read, or is incomplete.
+    """
+    if isinstance(given, Problem):
+        return given
+    if isinstance(given, str) and ("\n" in given or not os.path.exists(given)):  # noqa: PTH110  (of any text)
+        return read_text(given, "text")
+    return read_path(Path(given), str(given))
+
+
+def read_path(path: Path, named: str) -> Problem:
+    """Read a problem from a folder, a .md or a .py file.
+
+    Raises:
+        SettingsError: it cannot be read, or is incomplete.
+    """
+    if path.is_dir():
+        return read_folder(path)
+    if not path.exists():
+        raise SettingsError([f"there is no problem '{named}': no such folder or file."])
+    if path.suffix not in (".md", ".py"):
+        raise SettingsError(
+            [f"'{named}' is no problem: a problem is a folder, a .md or .py file, or - for stdin."]
+        )
+    text = text_of(path)
+    return read_python(text, path.stem) if path.suffix == ".py" else read_markdown(text, path.stem)
+
+
+def read_text(text: str, name: str) -> Problem:
+    """Read a problem from text: Python with a docstring, or Markdown.
+
+    Raises:
+        SettingsError: it has no description, or its tests are no Python.
+    """
+    return read_python(text, name) if is_python(text) else read_markdown(text, name)
 
 
 def text_of(path: Path) -> str:

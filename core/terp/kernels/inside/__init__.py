@@ -49,6 +49,14 @@ def answer_questions(
     A kernel that terp visits has no `directory` to join and no `checkpoints`.
     """
     listings: list[Any] = []
+    transfers: list[Any] = []
+
+    def moved() -> Any:
+        if not transfers:
+            from .values import Transfers  # noqa: PLC0415 - see `value_text`
+
+            transfers.append(Transfers(home.shell))
+        return transfers[0]
 
     def opened(comm: Any, message: Any) -> None:
         if not listings:
@@ -63,6 +71,9 @@ def answer_questions(
             "missing": lambda: missing(about, directory),
             "cwd": cwd,
             "value": lambda: value_text(home.shell, *about),
+            "value_out": lambda: moved().out(*about),
+            "value_in": lambda: renewed(namespace, moved().into(*about)),
+            "packages": packages,
             "read": lambda: read(*about),
             "write": lambda: write(*about),
             "written": lambda: checkpoints.written(*about) if checkpoints else [],
@@ -89,6 +100,21 @@ def value_text(shell: Any, asked: str) -> dict[str, str]:
     from . import referring  # noqa: PLC0415 - 1.3 ms of the start, and most sessions never ask
 
     return referring.value_text(shell, asked)
+
+
+def renewed(namespace: Namespace, answer: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer after which a name may have another value: that is no change of the next cell."""
+    namespace.before = None
+    return answer
+
+
+def packages() -> dict[str, str]:
+    """Return the versions of the installed distributions by their names."""
+    from importlib.metadata import distributions  # noqa: PLC0415 - see `value_text`
+
+    found = [(one.metadata["Name"], one.version) for one in distributions()]
+    # The first of a name is the one that is imported.
+    return {name: version for name, version in reversed(found) if name}
 
 
 def restored(namespace: Namespace, checkpoints: Checkpoints, number: int, *paths: str) -> dict[str, Any]:

@@ -134,8 +134,8 @@ class KernelTools:
         # Most kernels never call one: 4 ms of the start.
         from . import converting  # noqa: PLC0415
 
-        if tool["how"] == "manual":
-            return call("manual_tool", name=tool["name"], given=converting.plain(given))
+        if tool["how"] in ("manual", "program"):
+            return call(f"{tool['how']}_tool", name=tool["name"], given=converting.plain(given))
         if tool["how"] == "file":
             function = vars(self.module(tool["target"]))[tool["name"]]
             return function(**converting.converted(tool["name"], given, converting.hints_of(function)))

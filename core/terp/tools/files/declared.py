@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-How = Literal["file", "import", "manual", "mcp"]
-"""The implementation of a tool: in its file, in a module to import, the user ("manual"), an MCP server."""
+How = Literal["file", "import", "manual", "mcp", "program"]
+"""The implementation of a tool: in its file, in a module to import, the user ("manual"), an MCP server, the
+program that uses terp as a library."""
 _JSON_TYPES = {
     "string": "str",
     "integer": "int",

@@ -43,8 +43,11 @@ def read_toolbox(
     kernels: RunsPython,
     project: Sequence[ProjectFile] = (),
     skills: Skills | None = None,
+    more: Sequence[Tool] = (),
 ) -> Toolbox:
     """Return the tools of terp, of the trusted `project` files, of the user's configuration and the settings.
+
+    `more` are tools that are declared without a file.
 
     A later tool replaces an earlier one of the same name. The toolbox is empty if Python is not among the
     languages.
@@ -71,7 +74,7 @@ def read_toolbox(
         if path.suffix == ".py":
             sources[str(path)] = text
     skills = skills or Skills()
-    tools = together([shipped_tools(settings, environ, skills), *(file.tools for file in read)])
+    tools = together([shipped_tools(settings, environ, skills), *(file.tools for file in read), more])
     problems += [problem for file in read for problem in file.problems]
     return Toolbox(tools, (*problems, *skills.problems), sources, skills)
 

@@ -1,0 +1,78 @@
+"""Tables of pandas as columns for JSON, exactly, where pyarrow is missing. terp's own process uses it, too.
+
+What is read may be malformed on purpose: `frame_of` checks it before memory is taken for it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+# Types of columns whose values JSON holds exactly.
+PLAIN = re.compile(r"bool|u?int\d+|float\d+|str|object|(datetime64|timedelta64)\[\w+\]")
+NEEDS = "needs pyarrow in the kernel and beside terp"
+
+
+def columns_of(value: Any) -> dict[str, Any]:
+    """Return the columns of a DataFrame, or of a Series as a table of one column.
+
+    Raises ValueError with the part that has no such form.
+    """
+    frame = value if hasattr(value, "columns") else value.to_frame("" if value.name is None else value.name)
+    kinds = (type(frame.index).__name__, type(frame.columns).__name__)
+    if "MultiIndex" in kinds:
+        raise ValueError(f"has a MultiIndex, which {NEEDS}")
+    rows = frame.index
+    index: Any = (
+        [rows.start, rows.stop, rows.step] if kinds[0] == "RangeIndex" else column_of(rows.to_series())
+    )
+    columns = [column_of(frame.iloc[:, number]) for number in range(frame.shape[1])]
+    return {"labels": frame.columns.tolist(), "index": index, "index_name": rows.name, "columns": columns}
+
+
+def column_of(column: Any) -> dict[str, Any]:
+    """Return the type and the values of one column."""
+    kind = str(column.dtype)
+    if not PLAIN.fullmatch(kind):
+        raise ValueError(f"has a column of {kind}, which {NEEDS}")
+    values = column.to_numpy()
+    if kind[0] in "dt":
+        values = values.view("int64")
+    # A missing text is nan in Python's lists, as in pandas.
+    return {"type": kind, "values": values.tolist()}
+
+
+def frame_of(columns: Any, name: str) -> Any:
+    """Return the DataFrame or Series of these columns.
+
+    Raises ValueError if they do not fit together.
+    """
+    import pandas  # noqa: PLC0415 - only for its own tables
+
+    index = columns["index"]
+    rows = pandas.RangeIndex(*index) if isinstance(index, list) else pandas.Index(array_of(index))
+    read = dict(enumerate(map(array_of, columns["columns"])))
+    if any(len(one) != len(rows) for one in read.values()):
+        raise ValueError("its columns are not of one length")
+    frame = pandas.DataFrame(read, index=rows.rename(columns["index_name"]))
+    frame.columns = pandas.Index(columns["labels"])
+    return frame if name == "DataFrame" else series_of(frame)
+
+
+def array_of(column: Any) -> Any:
+    """Return the values of one column."""
+    import numpy  # noqa: PLC0415 - see `frame_of`
+    import pandas  # noqa: PLC0415 - see `frame_of`
+
+    kind = str(column["type"])
+    if not PLAIN.fullmatch(kind):
+        raise ValueError(f"a column is of the type {kind}")
+    if kind[0] in "dt":
+        return numpy.array(column["values"], "int64").view(kind)
+    return pandas.Series(column["values"], dtype=kind).array
+
+
+def series_of(frame: Any) -> Any:
+    """Return the only column of a table; one that has no name was sent as ""."""
+    series = frame.iloc[:, 0]
+    return series.rename(None) if series.name == "" else series

@@ -1,0 +1,145 @@
+"""`ChatSession`: a session that was built from settings, with whole answers and checks of a program."""
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from terp.checks.until.loop import ask
+from terp.errors import AttachmentError
+from terp.events import Event
+from terp.events.messages import Attachment
+from terp.session.artifacts import OUTPUTS
+from terp.session.reply import Reply, TurnFailed, reply_of
+from terp.session.session import Session
+from terp.settings import Settings
+from terp.text.files import make_private
+from terp.text.paths import unused
+
+if TYPE_CHECKING:
+    from terp.checks.solve.phases import Outcome
+    from terp.checks.solve.problem import Problem
+
+Attachable = Attachment | str | os.PathLike[str] | bytes | Any
+"""A file by its path, bytes, or a table with `to_csv` or `write_csv`, as those of pandas and polars."""
+OnEvent = Callable[[Event], None]
+_FAILURES = frozenset(
+    """
+    error until_failed rejected context_full unavailable rate_limited auth approval_needed usage
+    """.split()  # noqa: SIM905  (a table of names, to be read)
+)
+
+
+class ChatSession(Session):
+    """The session that `async with terp.open(…)` returns. `settings` are those that it was opened with."""
+
+    settings = Settings()
+
+    async def ask(
+        self,
+        prompt: str,
+        attachments: Sequence[Attachable] = (),
+        *,
+        until: str = "",
+        on_event: OnEvent | None = None,
+    ) -> Reply:
+        """Run one turn to its end; `on_event` is called with each event.
+
+        `attachments` are paths of files, bytes or tables; these are written to the session's folder, tables
+        as CSV. With `until`, a shell command or `py:` and a Python expression, the turn is repeated until
+        that check passes, as often as `max_revisions` allows.
+
+        Raises:
+            AttachmentError: there is no such file, or an object is of another type.
+            SettingsError: the check is malformed.
+            TurnFailed: there is no answer. A turn that stopped at a limit, or that the user ended, returns
+                its reply.
+            RuntimeError: another turn of this session is running.
+        """
+        attached = await asyncio.to_thread(_all_attached, self, attachments) if attachments else ()
+        before = self.resources.goal
+        if until:
+            from terp.checks.until.goal import goal_of  # noqa: PLC0415  (most prompts have no check)
+
+            self.resources.goal = goal_of(self.settings, typed=until)
+        try:
+            reply = await _gathered(ask(self, prompt, attached), on_event)
+        finally:
+            if until:
+                self.resources.goal = before
+        if reply.stop_reason in _FAILURES:
+            raise TurnFailed(reply.error, reply.remedy, reply=reply)
+        return reply
+
+    async def solve(
+        self, problem: "Problem | str | os.PathLike[str]", *, on_event: OnEvent | None = None
+    ) -> "Outcome":
+        """Write a program that passes the tests of a problem, as `terp solve` does; return its outcome.
+
+        `problem` is a folder or file (.md, .py) by its path, or the text itself, in Markdown or Python. No
+        code of the solution runs in a kernel: tests run in limited processes, in the sandbox. The outcome has
+        the `code`, and `passed` if it passes all tests. The requests are turns of this conversation.
+
+        Raises:
+            SettingsError: the problem is malformed, or the kernels are behind a gateway.
+            NoSandbox: no sandbox works here.
+        """
+        from terp.checks.solve.checker import checker_for  # noqa: PLC0415  (few sessions solve problems)
+        from terp.checks.solve.phases import Accepting, SolveContext, solve  # noqa: PLC0415  (see above)
+        from terp.checks.solve.problem import problem_in  # noqa: PLC0415  (see above)
+        from terp.checks.solve.state import first_state  # noqa: PLC0415  (see above)
+
+        state = first_state(problem_in(problem), self.settings.max_revisions)
+        checker = checker_for(self.kernels, self.settings)
+        requests, limits = self._requests, self.resources.limits
+        system, code = requests.system, requests.offers_code
+        show = on_event or (lambda _: None)
+        context = SolveContext(self, checker, self.dialog.notify, show)
+        try:
+            return await solve(context, state, Accepting(), lambda _: None)
+        finally:
+            requests.system, requests.offers_code, self.resources.limits = system, code, limits
+
+
+def _all_attached(session: Session, attachments: Sequence[Attachable]) -> Sequence[Attachment]:
+    return [one for given in attachments for one in _attached(session, given)]
+
+
+def _attached(session: Session, given: Attachable) -> Sequence[Attachment]:
+    if isinstance(given, Attachment):
+        return [given]
+    from terp.session.attachments import attach, attach_elsewhere  # noqa: PLC0415  (most prompts have none)
+
+    if not isinstance(given, str | os.PathLike):
+        # Code in a sandbox can read this folder.
+        name = "attachment" if isinstance(given, bytes) else "table.csv"
+        path = unused(make_private(session.folder / OUTPUTS) / name)
+        _write(given, path)
+        given = path
+    files = [os.fspath(given)]
+    return attach_elsewhere(files) if session.readiness.carries else attach(files, Path(session.kernels.cwd))
+
+
+def _write(given: Any, path: Path) -> None:
+    if isinstance(given, bytes):
+        path.write_bytes(given)
+    elif hasattr(given, "to_csv"):
+        given.to_csv(path, index=type(getattr(given, "index", None)).__name__ != "RangeIndex")
+    elif hasattr(given, "write_csv"):
+        given.write_csv(path)
+    else:
+        raise AttachmentError(
+            f"cannot attach a {type(given).__name__}: give a path, bytes, or a table of pandas or polars."
+        )
+
+
+async def _gathered(turn: AsyncGenerator[Event, None], on_event: OnEvent | None) -> Reply:
+    seen: list[Event] = []
+    async with aclosing(turn) as events:
+        async for event in events:
+            seen.append(event)
+            if on_event is not None:
+                on_event(event)
+    return reply_of(seen)
