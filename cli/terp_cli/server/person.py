@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from terp.errors import NobodyThere
-from terp.events import Answered, Asked, CodeProposed, TurnFinished
+from terp.events import Answered, Asked, CodeProposed, CodeRejected, TurnFinished
 from terp.person import Choice, Consent, Decline, Option, Run
 from terp.session.session import Session
 from terp_cli.server.failures import RequestRefused
@@ -169,6 +169,9 @@ class OpenQuestions:
                     self._open[asked.question_id] = Open(asked, about)
                 case Answered(question_id=question_id):
                     self._open.pop(question_id, None)
+                case CodeRejected(call_id=call_id):
+                    # It was interrupted while it waited.
+                    self._open = {key: one for key, one in self._open.items() if one.asked.what != call_id}
                 case TurnFinished():
                     # Those that were taken back have no answer.
                     self._open.clear()

@@ -41,6 +41,7 @@ from terp_cli.server.bodies import Bodies, type_of
 from terp_cli.server.compat.compat import address_of, compat_of, opened_by, stateful_of
 from terp_cli.server.compat.entrance import KeyNeeded
 from terp_cli.server.connections import BoundedWebSocket, Http, ServerLimits, allow_descriptors
+from terp_cli.server.native.code import code_router
 from terp_cli.server.native.files import files_router, results_router
 from terp_cli.server.native.sessions import (
     answers_router,
@@ -373,6 +374,7 @@ def application(
         turns_router,
         rewind_router,
         answers_router,
+        code_router,
         files_router,
         results_router,
         socket_router,

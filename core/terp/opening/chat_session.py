@@ -74,13 +74,18 @@ class ChatSession(Session):
         return reply
 
     async def solve(
-        self, problem: "Problem | str | os.PathLike[str]", *, on_event: OnEvent | None = None
+        self,
+        problem: "Problem | str | os.PathLike[str]",
+        *,
+        on_event: OnEvent | None = None,
+        keep: bool = False,
     ) -> "Outcome":
         """Write a program that passes the tests of a problem, as `terp solve` does; return its outcome.
 
         `problem` is a folder or file (.md, .py) by its path, or the text itself, in Markdown or Python. No
         code of the solution runs in a kernel: tests run in limited processes, in the sandbox. The outcome has
-        the `code`, and `passed` if it passes all tests. The requests are turns of this conversation.
+        the `code`, and `passed` if it passes all tests. The requests are turns of this conversation. With
+        `keep` the state is stored in the session's folder after each phase (`terp.checks.solve.state`).
 
         Raises:
             SettingsError: the problem is malformed, or the kernels are behind a gateway.
@@ -89,16 +94,20 @@ class ChatSession(Session):
         from terp.checks.solve.checker import checker_for  # noqa: PLC0415  (few sessions solve problems)
         from terp.checks.solve.phases import Accepting, SolveContext, solve  # noqa: PLC0415  (see above)
         from terp.checks.solve.problem import problem_in  # noqa: PLC0415  (see above)
-        from terp.checks.solve.state import first_state  # noqa: PLC0415  (see above)
+        from terp.checks.solve.state import State, first_state, write_state  # noqa: PLC0415  (see above)
 
         state = first_state(problem_in(problem), self.settings.max_revisions)
         checker = checker_for(self.kernels, self.settings)
         requests, limits = self._requests, self.resources.limits
         system, code = requests.system, requests.offers_code
         show = on_event or (lambda _: None)
+
+        def store(state: State) -> None:
+            write_state(self.folder, state, self.resources.redactor)
+
         context = SolveContext(self, checker, self.dialog.notify, show)
         try:
-            return await solve(context, state, Accepting(), lambda _: None)
+            return await solve(context, state, Accepting(), store if keep else lambda _: None)
         finally:
             requests.system, requests.offers_code, self.resources.limits = system, code, limits
 

@@ -89,12 +89,19 @@ def open(  # noqa: A001, PLR0913  # each is a keyword; reads as `terp.open(…)`
         from terp.person.approving import FunctionPerson  # noqa: PLC0415  (most sessions have a person)
 
         person, approve = FunctionPerson(approve), "before"
-    files = [str(one) for one in tools if not callable(one)]
+    own_tools = tools if isinstance(tools, list | tuple) else ()
+    files = [str(one) for one in own_tools if not callable(one)]
     name = model if isinstance(model, str) else str(getattr(model, "name", ""))
-    own = {"model": name or None, "approve": approve, "tools": files or None}
+    own = {
+        "model": name or None,
+        "approve": approve if approve in APPROVALS else None,
+        "tools": files or None,
+    }
     given = {**settings, **{one: value for one, value in own.items() if value is not None}}
     loaded = _loaded(given, problems, profile, cwd, environ, trusted)
-    supplied = Supplied(None if isinstance(model, str) else model, [one for one in tools if callable(one)])
+    supplied = Supplied(
+        None if isinstance(model, str) else model, [one for one in own_tools if callable(one)]
+    )
     # Wrong functions are reported now.
     tools_of(supplied.functions)
     return Opening(*loaded, person, keep, supplied)

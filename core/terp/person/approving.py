@@ -40,9 +40,9 @@ class FunctionPerson(Nobody):
             case True:
                 return Run(proposed.code, by="approve")
             case False:
-                return Decline("", by="approve")
+                return Decline("")
             case str():
-                return Decline(answer, by="approve")
+                return Decline(answer)
             case Run(code=code):
                 self._edited = code if code != proposed.code else ""
                 return answer

@@ -34,7 +34,7 @@ from terp.session.resources import SessionResources
 from terp.session.rewind.rewind import Rewind
 from terp.session.runs import Runner
 from terp.session.services import EDIT, RUN_OUTPUT, Services, edit_consent, run_outputs
-from terp.session.turn import TYPED, SessionParts, Turn, TypedRun
+from terp.session.turn import SENT, TYPED, Install, SentRun, SessionParts, Turn, TypedRun
 
 if TYPE_CHECKING:
     from terp.session.live_kernel import LiveKernel
@@ -239,10 +239,10 @@ class Session:
             async for event in events:
                 yield event
 
-    async def run(self, language: str, code: str) -> AsyncGenerator[Event, None]:
+    async def run(self, language: str, code: str, *, asks: bool = False) -> AsyncGenerator[Event, None]:
         """Run code that the user typed, and yield its events; the model reads of it with the next message.
 
-        Nobody is asked: pass only code that the user typed. Iterate it as `turn`.
+        Nobody is asked, unless it `asks`: the code is then approved as the model's is. Iterate it as `turn`.
 
         Raises:
             RuntimeError: a turn of this session is running.
@@ -253,10 +253,18 @@ class Session:
         after = self.log.last
         kernel = self.kernels.get(language)
         self.jobs.check_free(kernel)
-        call = Call(f"{TYPED}{after + 1}", kernel.language, code)
-        async with aclosing(self._foreground.play(TypedRun(self._parts, call, kernel), after)) as events:
+        call = Call(f"{SENT if asks else TYPED}{after + 1}", kernel.language, code)
+        run = (SentRun if asks else TypedRun)(self._parts, call, kernel)
+        async with aclosing(self._foreground.play(run, after)) as events:
             async for event in events:
                 yield event
+
+    def install(self, packages: Sequence[str]) -> AsyncGenerator[Event, None]:
+        """Install packages for the Python kernel, as far as settings or the user allow it; yield the events.
+
+        As `turn` in everything else.
+        """
+        return self.play(Install(self._parts, packages))
 
     async def rerun(self, runs: Sequence[LoggedRun]) -> AsyncGenerator[Event, None]:
         """Run code of a stored session again, in order, and yield events that compare the outputs.

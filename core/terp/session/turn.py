@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 
-from terp.errors import StopReason, TerpError
+from terp.errors import KernelError, StopReason, TerpError
 from terp.events import (
     CodeDeclined,
     CodeRejected,
@@ -39,6 +39,8 @@ _MOST_RULES = 3
 
 TYPED = "typed"
 """The beginning of the call IDs of code that the user typed."""
+SENT = "sent"
+"""The beginning of the call IDs of code that a client of a server sent."""
 
 
 class Failures:
@@ -117,6 +119,27 @@ class SessionTask(Task):
         """Interrupt the model or the code; return when nothing of it runs any more."""
         self.interrupts.stop()
         await self.parts.jobs.interrupt()
+
+    async def decided(self, call: tool.Call, kernel: Kernel) -> tuple[tool.Call | Decline, str]:
+        """Have a call approved and prepared for.
+
+        Return it as it may run, or the refusal; and the notes of the preparations for the model.
+
+        Raises:
+            Interrupted, TerpError: it cannot run.
+        """
+        ready, ask = "", False
+        while True:
+            decision = await self.interrupts.guard(self.parts.proposals.decide(call, kernel, ask=ask))
+            if isinstance(decision, Decline):
+                return decision, ready
+            call = tool.Call(call.id, call.language, decision.code, held=decision.held)
+            ready += await self.interrupts.guard(self.parts.readiness.before(call, kernel))
+            # The kernel that runs now may be one from before effects were held.
+            ask = decision.held and effects_of(kernel) is None
+            # Preparing takes time: the sandbox of new kernels may have been changed meanwhile.
+            if self.parts.proposals.has_shown_tier(kernel) and not ask:
+                return call, ready
 
     def ends_with(self, event: Event) -> bool:
         """Return True for `TurnFinished`: later events of a kernel belong to no turn."""
@@ -231,19 +254,11 @@ class Turn(SessionTask):
         if (job := self.parts.jobs.blocking(kernel)) and (why := await self._waited_for(job)):
             self._skip(call_id, asked, f"{job.name}, for which it waited, {why}")
             return True
-        ready, ask = "", False
-        while True:
-            decision = await self.interrupts.guard(self.parts.proposals.decide(call, kernel, ask=ask))
-            if isinstance(decision, Decline):
-                self._decline(asked, call_id, decision)
-                return False
-            call = tool.Call(call_id, call.language, decision.code, held=decision.held)
-            ready += await self.interrupts.guard(self.parts.readiness.before(call, kernel))
-            # The kernel that runs now may be one from before effects were held.
-            ask = decision.held and effects_of(kernel) is None
-            # Preparing takes time: the sandbox of new kernels may have been changed meanwhile.
-            if self.parts.proposals.has_shown_tier(kernel) and not ask:
-                return await self._run(asked, call, kernel, ready, failures)
+        decided, ready = await self.decided(call, kernel)
+        if isinstance(decided, Decline):
+            self._decline(asked, call_id, decided)
+            return False
+        return await self._run(asked, decided, kernel, ready, failures)
 
     def _skip(self, call_id: str, asked: ToolCall, why: str) -> None:
         """Answer a call without running it: it was written for another outcome of the call before it."""
@@ -322,9 +337,10 @@ class TypedRun(SessionTask):
 
     async def run(self) -> None:
         """Run the code to its end; errors are logged."""
-        self.parts.log.append(CodeTyped(self.call.id, self.call.language, self.call.code))
         try:
-            ready = await self.interrupts.guard(self.parts.readiness.before(self.call, self.kernel))
+            ready = await self.prepare()
+            if ready is None:
+                return
             observed = await self.parts.jobs.run(self.call, self.kernel, self.parts.resources.limits)
         except Interrupted:
             self.parts.log.append(CodeRejected(self.call.id, "interrupted before it ran"))
@@ -340,6 +356,11 @@ class TypedRun(SessionTask):
                 ready += await self.interrupts.guard(after)
             self._note(ready + observed.text)
 
+    async def prepare(self) -> str | None:
+        """Prepare for the code; return notes for the model."""
+        self.parts.log.append(CodeTyped(self.call.id, self.call.language, self.call.code))
+        return await self.interrupts.guard(self.parts.readiness.before(self.call, self.kernel))
+
     def ends_with(self, event: Event) -> bool:
         """Return True if the run is detached: it continues as a background job."""
         return isinstance(event, JobChanged) and event.state == "background" and event.call_id == self.call.id
@@ -350,6 +371,45 @@ class TypedRun(SessionTask):
             self.parts.resources.note_mark.note, ("Before this message I ran this myself:", "Its result:")
         )
         self.parts.conversation.history.note(f"{before}\n{code}\n{its}\n{result}")
+
+
+@dataclass(slots=True)
+class SentRun(TypedRun):
+    """A run of code that a client of a server sent: it is approved as the model's code is."""
+
+    async def prepare(self) -> str | None:
+        """Have the code approved, and prepare for it; return None if it was declined."""
+        decided, ready = await self.decided(self.call, self.kernel)
+        if isinstance(decided, Decline):
+            self.parts.log.append(CodeDeclined(self.call.id, decided.reason))
+            return None
+        self.call = decided
+        return ready
+
+
+@dataclass(slots=True)
+class Install(SessionTask):
+    """Installs packages for the Python kernel as far as the setting or the user allows it."""
+
+    packages: Sequence[str]
+
+    async def run(self) -> None:
+        """Install them; the outcome is logged, and noted for the model."""
+        installer = self.parts.resources.packages
+        try:
+            if installer is None:
+                raise KernelError(
+                    "No package is installed where this code runs.", "Code can run %pip install instead."
+                )
+            notes = await self.interrupts.guard(installer.provide(self.packages))
+        except Interrupted:
+            notes = ["The installation was interrupted."]
+        except TerpError as error:
+            self.parts.log.append(Noticed(error.message, error.remedy))
+            return
+        for note in notes or [f"{', '.join(self.packages)}: already installed."]:
+            self.parts.log.append(Noticed(note))
+            self.parts.conversation.history.note(self.parts.resources.note_mark.note(note))
 
 
 def _times(number: int) -> str:

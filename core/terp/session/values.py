@@ -1,7 +1,7 @@
 """Values between the user's program and variables of the Python kernel.
 
 Into the kernel they travel as Arrow, npy, JSON or a pickle. Out of it only as Arrow, npy or JSON: to unpickle
-what code in the kernel has made would run its code here. What arrives is checked before memory is taken for it.
+what code in the kernel has made would run its code here. What arrives is checked before memory is taken.
 """
 
 import base64

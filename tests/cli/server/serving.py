@@ -14,6 +14,7 @@ from fastapi import APIRouter, FastAPI
 
 from terp.events.kernel import Kernels
 from terp.events.model import Model
+from terp.opening.chat_session import ChatSession
 from terp.person import Person
 from terp.secrets.known_secrets import Secrets
 from terp.session.session import Session
@@ -79,7 +80,7 @@ class FakeOpener:
         return after
 
     def _opened(self, place: Place, cwd: Path, person: Person) -> OpenedSession:
-        session = Session(
+        session = ChatSession(
             self.model(), self.kernels(), person, folder=place.folder, keeper=place.keeper, system="Be brief."
         )
         session.resources.secrets = self.secrets

@@ -13,11 +13,11 @@ from starlette.convertors import PathConvertor, register_url_convertor
 
 from terp.session.artifacts import OUTPUTS
 from terp.store.export.writing import export
-from terp.text.languages import language_of
 from terp_cli.server.bodies import BYTES
 from terp_cli.server.content import SAFE, served_archive, served_file
 from terp_cli.server.failures import RequestRefused, documented
 from terp_cli.server.native import forms
+from terp_cli.server.native.code import known_language
 from terp_cli.server.sessions import Served, Sessions
 from terp_cli.server.tree import Tree
 
@@ -109,13 +109,8 @@ def results_router(sessions: Sessions) -> APIRouter:
         session: str, language: Annotated[str, Query(max_length=40)] = "python"
     ) -> forms.VariableList:
         """The variables of a kernel; it is not started for this."""
-        kernels = sessions.get(session).session.kernels
-        known = language_of(language, kernels.languages)
-        if not known:
-            raise RequestRefused(
-                404, f"No kernel here runs {language!r}. There is: {', '.join(kernels.languages)}."
-            )
-        kernel = kernels.get(known)
+        served = sessions.get(session)
+        kernel = served.session.kernels.get(known_language(served, language))
         found = {"language": kernel.language, "variables": await kernel.variables()}
         return forms.VariableList.model_validate(found, from_attributes=True)
 

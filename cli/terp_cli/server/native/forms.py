@@ -83,6 +83,38 @@ class ResumeTurnBody(Sent):
     stream: bool = True
 
 
+class RunBody(Sent):
+    """Code to run without the model, in the first language of the session or in `language`."""
+
+    code: Annotated[str, Field(max_length=200_000)]
+    language: Annotated[str, Field(max_length=40)] = ""
+    stream: bool = True
+
+
+class SolveBody(Sent):
+    """A problem as text, in Markdown or Python, as `terp solve` reads it."""
+
+    problem: Annotated[str, Field(max_length=50_000)]
+    stream: bool = True
+
+
+# A name with a version: neither an option of the installer nor an address.
+Requirement = Annotated[str, Field(pattern=r"^[A-Za-z0-9][^\s/\\@:;]{0,199}$")]
+
+
+class InstallBody(Sent):
+    """Packages for the Python kernel, by names or requirements."""
+
+    packages: Annotated[list[Requirement], Field(min_length=1, max_length=50)]
+    stream: bool = True
+
+
+class RestartBody(Sent):
+    """The language of the kernel to restart; by default the first of the session."""
+
+    language: Annotated[str, Field(max_length=40)] = ""
+
+
 class CodeDecision(Sent):
     """About the code with this digest, as its `code_proposed` had it.
 
@@ -270,6 +302,25 @@ class VariableList(BaseModel):
 
     language: str
     variables: list[VariableInfo]
+
+
+class PackageList(BaseModel):
+    """The packages that Python code can import, with their versions; none while its kernel is not started."""
+
+    packages: dict[str, str]
+
+
+class SolveInfo(BaseModel):
+    """The present solution of a problem; `step` is "over" at the end. `passed` means all tests that count."""
+
+    problem: str
+    step: str
+    solution: str
+    passed: bool
+    tests: list[dict[str, Any]]
+    revisions: int
+    checked_against: list[str]
+    notes: list[str]
 
 
 class FileInfo(BaseModel):

@@ -183,28 +183,35 @@ _EVENTS: dict[str, Any] = {
 _LONGEST_ID = 15
 
 
+def answers_of_turns() -> dict[int | str, dict[str, Any]]:
+    """Return the documented answers of a route that begins a turn."""
+    return {200: _EVENTS, 202: {"model": forms.TurnTaken}, **documented(404, 409)}
+
+
+def begun(served: Served, turn: ServedTurn, limits: ServerLimits, *, stream: bool) -> Response:
+    """Return the answer of a route that begins a turn: a stream of its events, or where they will be."""
+    if stream:
+        return EventStream(served, 0, limits, turn)
+    return JSONResponse({"after": served.transcript.last, "waiting": turn.ahead}, status_code=202)
+
+
 def turns_router(sessions: Sessions) -> APIRouter:
     """The routes."""
     routes = APIRouter(prefix="/v1/sessions/{session}", tags=["turns"])
-    answers = {200: _EVENTS, 202: {"model": forms.TurnTaken}, **documented(404, 409)}
-
-    def begun(served: Served, turn: ServedTurn, *, stream: bool) -> Response:
-        if stream:
-            return EventStream(served, 0, sessions.limits, turn)
-        return JSONResponse({"after": served.transcript.last, "waiting": turn.ahead}, status_code=202)
+    answers, limits = answers_of_turns(), sessions.limits
 
     @routes.post("/turns", response_class=Response, responses=answers)
     async def ask(session: str, wanted: forms.TurnBody) -> Response:
         """Send a prompt. The turn continues without the client, except for code that waits for approval."""
         served = sessions.get(session)
         turn = await begin_turn(served, wanted.prompt, wanted.attachments)
-        return begun(served, turn, stream=wanted.stream)
+        return begun(served, turn, limits, stream=wanted.stream)
 
     @routes.post("/go_on", response_class=Response, responses=answers)
     async def go_on(session: str, wanted: forms.ResumeTurnBody) -> Response:
         """Ask again about the code that waited for an answer when the session ended."""
         served = sessions.get(session)
-        return begun(served, resume_turn(served), stream=wanted.stream)
+        return begun(served, resume_turn(served), limits, stream=wanted.stream)
 
     @routes.get("/events", response_class=Response, responses={200: _EVENTS, **documented(404, 409)})
     async def events(

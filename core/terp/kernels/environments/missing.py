@@ -107,6 +107,10 @@ class MissingPackages:
         async with self._dialog.working(f"{'Upgrading' if upgrade else 'Installing'} {', '.join(packages)}"):
             await self._installer().install(packages, upgrade=upgrade)
 
+    async def provide(self, requirements: Sequence[str]) -> list[str]:
+        """Install missing packages as far as policy or user allow it; return notes on the outcome."""
+        return await self._provide([self._named_wanted(one) for one in requirements if not self._has(one)])
+
     def _suspects(self, code: str, language: str) -> list[str]:
         if language != "python" or "import" not in code:
             return []
