@@ -134,6 +134,8 @@ class KernelTools:
         # Most kernels never call one: 4 ms of the start.
         from . import converting  # noqa: PLC0415
 
+        if tool["how"] == "program":
+            given = converting.converted(tool["name"], given, converting.written_hints(tool["parameters"]))
         if tool["how"] in ("manual", "program"):
             return call(f"{tool['how']}_tool", name=tool["name"], given=converting.plain(given))
         if tool["how"] == "file":

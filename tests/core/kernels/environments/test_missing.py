@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -314,3 +315,41 @@ async def test_pip_in_the_sandbox_says_in_one_line_that_it_installs_nothing(
         "pip: code cannot install packages in the sandbox. terp installs, before the code runs, "
         "what the code imports or names to pip, as far as the user allows it.\n"
     )
+
+
+async def asked_to_install(place: Place, letter: str, **settings: Any) -> tuple[list[str], list[str]]:
+    """The questions, and what the user reads, when a client asks for a package that is not there."""
+    options: Any = {"languages": ["python"], "python": str(place.folder / "env"), **settings}
+    opening = terp.open(
+        person=Agreeable(letter), cwd=place.folder, environ=place.environ, model=ScriptedModel(), **options
+    )
+    async with opening as session, aclosing(session.install(["demo-pkg"])) as installing:
+        events = [event async for event in installing]
+    return [event.what for event in of(Asked, events)], [event.text for event in of(Noticed, events)]
+
+
+@installed
+async def test_a_package_that_a_client_asks_for_is_installed_after_consent(place: Place) -> None:
+    asked, noticed = await asked_to_install(place, "y")
+    assert asked == ["Install demo-pkg?"]
+    assert noticed[-1] == "demo-pkg was missing and is installed now."
+    assert list(place.folder.glob("env/lib/*/site-packages/demo_mod.py"))
+
+
+@pytest.mark.parametrize("settings", [{}, {"auto_install": "never"}])
+async def test_a_package_that_a_client_asks_for_is_refused_without_consent(
+    place: Place, settings: dict[str, Any]
+) -> None:
+    _, noticed = await asked_to_install(place, "n", **settings)
+    assert noticed[-1].startswith("demo-pkg is not installed")
+    assert not list(place.folder.glob("env/lib/*/site-packages/demo_mod.py"))
+
+
+@installed
+async def test_a_program_installs_for_its_kernel_without_a_question(place: Place) -> None:
+    async with terp.kernel(
+        cwd=place.folder, environ=place.environ, languages=["python"], python=str(place.folder / "env")
+    ) as kernel:
+        await kernel.install("demo-pkg")
+        assert (await kernel.run("import demo_mod; print(demo_mod.V)")).text == "42\n"
+        assert "demo_pkg" in {name.replace("-", "_") for name in await kernel.list_packages()}
