@@ -25,7 +25,14 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 PAGES = sorted(ROOT.glob("docs/*.md"))
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *PAGES])
-WITH_EXAMPLES = [ROOT / "README.md", ROOT / "docs" / "library.md", ROOT / "docs" / "stores.md"]
+WITH_EXAMPLES = [ROOT / "README.md", ROOT / "docs" / "stores.md"]
+WITH_OUTPUT = [
+    pytest.param(example, output, id=f"{path.stem}-{number}")
+    for path in PAGES
+    for number, (example, output) in enumerate(
+        re.findall(r"```python\n(.*?)```\n+```text\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL), 1
+    )
+]
 EXAMPLES = [
     example
     for path in WITH_EXAMPLES
@@ -55,6 +62,20 @@ def test_the_examples_of_the_documents_run(number: int, tmp_path: Path) -> None:
         printed = printed_by(EXAMPLES[number], server, tmp_path)
     assert "There are 25." in printed
     assert code in printed
+
+
+@pytest.mark.parametrize(("example", "output"), WITH_OUTPUT)
+def test_an_example_prints_the_output_below_it(example: str, output: str, tmp_path: Path) -> None:
+    code = "print(len([n for n in range(2, 100) if all(n % d for d in range(2, n))]))"
+    with Loopback([Call(code=code), "There are 25."]) as server:
+        printed = printed_by(example, server, tmp_path)
+    assert printed.rstrip() == output.rstrip()
+
+
+@pytest.mark.parametrize("name", ["approval", "events", "kernel", "library", "model"])
+def test_each_example_of_the_pages_on_python_has_its_output(name: str) -> None:
+    page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    assert 0 < page.count("```python") == page.count("```text")
 
 
 def test_the_page_of_pipelines_lists_every_exit_code() -> None:

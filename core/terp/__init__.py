@@ -34,31 +34,10 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "AutoRun",
-    "CannotTransfer",
-    "Chat",
-    "ChatSession",
-    "CodeRun",
-    "Consent",
-    "Decline",
-    "KernelError",
-    "LiveKernel",
-    "MissingVariable",
-    "ModelError",
-    "Nobody",
-    "Outcome",
-    "Person",
-    "Reply",
-    "Run",
-    "Session",
-    "SettingsError",
-    "SyncKernel",
-    "TerpError",
-    "TurnFailed",
-    "Variable",
-    "kernel",
-    "open",
-]
+    "AutoRun", "CannotTransfer", "Chat", "ChatSession", "CodeRun", "Consent", "Decline", "KernelError",
+    "LiveKernel", "MissingVariable", "ModelError", "Nobody", "Outcome", "Person", "Reply", "Run", "Session",
+    "SettingsError", "SyncKernel", "TerpError", "TurnFailed", "Variable", "kernel", "open",
+]  # fmt: skip
 
 _HOMES = {
     "terp.checks.solve.phases": "Outcome",

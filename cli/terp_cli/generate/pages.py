@@ -1,4 +1,4 @@
-"""The files that are generated from the table of settings: docs/settings.md, and a schema of profiles.
+"""The files that are generated from the table of settings: docs/settings.md, a schema of profiles, types.
 
 `python -m terp_cli.generate.pages` writes them.
 """
@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
 
+import terp
 import terp_cli
 from terp.settings import Settings
 from terp.settings.profiles import shipped_profiles
@@ -58,17 +59,49 @@ address, key, provider, program, path or variable, and nothing that weakens an a
 and ignores such settings in its files. A client of a server (**wire**) may set even less.
 """
 
+# Parameters of their own in `terp.open`: each may also be an object.
+_OBJECTS = ("model", "approve", "tools")
+_TYPES_HEAD = '''\
+"""The settings of `terp.open` with their types. Made by `python -m terp_cli.generate.pages`."""
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any, Literal, TypedDict
+
+class OpenSettings(TypedDict, total=False):
+    """Every setting as a keyword; docs/settings.md describes each, with its unit and its built-in value."""
+
+'''
+_TYPES = {
+    "text": "str | PathLike[str]", "switch": "bool", "whole": "int", "number": "float",
+    "names": "Sequence[str]", "rules": "Sequence[str]", "mapping": "Mapping[str, Any]",
+}  # fmt: skip
+
 
 def generated() -> Mapping[Path, str]:
     """Return the content of each generated file, by its path."""
     schema = json.dumps(profile_schema(), ensure_ascii=False, indent=2)
     page_file = Path(terp_cli.__file__).parents[2] / "docs" / "settings.md"
-    return {page_file: page(), shipped_profiles() / NAME: f"{schema}\n"}
+    types_file = Path(terp.__file__).parent / "opening" / "typed.pyi"
+    return {page_file: page(), shipped_profiles() / NAME: f"{schema}\n", types_file: types()}
 
 
 def page() -> str:
     """Return the page of settings, in Markdown."""
     return "\n".join([_HEAD, *_groups()])
+
+
+def types() -> str:
+    """Return the types of the settings as keywords of `terp.open`, for type checkers."""
+    rows = (row for row in table(Settings).values() if row.name not in _OBJECTS)
+    return "".join([_TYPES_HEAD, *(f"    {row.name}: {_type(row)}\n" for row in rows)])
+
+
+def _type(row: Setting) -> str:
+    default = [] if row.default is None else [row.default]
+    choices = ", ".join(f'"{one}"' for one in dict.fromkeys(row.choices and [*row.choices, *default]))
+    kind = f"Literal[{choices}]" if row.choices else _TYPES[row.kind]
+    return f"{kind} | None" if row.default is None else kind
 
 
 def _groups() -> Iterator[str]:

@@ -12,7 +12,6 @@ from terp.errors import SettingsError
 from terp.opening.chat_session import ChatSession
 from terp.opening.session import build_session
 from terp.opening.supplied import Supplied, WithoutModel
-from terp.opening.typed import OpenSettings
 from terp.person import AutoRun, Nobody, Person
 from terp.secrets.known_secrets import Secrets
 from terp.settings import APPROVALS, Settings
@@ -29,6 +28,7 @@ from terp.tools.functions import tools_of
 if TYPE_CHECKING:
     from terp.events.model import Model
     from terp.opening.chat import Chat, SyncKernel
+    from terp.opening.typed import OpenSettings
     from terp.person.approving import Approve
     from terp.session.keeping import Keeping
     from terp.session.live_kernel import LiveKernel
@@ -50,7 +50,7 @@ def open(  # noqa: A001, PLR0913  # each is a keyword; reads as `terp.open(…)`
     environ: Mapping[str, str] | None = None,
     keep: "bool | str | Path | Keeping" = False,
     trusted: Trust | None = None,
-    **settings: Unpack[OpenSettings],
+    **settings: "Unpack[OpenSettings]",
 ) -> "Opening":
     """Open a conversation, for a `with` block (`Chat`) or an `async with` block (`ChatSession`).
 
@@ -58,13 +58,10 @@ def open(  # noqa: A001, PLR0913  # each is a keyword; reads as `terp.open(…)`
             print(chat("How many primes are there below a million?").text)
 
     `model` is a name, or an object with `name`, `stream` and `aclose` (`terp.events.model.Model`).
-
     `approve` says when you are asked: "before" code runs, at each "effect" of it, or "never". Or it is a
     function that decides: it takes a proposal with `code`, `effects` and `cwd`, and returns True, False, the
     reason for a refusal as text, or `terp.Run(code)` with other code. It may be async. A `person` is an
-    object that answers all questions (`terp.Person`). With neither, and without `auto_run`, any code ends
-    the turn: nobody is there to approve it.
-
+    object that answers all questions (`terp.Person`). With neither, any code ends the turn.
     `tools` are files that declare tools, and functions of your program with type annotations and a
     docstring. Functions run in your program, when code in the kernel calls them; they return JSON.
 
@@ -73,12 +70,9 @@ def open(  # noqa: A001, PLR0913  # each is a keyword; reads as `terp.open(…)`
 
     Nothing is stored unless `keep` is given. True stores the session among those that `terp sessions` lists,
     a path stores it in that folder; if the folder holds a session already, that one is resumed, in a new
-    kernel. Any implementation of `terp.session.keeping.Keeping` stores it elsewhere, such as in a database;
-    pictures and full outputs are then still files in a new folder. `terp.store.lines.keep_lines` builds one
-    from a function that appends lines.
+    kernel. A `terp.session.keeping.Keeping` stores it elsewhere; `terp.store.lines.keep_lines` builds one.
 
-    Settings and instructions of the project around `cwd` are ignored unless `trusted` returns True for the
-    file, by path and content.
+    Files of the project around `cwd` are ignored unless `trusted` returns True, by path and content.
 
     Raises:
         SettingsError: a setting is unknown or wrong, or an object lacks a method; no model was asked yet.
@@ -89,22 +83,16 @@ def open(  # noqa: A001, PLR0913  # each is a keyword; reads as `terp.open(…)`
         from terp.person.approving import FunctionPerson  # noqa: PLC0415  (most sessions have a person)
 
         person, approve = FunctionPerson(approve), "before"
-    own_tools = tools if isinstance(tools, list | tuple) else ()
-    files = [str(one) for one in own_tools if not callable(one)]
     name = model if isinstance(model, str) else str(getattr(model, "name", ""))
-    own = {
-        "model": name or None,
-        "approve": approve if approve in APPROVALS else None,
-        "tools": files or None,
-    }
-    given = {**settings, **{one: value for one, value in own.items() if value is not None}}
+    own_tools = tools if isinstance(tools, list | tuple) else ()
+    functions = [one for one in own_tools if callable(one)]
+    files = [str(one) for one in own_tools if not callable(one)]
+    own = {"model": name, "approve": approve if approve in APPROVALS else "", "tools": files}
+    given = {**settings, **{one: value for one, value in own.items() if value}}
     loaded = _loaded(given, problems, profile, cwd, environ, trusted)
-    supplied = Supplied(
-        None if isinstance(model, str) else model, [one for one in own_tools if callable(one)]
-    )
     # Wrong functions are reported now.
-    tools_of(supplied.functions)
-    return Opening(*loaded, person, keep, supplied)
+    tools_of(functions)
+    return Opening(*loaded, person, keep, Supplied(None if isinstance(model, str) else model, functions))
 
 
 def kernel(
@@ -112,7 +100,7 @@ def kernel(
     profile: str = "",
     cwd: str | Path = "",
     environ: Mapping[str, str] | None = None,
-    **settings: Unpack[OpenSettings],
+    **settings: "Unpack[OpenSettings]",
 ) -> "KernelOpening":
     """Open live kernels without a model, for a `with` block (`SyncKernel`) or `async with` (`LiveKernel`).
 

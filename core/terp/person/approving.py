@@ -35,24 +35,17 @@ class FunctionPerson(Nobody):
         edited, self._edited = self._edited, ""
         if edited and proposed.code == edited:
             return Run(edited, by="approve")
-        answer = await called(self._approve, proposed)
-        match answer:
-            case True:
-                return Run(proposed.code, by="approve")
-            case False:
-                return Decline("")
-            case str():
-                return Decline(answer)
-            case Run(code=code):
-                self._edited = code if code != proposed.code else ""
-                return answer
-            case Decline():
-                return answer
-            case _:
-                raise TerpError(
-                    f"approve returned {answer!r}, and no code ran.",
-                    "Return True, False, the reason as text, or terp.Run(code) with other code.",
-                )
+        answer: object = await called(self._approve, proposed)
+        if isinstance(answer, bool):
+            return Run(proposed.code, by="approve") if answer else Decline("")
+        if isinstance(answer, str):
+            return Decline(answer)
+        if not isinstance(answer, Run | Decline):
+            remedy = "Return True, False, the reason as text, or terp.Run(code) with other code."
+            raise TerpError(f"approve returned {answer!r}, and no code ran.", remedy)
+        if isinstance(answer, Run) and answer.code != proposed.code:
+            self._edited = answer.code
+        return answer
 
 
 async def called(function: Callable[..., Any], *args: Any, **named: Any) -> Any:

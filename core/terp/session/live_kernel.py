@@ -2,7 +2,7 @@
 
 import asyncio
 import tempfile
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from os import PathLike, fspath
 from pathlib import Path
@@ -16,7 +16,7 @@ from terp.kernels.remote.files import fetched, given
 from terp.models.tool import Call
 from terp.session.foreground import Foreground
 from terp.session.reply import CodeRun, code_run, files_in
-from terp.session.values import check_name, received, sent
+from terp.session.values import asked, check_name, received, sent
 
 if TYPE_CHECKING:
     from terp.kernels.jupyter.running import RunningKernel
@@ -80,7 +80,7 @@ class LiveKernel:
             KernelBusy: code runs in the kernel.
         """
         check_name(name)
-        return await self._alone(self._get(name))
+        return await self._alone(lambda running: received(running, name))
 
     async def set(self, name: str, value: Any) -> None:
         """Bind a copy of a value to a variable of the kernel: as Arrow or npy if possible, else as a pickle.
@@ -90,7 +90,8 @@ class LiveKernel:
             KernelBusy: code runs in the kernel.
         """
         check_name(name)
-        await self._alone(self._set(name, value))
+        await self._alone(lambda running: sent(running, name, value))
+        self.session.note(f"[I have set the variable {name} of the Python kernel: a {type(value).__name__}.]")
 
     async def upload(self, source: str | PathLike[str] | bytes, name: str = "") -> str:
         """Copy a file, or bytes as the file `name`, to the kernel's working directory; return its path there.
@@ -107,7 +108,7 @@ class LiveKernel:
                 await asyncio.to_thread(path.write_bytes, source)
             else:
                 path = Path(source)
-            return await self._alone(self._upload(path))
+            return await self._alone(lambda running: given(running, path))
 
     async def download(self, path: str | PathLike[str]) -> bytes:
         """Return the content of a file, up to 1 GB; a relative path begins at the kernel's working directory.
@@ -115,7 +116,10 @@ class LiveKernel:
         Raises:
             KernelError: the kernel cannot read it, or it is too large.
         """
-        return await self._alone(self._download(fspath(path)))
+        content = await self._alone(lambda running: fetched(running, fspath(path), LARGEST_FILE))
+        if content is None:
+            raise KernelError(f"The kernel cannot read '{path}', or it has over {LARGEST_FILE:,} bytes.")
+        return content
 
     @property
     def files(self) -> Sequence[str]:
@@ -128,7 +132,8 @@ class LiveKernel:
         Raises:
             KernelBusy: code runs in the kernel.
         """
-        return await self._alone(self._packages())
+        found = await self._alone(lambda running: asked(running, "packages", _PACKAGES_S))
+        return {str(name): str(found[name]) for name in sorted(found, key=str.lower)}
 
     async def install(self, *packages: str, upgrade: bool = False) -> None:
         """Install packages, by names or requirements ("numpy>=2"), for the Python kernel.
@@ -198,8 +203,8 @@ class LiveKernel:
             raise KernelError("This kernel exchanges no values and files: terp's own package is not in it.")
         return running
 
-    async def _alone(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return the result of `work`, during which no code of the session runs.
+    async def _alone(self, work: Callable[["RunningKernel"], Awaitable[T]]) -> T:
+        """Return the result of `work` with the running Python kernel; no code of the session runs meanwhile.
 
         Raises:
             KernelBusy: something runs.
@@ -208,36 +213,10 @@ class LiveKernel:
         found: list[T] = []
 
         async def keep() -> None:
-            found.append(await work)
+            found.append(await work(await self._up()))
 
         if self._foreground.busy:
-            work.close()
             raise KernelBusy("Code or a turn of this session is running.", "Wait for its end.")
         if not await self._foreground.run_silently(keep()):
             raise KernelError("Interrupted.")
         return found[0]
-
-    async def _get(self, name: str) -> Any:
-        return await received(await self._up(), name)
-
-    async def _set(self, name: str, value: Any) -> None:
-        await sent(await self._up(), name, value)
-        self.session.note(f"[I have set the variable {name} of the Python kernel: a {type(value).__name__}.]")
-
-    async def _upload(self, path: Path) -> str:
-        return await given(await self._up(), path)
-
-    async def _download(self, path: str) -> bytes:
-        content = await fetched(await self._up(), path, LARGEST_FILE)
-        if content is None:
-            raise KernelError(
-                f"The kernel cannot read '{path}', or it is larger than {LARGEST_FILE:,} bytes."
-            )
-        return content
-
-    async def _packages(self) -> Mapping[str, str]:
-        answer = await (await self._up()).ask_bootstrap("packages", _PACKAGES_S)
-        found = (answer or {}).get("packages")
-        if not isinstance(found, Mapping):
-            raise KernelBusy("The kernel does not answer.", "Stop its code, or restart it.")
-        return {str(name): str(found[name]) for name in sorted(found, key=str.lower)}

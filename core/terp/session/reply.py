@@ -26,8 +26,27 @@ from terp.text.fences import fenced
 from terp.text.plain import without_escapes
 
 
+class Showable:
+    """A result with a text, which notebooks show as Markdown."""
+
+    __slots__ = ()
+
+    def show(self, write: Callable[[str], object] | None = None) -> None:
+        """Show it with tables and pictures below a notebook's cell; elsewhere pass the text to `write`.
+
+        Raises:
+            TerpError: there is no notebook, and no `write`, such as `print`.
+        """
+        if write is not None:
+            write(str(self))
+        elif (ipython := sys.modules.get("IPython")) is not None and ipython.get_ipython() is not None:
+            ipython.display.display(self)
+        else:
+            raise TerpError("There is no notebook to show it in.", "reply.show(print) prints the text.")
+
+
 @dataclass(frozen=True, slots=True)
-class CodeRun:
+class CodeRun(Showable):
     """Code that ran in a turn, and its outputs in order.
 
     `changes` are those of the variables, `stopped_at` is where a run that was stopped stood.
@@ -53,21 +72,13 @@ class CodeRun:
     def __str__(self) -> str:
         return self.text
 
-    def show(self, write: Callable[[str], object] | None = None) -> None:
-        """Show text, tables and pictures below a notebook's cell; elsewhere pass the text to `write`.
-
-        Raises:
-            TerpError: there is no notebook, and no `write`, such as `print`.
-        """
-        shown(self, write)
-
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         text = "".join(_text(output) for output in self.outputs if not _rich(output))
         return bundle_of(fenced(text) if text else "", self.outputs, self.text)
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Showable):
     """The answer of a turn and the results of its code; with a check, of all its turns.
 
     `checks` are the attempts of that, in order. `computed` has the values that terp has put into the answer,
@@ -104,14 +115,6 @@ class Reply:
 
     def __str__(self) -> str:
         return self.text
-
-    def show(self, write: Callable[[str], object] | None = None) -> None:
-        """Show the answer, tables and pictures below a notebook's cell; elsewhere pass the text to `write`.
-
-        Raises:
-            TerpError: there is no notebook, and no `write`, such as `print`.
-        """
-        shown(self, write)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         return bundle_of(self.text, self.outputs, self.text)
@@ -193,20 +196,6 @@ def _text(output: Output) -> str:
             return f"{name}: {value}\n"
         case _:
             return ""
-
-
-def shown(result: CodeRun | Reply, write: Callable[[str], object] | None) -> None:
-    """Display a result in IPython, or pass its text to `write`.
-
-    Raises:
-        TerpError: there is neither.
-    """
-    if write is not None:
-        write(result.text)
-    elif (ipython := sys.modules.get("IPython")) is not None and ipython.get_ipython() is not None:
-        ipython.display.display(result)
-    else:
-        raise TerpError("There is no notebook to show it in.", "reply.show(print) prints the text.")
 
 
 def bundle_of(lead: str, outputs: Sequence[Output], plain: str) -> dict[str, Any]:

@@ -10,12 +10,15 @@ import json
 import keyword
 import pickle
 import re
+import runpy
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from terp import kernels
 from terp.errors import CannotTransfer, KernelBusy, MissingVariable
 
 if TYPE_CHECKING:
@@ -53,7 +56,7 @@ async def received(running: "RunningKernel", name: str) -> Any:
         KernelBusy: the kernel does not answer.
     """
     arrow = "arrow" if _has_arrow() else ""
-    about = await _asked(running, "value_out", _CONVERTED_S, "begin", name, arrow)
+    about = await asked(running, "value_out", _CONVERTED_S, "begin", name, arrow)
     if about.get("missing"):
         raise MissingVariable(f"There is no variable '{name}' in the kernel.")
     if "error" in about:
@@ -61,12 +64,10 @@ async def received(running: "RunningKernel", name: str) -> Any:
     form, kind, size = str(about.get("form")), str(about.get("kind")), about.get("size")
     most = LARGEST_JSON if form == "json" else LARGEST
     if not isinstance(size, int) or not 0 <= size <= most:
-        raise CannotTransfer(
-            f"The variable '{name}' is too large: at most {most:,} bytes are taken.", _REMEDY
-        )
+        raise CannotTransfer(f"The variable '{name}' is larger than {most:,} bytes.", _REMEDY)
     content = bytearray()
     while len(content) < size:
-        answer = await _asked(running, "value_out", _PIECE_S, "piece", str(len(content)), str(_PIECE))
+        answer = await asked(running, "value_out", _PIECE_S, "piece", str(len(content)), str(_PIECE))
         piece = base64.b64decode(str(answer.get("piece")))
         if not 0 < len(piece) <= _PIECE:
             break
@@ -87,21 +88,24 @@ async def sent(running: "RunningKernel", name: str, value: Any) -> None:
         CannotTransfer: it cannot be pickled, is too large, or cannot be read in the kernel.
         KernelBusy: the kernel does not answer.
     """
-    begun = await _asked(running, "value_in", _PIECE_S, "begin")
+    begun = await asked(running, "value_in", _PIECE_S, "begin")
     form, kind, content = encoded(value, arrow=begun.get("arrow") is True and _has_arrow())
     if len(content) > LARGEST:
         raise CannotTransfer(f"The value for '{name}' is too large: at most {LARGEST:,} bytes are sent.")
     for start in range(0, len(content), _PIECE):
         piece = base64.b64encode(content[start : start + _PIECE]).decode()
-        await _asked(running, "value_in", _PIECE_S, "add", piece)
-    answer = await _asked(running, "value_in", _CONVERTED_S, "end", name, form, kind)
+        await asked(running, "value_in", _PIECE_S, "add", piece)
+    answer = await asked(running, "value_in", _CONVERTED_S, "end", name, form, kind)
     if "error" in answer:
-        raise CannotTransfer(
-            f"The value for '{name}' cannot be read in the kernel: {_shown(answer['error'])}."
-        )
+        raise CannotTransfer(f"The kernel cannot read the value for '{name}': {_shown(answer['error'])}.")
 
 
-async def _asked(running: "RunningKernel", what: str, timeout_s: float, *about: str) -> Mapping[str, Any]:
+async def asked(running: "RunningKernel", what: str, timeout_s: float, *about: str) -> Mapping[str, Any]:
+    """Return the answer of terp's package in the kernel.
+
+    Raises:
+        KernelBusy: there is none.
+    """
     answer = (await running.ask_bootstrap(what, timeout_s, about=about) or {}).get(what)
     if not isinstance(answer, Mapping):
         raise KernelBusy("The kernel does not answer.", "Stop its code, or restart it.")
@@ -134,38 +138,20 @@ def encoded(value: Any, *, arrow: bool) -> tuple[str, str, bytes]:
     kind = f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}"
     try:
         if arrow and kind in _TABLES:
-            return "arrow", kind, _arrow_of(value, kind)
-        if kind.startswith("pandas.") and kind in _TABLES and (columns := _columns(value)):
-            return "json", kind, columns
+            return "arrow", kind, _tables("arrow_of")(value, kind)
+        if kind in _TABLES and kind.startswith("pandas."):
+            # A pickle is read only by the same versions of libraries.
+            with suppress(ValueError, TypeError):
+                return "json", kind, json.dumps(_tables("columns_of")(value)).encode()
         return "pickle", kind, pickle.dumps(value)
     except Exception as error:  # any error of the value's own class
         raise CannotTransfer(f"A {type(value).__name__} cannot be sent to the kernel: {error}") from error
 
 
-def _columns(table: Any) -> bytes:
-    """Return a table as JSON, which any version of pandas reads; b"" if it has no such form."""
-    with suppress(ValueError, TypeError):
-        return json.dumps(_tables().columns_of(table)).encode()
-    return b""
-
-
-def _arrow_of(value: Any, kind: str) -> bytes:
-    pyarrow = import_module("pyarrow")
-    if kind.endswith(".Series"):
-        value = value.to_frame() if kind == "polars.Series" else value.to_frame(_label(value))
-    if kind.startswith("polars"):
-        value = value.to_arrow()
-    elif kind.startswith("pandas"):
-        value = pyarrow.Table.from_pandas(value)
-    sink = pyarrow.BufferOutputStream()
-    with pyarrow.ipc.new_stream(sink, value.schema) as stream:
-        stream.write_table(value)
-    content: bytes = sink.getvalue().to_pybytes()
-    return content
-
-
-def _label(series: Any) -> Any:
-    return "" if series.name is None else series.name
+def _tables(name: str) -> Any:
+    """Return a function of terp's module for tables in the kernel, which works in any Python."""
+    # Importing it by its name would import its package, with ipykernel.
+    return runpy.run_path(str(Path(kernels.__file__).with_name("inside") / "tables.py"))[name]
 
 
 def decoded(form: str, kind: str, content: bytes) -> Any:
@@ -181,7 +167,7 @@ def decoded(form: str, kind: str, content: bytes) -> Any:
     if form == "json" and kind == "json":
         return json.loads(content)
     if form == "json" and kind.startswith("pandas."):
-        return _tables().frame_of(json.loads(content), kind.partition(".")[2])
+        return _tables("frame_of")(json.loads(content), kind)
     if form == "arrow" and kind in _TABLES:
         return _table(content, kind)
     raise CannotTransfer(f"it came as {form} of {kind}, and only Arrow, npy and JSON are read")
@@ -201,11 +187,6 @@ def _array(content: bytes) -> Any:
     return npy.read_array(file, allow_pickle=False)
 
 
-def _tables() -> Any:
-    # It also works in the kernel, and imports nothing of terp.
-    return import_module("terp.kernels.inside.tables")
-
-
 def _table(content: bytes, kind: str) -> Any:
     pyarrow = import_module("pyarrow")
     _check_messages(content, pyarrow)
@@ -217,13 +198,7 @@ def _table(content: bytes, kind: str) -> Any:
         raise CannotTransfer("its table claims more rows than it holds")
     # Offsets that lead out of the buffers would crash this process.
     table.validate(full=True)
-    if kind.startswith("polars"):
-        frame = import_module("polars").from_arrow(table)
-        return frame if kind == "polars.DataFrame" else frame.to_series()
-    if kind == "pyarrow.Table":
-        return table
-    frame = table.to_pandas()
-    return frame if kind == "pandas.DataFrame" else _tables().series_of(frame)
+    return _tables("of_arrow")(table, kind)
 
 
 def _check_type(kind: Any, types: Any, *, nested: bool) -> None:

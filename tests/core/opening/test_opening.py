@@ -15,7 +15,6 @@ from terp.events import CodeProposed
 from terp.events.outputs import Display
 from terp.session.reply import CodeRun, Reply
 from terp.testing import ScriptedModel, call
-from terp_cli.generate.typed import place, typed
 from tests.core.opening.test_session import surroundings
 
 
@@ -234,10 +233,6 @@ def test_outside_of_a_notebook_a_reply_is_shown_by_what_writes() -> None:
     written: list[str] = []
     Reply("hello", "done").show(written.append)
     assert written == ["hello"]
-
-
-def test_the_types_of_settings_are_those_of_the_table() -> None:
-    assert place().read_text(encoding="utf-8") == typed(), "write it again: python -m terp_cli.generate.typed"
 
 
 def test_a_type_checker_finds_a_misspelt_setting(tmp_path: Path) -> None:

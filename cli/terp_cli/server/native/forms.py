@@ -311,16 +311,13 @@ class PackageList(BaseModel):
 
 
 class SolveInfo(BaseModel):
-    """The present solution of a problem; `step` is "over" at the end. `passed` means all tests that count."""
+    """A problem's present solution, as `terp solve` writes it in JSON. At the end `step` is "over"."""
 
-    problem: str
+    model_config = ConfigDict(extra="allow")
+
     step: str
     solution: str
     passed: bool
-    tests: list[dict[str, Any]]
-    revisions: int
-    checked_against: list[str]
-    notes: list[str]
 
 
 class FileInfo(BaseModel):

@@ -1,16 +1,49 @@
-"""Tables of pandas as columns for JSON, exactly, where pyarrow is missing. terp's own process uses it, too.
+"""Tables as Arrow, and where pyarrow is missing as columns for JSON. terp's own process uses it, too.
 
 What is read may be malformed on purpose: `frame_of` checks it before memory is taken for it.
 """
 
 from __future__ import annotations
 
+import io
 import re
+import sys
 from typing import Any
 
 # Types of columns whose values JSON holds exactly.
 PLAIN = re.compile(r"bool|u?int\d+|float\d+|str|object|(datetime64|timedelta64)\[\w+\]")
 NEEDS = "needs pyarrow in the kernel and beside terp"
+
+
+def arrow_of(table: Any, kind: str) -> bytes:
+    """Return a table in the stream format of Arrow; its kind is "pandas.Series" or the like."""
+    import pyarrow  # noqa: PLC0415 - it may be missing
+
+    if kind == "pandas.Series":
+        table = table.to_frame("" if table.name is None else table.name)
+    elif kind == "polars.Series":
+        table = table.to_frame()
+    if kind.startswith("pandas"):
+        table = pyarrow.Table.from_pandas(table)
+    elif kind.startswith("polars"):
+        # The newest form has views of text, which cannot be checked for their size.
+        table = table.to_arrow(compat_level=sys.modules["polars"].CompatLevel.oldest())
+    out = io.BytesIO()
+    with pyarrow.ipc.new_stream(out, table.schema) as stream:
+        stream.write_table(table)
+    return out.getvalue()
+
+
+def of_arrow(table: Any, kind: str) -> Any:
+    """Return a table of Arrow as one of that kind."""
+    if kind.startswith("polars"):
+        import polars  # noqa: PLC0415 - only for its own tables
+
+        frame: Any = polars.from_arrow(table)
+        return frame.to_series() if kind == "polars.Series" else frame
+    if kind.startswith("pandas"):
+        table = table.to_pandas()
+    return series_of(table) if kind == "pandas.Series" else table
 
 
 def columns_of(value: Any) -> dict[str, Any]:
@@ -42,8 +75,8 @@ def column_of(column: Any) -> dict[str, Any]:
     return {"type": kind, "values": values.tolist()}
 
 
-def frame_of(columns: Any, name: str) -> Any:
-    """Return the DataFrame or Series of these columns.
+def frame_of(columns: Any, kind: str) -> Any:
+    """Return the DataFrame or Series, by its kind, of these columns.
 
     Raises ValueError if they do not fit together.
     """
@@ -56,7 +89,7 @@ def frame_of(columns: Any, name: str) -> Any:
         raise ValueError("its columns are not of one length")
     frame = pandas.DataFrame(read, index=rows.rename(columns["index_name"]))
     frame.columns = pandas.Index(columns["labels"])
-    return frame if name == "DataFrame" else series_of(frame)
+    return series_of(frame) if kind == "pandas.Series" else frame
 
 
 def array_of(column: Any) -> Any:

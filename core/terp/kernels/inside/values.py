@@ -14,10 +14,10 @@ from typing import Any, Tuple  # noqa: UP035 - Python 3.8
 
 from .known import NAME, NAMESPACE, printable
 from .referring import defined, is_numpy, is_one, named
-from .tables import NEEDS, columns_of, frame_of, series_of
+from .tables import NEEDS, arrow_of, columns_of, frame_of, of_arrow
 
 SCALARS = (str, int, float, bool, type(None))
-TABLES = {"pandas": ("DataFrame", "Series"), "polars": ("DataFrame", "Series"), "pyarrow": ("Table",)}
+TABLES = ("pandas.DataFrame", "pandas.Series", "polars.DataFrame", "polars.Series", "pyarrow.Table")
 
 Sent = Tuple[str, str, bytes]  # noqa: UP006
 """The form "arrow", "npy" or "json", the kind of the value, and its bytes."""
@@ -79,10 +79,9 @@ def full_name(kind: Any) -> str:
 def encoded(value: Any, *, arrow: bool) -> Sent:
     """Return the form of a value; tables without `arrow` become JSON."""
     kind = type(value)
-    for library, names in TABLES.items():
-        for name in names:
-            if any(kind is one for one in defined(library, name)):
-                return table_sent(value, library, name, arrow=arrow)
+    for known in TABLES:
+        if is_one(kind, defined(*known.split("."))):
+            return table_sent(value, known, arrow=arrow)
     if is_numpy(kind) or is_one(kind, defined("numpy", "ndarray")):
         numpy = sys.modules["numpy"]
         array = numpy.asarray(value)
@@ -107,32 +106,21 @@ def plain(value: Any, holds: str = "is") -> Any:
     if kind is dict:
         for key in value:
             if type(key) is not str:
-                raise CannotSend(
-                    f"is a dict with a key of type {full_name(type(key))}, and JSON has only text"
-                )
+                raise CannotSend(f"is a dict with a key of type {full_name(type(key))}, not text")
         return {key: plain(one, "is a dict with a value") for key, one in value.items()}
     raise CannotSend(f"{holds} of type {full_name(kind)}, which cannot leave the kernel")
 
 
-def table_sent(value: Any, library: str, name: str, *, arrow: bool) -> Sent:
-    """Return a table of a library, as Arrow if terp and this kernel have it."""
-    kind = f"{library}.{name}"
-    if library == "polars" and arrow:
-        import polars  # noqa: PLC0415 - only for its own tables
-
-        out = io.BytesIO()
-        frame = value if name == "DataFrame" else value.to_frame()
-        # Strings as views cannot be checked for their size.
-        frame.write_ipc_stream(out, compat_level=polars.CompatLevel.oldest())
-        return "arrow", kind, out.getvalue()
+def table_sent(value: Any, kind: str, *, arrow: bool) -> Sent:
+    """Return a table, as Arrow if terp and this kernel have it."""
     if arrow and has_pyarrow():
-        return "arrow", kind, arrow_of(value, library, name)
-    if library == "pandas":
-        try:
-            return "json", kind, json.dumps(plain(columns_of(value))).encode()
-        except ValueError as error:
-            raise CannotSend(str(error)) from None
-    raise CannotSend(f"is a {kind}, which {NEEDS}")
+        return "arrow", kind, arrow_of(value, kind)
+    if not kind.startswith("pandas"):
+        raise CannotSend(f"is a {kind}, which {NEEDS}")
+    try:
+        return "json", kind, json.dumps(plain(columns_of(value))).encode()
+    except ValueError as error:
+        raise CannotSend(str(error)) from None
 
 
 def has_pyarrow() -> bool:
@@ -142,21 +130,6 @@ def has_pyarrow() -> bool:
     except ImportError:
         return False
     return True
-
-
-def arrow_of(value: Any, library: str, name: str) -> bytes:
-    """Return a table in the stream format of Arrow."""
-    import pyarrow  # noqa: PLC0415
-
-    if library == "pandas":
-        if name == "Series":
-            value = value.to_frame("" if value.name is None else value.name)
-        value = pyarrow.Table.from_pandas(value)
-    sink = pyarrow.BufferOutputStream()
-    with pyarrow.ipc.new_stream(sink, value.schema) as stream:
-        stream.write_table(value)
-    content: bytes = sink.getvalue().to_pybytes()
-    return content
 
 
 def decoded(form: str, kind: str, content: bytes) -> Any:
@@ -170,18 +143,8 @@ def decoded(form: str, kind: str, content: bytes) -> Any:
 
         array = numpy.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
         return array if kind == "numpy.ndarray" else array[()]
-    library, _, name = kind.partition(".")
     if form == "json":
-        return frame_of(json.loads(content), name)
-    if library == "polars":
-        import polars  # noqa: PLC0415
-
-        frame: Any = polars.read_ipc_stream(io.BytesIO(content))
-        return frame if name == "DataFrame" else frame.to_series()
+        return frame_of(json.loads(content), kind)
     import pyarrow  # noqa: PLC0415
 
-    table = pyarrow.ipc.open_stream(content).read_all()
-    if library == "pyarrow":
-        return table
-    frame = table.to_pandas()
-    return frame if name == "DataFrame" else series_of(frame)
+    return of_arrow(pyarrow.ipc.open_stream(content).read_all(), kind)

@@ -1,9 +1,8 @@
-"""The settings of `terp.open` with their types. Made by `python -m terp_cli.generate.typed`."""
+"""The settings of `terp.open` with their types. Made by `python -m terp_cli.generate.pages`."""
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, TypedDict
-
 
 class OpenSettings(TypedDict, total=False):
     """Every setting as a keyword; docs/settings.md describes each, with its unit and its built-in value."""
