@@ -2,7 +2,7 @@
 
 PYTEST_PLUGINS=tests.no_skips python -m pytest
 
-Languages whose programs take hundreds of megabytes, pyarrow, and the headers of another processor may be
+Languages whose programs take hundreds of megabytes, pyarrow, polars, and the headers of another processor may be
 missing all the same.
 """
 
@@ -13,7 +13,7 @@ from _pytest.terminal import TerminalReporter
 
 _MAY_BE_MISSING = re.compile(
     r"no program for (java|r)|no compiler for (go|rust|java)|there is no (R|IRkernel|deno|PowerShell)"
-    r"|could not import 'pyarrow'|no headers of (x86_64|aarch64)"
+    r"|could not import '(pyarrow|polars)'|no headers of (x86_64|aarch64)"
 )
 
 

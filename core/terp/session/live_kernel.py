@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from terp.errors import KernelBusy, KernelError
-from terp.events import CodeRejected
+from terp.events import CodeRejected, KernelChanged
 from terp.events.kernel import Kernel, Variable
 from terp.events.run_log import RunLog
 from terp.kernels.remote.files import fetched, given
@@ -179,8 +179,10 @@ class LiveKernel:
 
     def status(self, language: str = "") -> Literal["stopped", "ready", "busy"]:
         """Return the state of a kernel: "stopped" (the next use starts it), "ready" or "busy" with code."""
-        kernel = self._kernel(language)
-        if not kernel.generation:
+        kernel, records = self._kernel(language), self.session.log.since(0)
+        changes = (one.event for one in reversed(records) if isinstance(one.event, KernelChanged))
+        last = next((one.state for one in changes if one.language == kernel.language), "")
+        if not kernel.generation or last == "died":
             return "stopped"
         return "busy" if kernel.running else "ready"
 

@@ -1,13 +1,16 @@
 """`terp.open` and `terp.kernel` with objects: models, functions that approve, functions as tools."""
 
 import asyncio
+import os
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
+import nbformat
 import pytest
+from nbclient import NotebookClient
 
 import terp
 from terp.errors import SettingsError
@@ -15,7 +18,7 @@ from terp.events import CodeProposed
 from terp.events.outputs import Display
 from terp.session.reply import CodeRun, Reply
 from terp.testing import ScriptedModel, call
-from tests.core.opening.test_session import surroundings
+from tests.core.opening.test_session import home_of, surroundings
 
 
 def opened(tmp_path: Path, model: ScriptedModel, **more: Any) -> Any:
@@ -227,6 +230,23 @@ def test_a_reply_is_markdown_with_tables_and_pictures_in_a_notebook() -> None:
         "text/plain": "**Done**",
     }
     assert "a chart" in reply.code_log[0]._repr_mimebundle_()["text/markdown"]
+
+
+def test_a_notebook_shows_a_reply_and_takes_variables(tmp_path: Path) -> None:
+    cells = [
+        "import terp; from terp.testing import ScriptedModel",
+        f"opened = terp.open(model=ScriptedModel('**Done**'), cwd={str(tmp_path)!r}, languages=['python'])",
+        "chat = opened.__enter__(); chat['x'] = [1, 2]; chat('hi').show(); chat['x']",
+        "async with terp.kernel(languages=['python']) as kernel: print((await kernel.run('6 * 7')).text)",
+        "chat.close()",
+    ]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])  # type: ignore[no-untyped-call]
+    client = NotebookClient(notebook, timeout=60, kernel_name="python3")
+    client.execute(env={**os.environ, "TERP_HOME": str(home_of(tmp_path))})
+    shown, value = notebook.cells[2].outputs
+    assert shown.data == {"text/markdown": "**Done**", "text/plain": "**Done**"}
+    assert value.data == {"text/plain": "[1, 2]"}
+    assert notebook.cells[3].outputs[0].text == "42\n\n"
 
 
 def test_outside_of_a_notebook_a_reply_is_shown_by_what_writes() -> None:

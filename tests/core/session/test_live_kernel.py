@@ -50,6 +50,13 @@ async def test_a_kernel_is_started_stopped_and_restarted(kernel: LiveKernel) -> 
     assert [*states, kernel.status()] == ["stopped", "ready", "stopped"]
 
 
+async def test_a_kernel_that_died_is_stopped_and_starts_at_its_next_use(kernel: LiveKernel) -> None:
+    assert (await kernel.run("import os; os._exit(1)")).status == "died"
+    assert kernel.status() == "stopped"
+    assert (await kernel.run("1 + 1")).text == "2\n"
+    assert kernel.status() == "ready"
+
+
 async def test_files_are_copied_to_the_kernel_and_back(kernel: LiveKernel, tmp_path: Path) -> None:
     table = tmp_path / "table.csv"
     table.write_bytes(b"a,b\n1,2\n")
