@@ -2,7 +2,7 @@
 
 PYTEST_PLUGINS=tests.no_skips python -m pytest
 
-Languages whose programs take hundreds of megabytes, pyarrow, polars, and the headers of another processor may be
+Languages whose programs take hundreds of megabytes, pyarrow, polars, and headers of another processor may be
 missing all the same.
 """
 
