@@ -1,23 +1,40 @@
 """Sessions for code without `async`: a thread runs their event loop."""
 
 import asyncio
-import os
 import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import wraps
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+from typing import Any, Concatenate, Literal, ParamSpec, Self, TypeVar
 
 from terp.errors import SessionError
 from terp.events.kernel import Variable
-from terp.opening.chat_session import Attachable, ChatSession, OnEvent
+from terp.opening.chat_session import ChatSession
 from terp.session.live_kernel import LiveKernel
-from terp.session.reply import CodeRun, Reply
 
-if TYPE_CHECKING:
-    from terp.checks.solve.phases import Outcome
-    from terp.checks.solve.problem import Problem
-
+P = ParamSpec("P")
 T = TypeVar("T")
+To = TypeVar("To")
+
+
+def _blocking(
+    to: "Callable[[SyncKernel], To]", method: Callable[Concatenate[To, P], Coroutine[Any, Any, T]]
+) -> "Callable[Concatenate[SyncKernel, P], T]":
+    """Return a method that waits for a coroutine of the object that `to` returns."""
+
+    @wraps(method)
+    def wait(self: "SyncKernel", /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self._do(method(to(self), *args, **kwargs))
+
+    return wait
+
+
+def _session(chat: "SyncKernel") -> ChatSession:
+    return chat.session
+
+
+def _live(chat: "SyncKernel") -> LiveKernel:
+    return chat.session.kernel
 
 
 class SyncKernel:
@@ -38,67 +55,34 @@ class SyncKernel:
             self._stop()
             raise
 
-    @property
-    def _live(self) -> LiveKernel:
-        return self.session.kernel
-
-    def run(self, code: str, language: str = "") -> CodeRun:
-        """Run code without a model; return its `text`, `outputs` and `error`. See `LiveKernel.run`."""
-        return self._do(self._live.run(code, language))
-
-    def __getitem__(self, name: str) -> Any:
-        """Return a copy of a variable's value. See `LiveKernel.get`."""
-        return self._do(self._live.get(name))
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        """Bind a copy of a value to a variable of the kernel. See `LiveKernel.set`."""
-        self._do(self._live.set(name, value))
+    run = _blocking(_live, LiveKernel.run)
+    __getitem__ = _blocking(_live, LiveKernel.get)
+    __setitem__ = _blocking(_live, LiveKernel.set)
+    upload = _blocking(_live, LiveKernel.upload)
+    download = _blocking(_live, LiveKernel.download)
+    list_packages = _blocking(_live, LiveKernel.list_packages)
+    install = _blocking(_live, LiveKernel.install)
+    start = _blocking(_live, LiveKernel.start)
+    stop = _blocking(_live, LiveKernel.stop)
+    restart = _blocking(_live, LiveKernel.restart)
 
     @property
     def variables(self) -> Mapping[str, Variable]:
         """The variables of the Python kernel by name: type, shape, size in bytes, beginning of the value."""
-        return self._do(self._live.variables())
+        return self._do(_live(self).variables())
 
     @property
     def files(self) -> Sequence[str]:
         """The files that code has created or changed, and displayed pictures: paths on this machine."""
-        return self._live.files
-
-    def upload(self, source: str | os.PathLike[str] | bytes, name: str = "") -> str:
-        """Copy a file, or bytes as the file `name`, to the kernel; return its path there."""
-        return self._do(self._live.upload(source, name))
-
-    def download(self, path: str | os.PathLike[str]) -> bytes:
-        """Return the content of a file of the kernel, up to 1 GB. See `LiveKernel.download`."""
-        return self._do(self._live.download(path))
-
-    def list_packages(self) -> Mapping[str, str]:
-        """Return the versions of the packages that Python code can import, by the names of the packages."""
-        return self._do(self._live.list_packages())
-
-    def install(self, *packages: str, upgrade: bool = False) -> None:
-        """Install packages for the Python kernel. See `LiveKernel.install`."""
-        self._do(self._live.install(*packages, upgrade=upgrade))
-
-    def start(self, language: str = "") -> None:
-        """Start a kernel now, to have its first code run at once; return when it is ready."""
-        self._do(self._live.start(language))
-
-    def stop(self) -> None:
-        """End all kernels; their variables are lost. The next use starts new ones."""
-        self._do(self._live.stop())
-
-    def restart(self, language: str = "") -> None:
-        """Replace a kernel by a new one: its variables are lost, its files stay."""
-        self._do(self._live.restart(language))
+        return _live(self).files
 
     def status(self, language: str = "") -> Literal["stopped", "ready", "busy"]:
         """Return the state of a kernel: "stopped" (the next use starts it), "ready" or "busy" with code."""
-        return self._live.status(language)
+        return _live(self).status(language)
 
     def interrupt(self) -> None:
         """Stop the running code or turn, from another thread; variables stay. See `LiveKernel.interrupt`."""
-        self._wait(self._live.interrupt())
+        self._wait(_live(self).interrupt())
 
     def close(self) -> None:
         """Close the kernels, the connections and the thread. Harmless when called twice."""
@@ -154,29 +138,10 @@ class SyncKernel:
 
 
 class Chat(SyncKernel):
-    """A session to call: `chat("…")` returns the reply of one turn. Its kernel is that of a `SyncKernel`."""
+    """A session to call: `chat("…")` returns the reply of one turn. Its kernel is that of a `SyncKernel`.
 
-    def __call__(
-        self,
-        prompt: str,
-        attachments: Sequence[Attachable] = (),
-        *,
-        until: str = "",
-        on_event: OnEvent | None = None,
-    ) -> Reply:
-        """Run one turn to its end. See `ChatSession.ask`; `on_event` is called in the loop's thread.
+    `on_event` is called in the loop's thread. A closed chat raises `SessionError`.
+    """
 
-        Raises:
-            SessionError: the chat is closed.
-            AttachmentError: there is no such file, or an object is of another type.
-            SettingsError: the check is malformed.
-            TurnFailed: there is no answer. A turn that stopped at a limit, or that the user ended, returns
-                its reply.
-        """
-        return self._do(self.session.ask(prompt, attachments, until=until, on_event=on_event))
-
-    def solve(
-        self, problem: "Problem | str | os.PathLike[str]", *, on_event: OnEvent | None = None
-    ) -> "Outcome":
-        """Write a program that passes the tests of a problem. See `ChatSession.solve`."""
-        return self._do(self.session.solve(problem, on_event=on_event))
+    __call__ = _blocking(_session, ChatSession.ask)
+    solve = _blocking(_session, ChatSession.solve)

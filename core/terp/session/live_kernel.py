@@ -1,6 +1,7 @@
 """`LiveKernel`: the kernels of a session for a program: run its code, exchange values and files."""
 
 import asyncio
+import shlex
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
@@ -146,8 +147,8 @@ class LiveKernel:
             await self._ready(_PYTHON)
             await installer.install(packages, upgrade=upgrade)
             return
-        options = ("--quiet", *(("--upgrade",) if upgrade else ()))
-        run = await self.run(f"%pip install {' '.join((*options, *packages))}", _PYTHON)
+        options = ("--quiet", *(("--upgrade",) if upgrade else ()), "--")
+        run = await self.run(f"%pip install {shlex.join((*options, *packages))}", _PYTHON)
         if run.error is not None or "ERROR:" in run.text:
             raise KernelError(run.text.strip())
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 
-from terp.errors import KernelError, StopReason, TerpError
+from terp.errors import StopReason, TerpError
 from terp.events import (
     CodeDeclined,
     CodeRejected,
@@ -39,6 +39,7 @@ _MOST_RULES = 3
 
 TYPED = "typed"
 """The beginning of the call IDs of code that the user typed."""
+_NO_INSTALLER = "No package is installed where this code runs. Code can run %pip install instead."
 SENT = "sent"
 """The beginning of the call IDs of code that a client of a server sent."""
 
@@ -395,18 +396,14 @@ class Install(SessionTask):
 
     async def run(self) -> None:
         """Install them; the outcome is logged, and noted for the model."""
-        installer = self.parts.resources.packages
+        installer, notes = self.parts.resources.packages, [_NO_INSTALLER]
         try:
-            if installer is None:
-                raise KernelError(
-                    "No package is installed where this code runs.", "Code can run %pip install instead."
-                )
-            notes = await self.interrupts.guard(installer.provide(self.packages))
+            if installer is not None:
+                notes = await self.interrupts.guard(installer.provide(self.packages))
         except Interrupted:
             notes = ["The installation was interrupted."]
         except TerpError as error:
-            self.parts.log.append(Noticed(error.message, error.remedy))
-            return
+            notes = [error.message]
         for note in notes or [f"{', '.join(self.packages)}: already installed."]:
             self.parts.log.append(Noticed(note))
             self.parts.conversation.history.note(self.parts.resources.note_mark.note(note))

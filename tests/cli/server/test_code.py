@@ -105,7 +105,7 @@ async def test_nothing_is_installed_where_there_is_no_installer(tmp_path: Path) 
         path = f"/v1/sessions/{await server.created()}"
         async with server.client.stream("POST", f"{path}/install", json={"packages": ["nothing"]}) as answer:
             noticed = await until(events_of(answer), "noticed")
-    assert noticed["text"] == "No package is installed where this code runs."
+    assert noticed["text"].startswith("No package is installed where this code runs.")
 
 
 @pytest.mark.parametrize("name", ["--index-url=x", "a b", "git+https://x/y", "../x", "x;y", ""])
