@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 LARGEST, LARGEST_JSON = 2_000_000_000, 100_000_000
 """Limits in bytes for one value, and for one that is JSON."""
-_PIECE, _PIECE_S, _CONVERTED_S = 1_000_000, 30.0, 120.0
+# Of a piece in base64: a websocket of tornado takes 10 MB.
+_PIECE, _PIECE_S, _CONVERTED_S = 4_000_000, 60.0, 300.0
 _REMEDY = "Save it to a file with code and download that, or turn it into a table, an array, a dict or text."
 # Earlier versions run code that a stream brings (CVE-2023-47248).
 _PYARROW = 15

@@ -16,10 +16,10 @@ async def test_values_and_files_travel_through_a_gateway(server: Server, tmp_pat
     }
     async with terp.kernel(gateway_url=server.url, cwd=tmp_path, environ=environ) as kernel:
         # More than one piece.
-        text = "Zoë" * 1_000_000
+        text = "Zoë" * 3_000_000
         await kernel.set("text", text)
         assert await kernel.get("text") == text
-        assert (await kernel.run("len(text)")).text == "3000000\n"
+        assert (await kernel.run("len(text)")).text == "9000000\n"
         path = await kernel.upload(b"a,b\n", "gate.csv")
         assert await kernel.download(path) == b"a,b\n"
         assert "ipykernel" in await kernel.list_packages()
