@@ -165,6 +165,7 @@ _terp() {
                     --compat-unsafe
                     --max-sessions
                     --idle-timeout
+                    --watch
                     --language -l
                     --help -h
                     --version -V
@@ -179,7 +180,7 @@ _terp() {
                     --json
                 )
             elif ((COMP_CWORD == 1)); then
-                words=(run solve attach demo docs doctor languages tools skills mcp profiles trust rules keys sessions cost replay export serve completions)
+                words=(run solve attach demo docs doctor languages tools skills mcp mcp-server profiles trust rules keys sessions cost replay export serve completions)
             elif ((COMP_CWORD == 2)) && [[ $before == completions ]]; then
                 words=(bash zsh fish)
             elif ((COMP_CWORD == 2)) && [[ $before == sessions ]]; then

@@ -76,7 +76,9 @@ ROOMS = {
         "errors text events person analysis settings secrets models kernels tools session checks store "
         "opening testing"
     ),
-    CLI / "terp_cli": "terminal line render fronts prompt repl verbs generate server program main __main__",
+    CLI / "terp_cli": (
+        "terminal line render fronts prompt repl verbs generate server mcp_server program main __main__"
+    ),
 }
 ROOT_ENTRIES, FOLDER_MODULES = 16, 36
 
@@ -152,6 +154,7 @@ def test_a_session_is_put_together_in_few_places() -> None:
         ("repl/keeping.py", "build_session"),
         ("verbs/solving.py", "build_session"),
         ("server/opening.py", "build_session"),
+        ("mcp_server/client_session.py", "build_session"),
     }
 
 

@@ -130,7 +130,7 @@ def test_every_file_that_a_document_links_to_exists() -> None:
 
 def test_the_index_links_to_every_page() -> None:
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"\]\((\w+\.md)\)", index)) == {path.name for path in PAGES} - {"index.md"}
+    assert set(re.findall(r"\]\(([\w-]+\.md)\)", index)) == {path.name for path in PAGES} - {"index.md"}
 
 
 @pytest.mark.parametrize("path", [path for path in PAGES if path.stem != "index"], ids=lambda path: path.stem)

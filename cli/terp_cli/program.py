@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, str] = {
     "keys": "terp_cli.verbs.keys:keys",
     "languages": "terp_cli.verbs.listings:list_languages",
     "mcp": "terp_cli.verbs.servers:check_servers",
+    "mcp-server": "terp_cli.mcp_server.serving:serve_mcp",
     "profiles": "terp_cli.verbs.profiles:profiles",
     "replay": "terp_cli.verbs.replaying:replay",
     "rules": "terp_cli.verbs.rules:rules",
@@ -36,7 +37,8 @@ COMMANDS: Mapping[str, str] = {
 }
 """Module and function of each command; a module is imported when its command is called."""
 
-_SERVER_PACKAGES = ("fastapi", "uvicorn", "websockets")
+_EXTRAS = {"fastapi": "server", "uvicorn": "server", "websockets": "server", "mcp": "mcp", "mcp_types": "mcp"}
+"""The optional part that each of its packages belongs to."""
 
 
 def run(line: CommandLine) -> int:
@@ -74,15 +76,16 @@ def command(name: str) -> Callable[[Invocation], int]:
     """Import and return the function of a command.
 
     Raises:
-        TerpError: packages of the server are not installed.
+        TerpError: packages of an optional part are not installed.
     """
     try:
         return _loaded(COMMANDS[name])
     except ModuleNotFoundError as missing:
-        if (missing.name or "").partition(".")[0] not in _SERVER_PACKAGES:
+        extra = _EXTRAS.get((missing.name or "").partition(".")[0])
+        if extra is None:
             raise
         raise TerpError(
-            f"the server needs packages that are not installed: {install_extra('server')}"
+            f"the server needs packages that are not installed: {install_extra(extra)}"
         ) from missing
 
 

@@ -73,6 +73,9 @@ class Options:
     idle_timeout: float = setting(
         900.0, "for the server: idle time after which kernels are closed", unit="s", unset="never"
     )
+    watch: bool = setting(
+        False, "for `terp mcp-server`: show the sessions of agents on a page, to approve, type `>>>` or stop"
+    )
     language: str = setting("", "for `terp run`: the language of the code", flags=("-l",), metavar="NAME")
     help: bool = setting(False, "show help; also after a command, and --help all", flags=("-h",))
     version: bool = setting(False, "show the version", flags=("-V",))

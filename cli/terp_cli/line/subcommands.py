@@ -92,6 +92,7 @@ _WANTED = {
     "languages": "it takes nothing",
     "tools": "it takes nothing",
     "mcp": "it takes nothing",
+    "mcp-server": "it takes nothing but flags",
     "serve": "it takes nothing but flags",
     "solve": "it takes a folder, a .md or .py file, or - for stdin",
     **{command: _takes(command) for command in VERBS},
@@ -155,6 +156,12 @@ SUBCOMMANDS = (
         "mcp", "", "list the MCP servers and their functions", ("profile",), "terp mcp -p work", usual=False
     ),
     Subcommand(
+        "mcp-server", "", "a live kernel for other agents (MCP)",
+        ("watch", "host", "port", "approve", "sandbox", "auto_run", "python", "cwd", "allow_remote",
+         "max_sessions", "idle_timeout"),
+        "claude mcp add terp -- terp mcp-server",
+    ),
+    Subcommand(
         "profiles", "…", "named sets of settings: list, show, new, edit, …", example="terp profiles new work"
     ),
     Subcommand(
@@ -198,7 +205,17 @@ def called_by(words: Sequence[str], *, in_language: bool) -> tuple[str, str]:
     `in_language`: the language of the code was given, so the file may have any extension.
     """
     match words:
-        case ["demo" | "docs" | "doctor" | "languages" | "mcp" | "serve" | "solve" | "tools" as command]:
+        case [
+            "demo"
+            | "docs"
+            | "doctor"
+            | "languages"
+            | "mcp"
+            | "mcp-server"
+            | "serve"
+            | "solve"
+            | "tools" as command
+        ]:
             return command, ""
         case [command, *rest] if command in VERBS and (not rest or _fits(command, rest[0], rest[1:])):
             return command, rest[0] if rest else next(iter(VERBS[command]))

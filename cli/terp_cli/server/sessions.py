@@ -246,6 +246,15 @@ class Sessions:
         """
         return await self._make(lambda person: self._opener.new(wishes, person), person_of)
 
+    async def add(self, opened: OpenedSession, person: RemotePerson, subscribers: Subscribers) -> Served:
+        """Serve a session that is open already.
+
+        Raises:
+            RequestRefused: the limit is reached.
+        """
+        await self._make_room()
+        return self._added(opened, person, subscribers)
+
     async def resume(
         self, session: str, wishes: SessionRequest, person_of: PersonOf = RemotePerson
     ) -> Served:
@@ -364,6 +373,9 @@ class Sessions:
         if self._closing:
             await opened.session.aclose()
             raise _ending()
+        return self._added(opened, person, subscribers)
+
+    def _added(self, opened: OpenedSession, person: RemotePerson, subscribers: Subscribers) -> Served:
         served = Served(
             opened,
             person,

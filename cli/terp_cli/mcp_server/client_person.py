@@ -1,0 +1,135 @@
+"""The person of a client's session: its user, asked through the client or on the page of `--watch`."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from terp.errors import NobodyThere
+from terp.events import CodeProposed
+from terp.person import Choice, Consent, Decline, Person, Run
+from terp.text.fences import fenced
+
+T = TypeVar("T")
+PATIENCE_S = 600.0
+"""Seconds for an answer through the client."""
+_RUN, _NOT = "run it", "do not run it"
+WATCH = "Run terp mcp-server --watch in a terminal, to be asked there"
+
+
+@dataclass
+class ClientQuestion:
+    """A question for the client's user: a form in the words of MCP (elicitation).
+
+    `answer` has the fields of the form, none of them if it was declined; it is None if nobody answers.
+    """
+
+    message: str
+    schema: Mapping[str, Any]
+    answer: "asyncio.Future[Mapping[str, Any] | None]" = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
+
+    def take(self, action: str, content: Mapping[str, Any] | None) -> None:
+        """Take the result of an elicitation; the first counts."""
+        if not self.answer.done():
+            self.answer.set_result({"accept": content or {}, "decline": {}}.get(action))
+
+
+def nobody() -> Person | None:
+    """Return None: nobody watches."""
+    return None
+
+
+class ClientPerson:
+    """Implements `Person`. `post` hands a question to the client's call that waits, if its client can ask.
+
+    `watcher` returns who answers for the users that watch now; without either, nothing is allowed.
+    """
+
+    def __init__(self) -> None:
+        self.post: Callable[[ClientQuestion], None] | None = None
+        self.watcher: Callable[[], Person | None] = nobody
+
+    async def approve(self, proposed: CodeProposed) -> Run | Decline:
+        """Ask about the code.
+
+        Raises:
+            NobodyThere: nobody answers, and nobody watches.
+        """
+        why = f" {proposed.asks}." if proposed.asks else ""
+        where = f"in {proposed.cwd}" if proposed.cwd else "in the kernel"
+        message = f"Run this code {where}?{why}\n\n{fenced(proposed.code, proposed.language)}"
+        chosen = await self._chosen(message, [_RUN, _NOT], reason=True)
+        if chosen is None:
+            return await self._beside(lambda person: person.approve(proposed), "The code needs approval")
+        return Run(proposed.code) if chosen["answer"] == _RUN else Decline(chosen["reason"])
+
+    async def allow(self, request: Consent) -> bool | Decline:
+        """Ask for consent; without anybody there is none."""
+        chosen = await self._chosen(f"{request.what}\n{request.why}".rstrip(), ["yes", "no"])
+        if chosen is None:
+            watcher = self.watcher()
+            return await watcher.allow(request) if watcher else False
+        return chosen["answer"] == "yes"
+
+    async def choose(self, choice: Choice) -> str | Decline:
+        """Ask for one of the options; without anybody there is no answer.
+
+        Raises:
+            NobodyThere: an answer is needed.
+        """
+        letters = {option.does: option.letter for option in choice.options}
+        chosen = await self._chosen(f"{choice.what}\n{choice.why}".rstrip(), list(letters))
+        if chosen is not None:
+            return letters.get(chosen["answer"], "")
+        if not (choice.needed or self.watcher()):
+            return ""
+        return await self._beside(lambda person: person.choose(choice), choice.what)
+
+    async def type_in(self, prompt: str, *, secret: bool) -> str:
+        """Return a line for `input()`. A secret one is never asked for through a client, which would read it.
+
+        Raises:
+            NobodyThere: nobody types one.
+        """
+        form = {"line": {"type": "string", "title": prompt[:200] or "input()"}}
+        given = None if secret else await self._asked(prompt or "The code waits for a line.", form, "line")
+        if given == {}:
+            raise NobodyThere("The user typed no line.")
+        if given is not None:
+            return str(given.get("line", ""))
+        return await self._beside(
+            lambda person: person.type_in(prompt, secret=secret), "The code asked for input"
+        )
+
+    async def _chosen(
+        self, message: str, options: Sequence[str], *, reason: bool = False
+    ) -> Mapping[str, str] | None:
+        """Return the chosen option as `answer`, and the `reason`; both are "" if the question is declined."""
+        form: dict[str, Any] = {"answer": {"type": "string", "enum": list(options)}}
+        if reason:
+            form["reason"] = {"type": "string", "title": "reason, for the agent"}
+        given = await self._asked(message, form, "answer")
+        if given is None:
+            return None
+        return {name: str(given.get(name) or "") for name in ("answer", "reason")}
+
+    async def _asked(self, message: str, form: Mapping[str, Any], required: str) -> Mapping[str, Any] | None:
+        """Return the fields that the client's user has filled in; None if the client or nobody can answer."""
+        if self.post is None:
+            return None
+        question = ClientQuestion(message, {"type": "object", "properties": form, "required": [required]})
+        self.post(question)
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                return await question.answer
+        except TimeoutError:
+            return None
+        finally:
+            question.answer.cancel()
+
+    async def _beside(self, ask: Callable[[Person], Awaitable[T]], what: str) -> T:
+        if (watcher := self.watcher()) is not None:
+            return await ask(watcher)
+        raise NobodyThere(f"{what.rstrip('.')}, and nobody is there to answer.", f"{WATCH}.")
