@@ -1,6 +1,7 @@
 """The person of a client's session: its user, asked through the client or on the page of `--watch`."""
 
 import asyncio
+import shlex
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -14,7 +15,7 @@ T = TypeVar("T")
 PATIENCE_S = 600.0
 """Seconds for an answer through the client."""
 _RUN, _NOT = "run it", "do not run it"
-WATCH = "Run terp mcp-server --watch in a terminal, to be asked there"
+WATCH = "run terp mcp-server --watch in a terminal, to be asked there"
 
 
 @dataclass
@@ -44,10 +45,12 @@ def nobody() -> Person | None:
 class ClientPerson:
     """Implements `Person`. `post` hands a question to the client's call that waits, if its client can ask.
 
-    `watcher` returns who answers for the users that watch now; without either, nothing is allowed.
+    `watcher` returns who answers for the users that watch now, and is asked first: some clients decline
+    by themselves. Without either, nothing is allowed. `declined` are the questions that a client declined.
     """
 
     def __init__(self) -> None:
+        self.declined: list[str] = []
         self.post: Callable[[ClientQuestion], None] | None = None
         self.watcher: Callable[[], Person | None] = nobody
 
@@ -82,7 +85,14 @@ class ClientPerson:
         letters = {option.does: option.letter for option in choice.options}
         chosen = await self._chosen(f"{choice.what}\n{choice.why}".rstrip(), list(letters))
         if chosen is not None:
-            return letters.get(chosen["answer"], "")
+            letter = letters.get(chosen["answer"], "")
+            if not letter:
+                rules = "".join(f", or allow it by --allow {shlex.quote(rule)}" for rule in choice.rules)
+                what = choice.what.rstrip(".")
+                self.declined.append(
+                    f"{what}: declined through the client. If nobody was asked: {WATCH}{rules}."
+                )
+            return letter
         if not (choice.needed or self.watcher()):
             return ""
         return await self._beside(lambda person: person.choose(choice), choice.what)
@@ -116,8 +126,8 @@ class ClientPerson:
         return {name: str(given.get(name) or "") for name in ("answer", "reason")}
 
     async def _asked(self, message: str, form: Mapping[str, Any], required: str) -> Mapping[str, Any] | None:
-        """Return the fields that the client's user has filled in; None if the client or nobody can answer."""
-        if self.post is None:
+        """Return the fields as the client's user filled them in; None if nobody is asked or answers."""
+        if self.post is None or self.watcher() is not None:
             return None
         question = ClientQuestion(message, {"type": "object", "properties": form, "required": [required]})
         self.post(question)
@@ -132,4 +142,4 @@ class ClientPerson:
     async def _beside(self, ask: Callable[[Person], Awaitable[T]], what: str) -> T:
         if (watcher := self.watcher()) is not None:
             return await ask(watcher)
-        raise NobodyThere(f"{what.rstrip('.')}, and nobody is there to answer.", f"{WATCH}.")
+        raise NobodyThere(f"{what.rstrip('.')}, and nobody is there to answer.", f"{WATCH.capitalize()}.")

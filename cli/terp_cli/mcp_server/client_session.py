@@ -261,8 +261,10 @@ class ClientSession:
         text.append(result.text)
         if ended.error:
             # The server of an agent has no terminal.
-            remedy = ended.remedy.replace("Run terp on a terminal", WATCH)
+            remedy = ended.remedy.replace("Run terp on a terminal", WATCH.capitalize())
             text.append(mark.note(with_remedy(ended.error, remedy)))
+        text += [mark.note(mark.plain(what)) for what in self.person.declined]
+        self.person.declined.clear()
         if own is not None:
             text.append(mark.note(f"run {own.number}, {own.seconds:.1f} s"))
         made = [Path(one.path) for one in own.files if one.action != "deleted"] if own else []

@@ -78,6 +78,11 @@ async def test_a_declined_effect_fails_in_the_code_and_the_kernel_lives_on(terp:
         refused = await agent.call("execute", code="kept = 1; import os; os.remove('sales.csv')")
         assert refused.is_error
         assert "PermissionError: [Errno 1] Operation not permitted: 'sales.csv'" in text_of(refused)
+        assert (
+            "[note: python wants to delete sales.csv: declined through the client. If nobody was asked: "
+            "run terp mcp-server --watch in a terminal, to be asked there, or allow it by --allow "
+            "'deletes: ./*'.]"
+        ) in text_of(refused)
         assert await agent.run("kept") == "1\n[note: run 2]"
     assert (terp.cwd / "sales.csv").exists()
 

@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.cli.mcp_server.connecting import over_stdio
+from tests.cli.mcp_server.connecting import User, over_stdio
 from tests.cli.running import Terp
 
 
@@ -62,7 +62,8 @@ async def watching(terp: Terp) -> AsyncGenerator[Watcher, None]:
 
 async def test_a_watching_user_is_asked_on_the_page(terp: Terp) -> None:
     (terp.cwd / "old.txt").write_text("old")
-    async with over_stdio(terp) as agent:
+    client = User("decline")
+    async with over_stdio(terp, user=client) as agent:
         await agent.run("x = 41")
         async with watching(terp) as watcher:
             running: asyncio.Task[str] | None = None
@@ -74,9 +75,10 @@ async def test_a_watching_user_is_asked_on_the_page(terp: Terp) -> None:
                     break
             assert running is not None
             assert "deleted old.txt" in await running
+        assert client.asked == []
         # Nobody watches any more, and nobody is waited for.
         (terp.cwd / "old.txt").write_text("old")
-        assert "nobody was there to be asked" in await agent.run("os.remove('old.txt')")
+        assert "declined through the client" in await agent.run("os.remove('old.txt')")
 
 
 async def test_the_user_types_in_the_same_kernel_and_the_agent_reads_of_it(terp: Terp) -> None:
