@@ -157,8 +157,7 @@ SUBCOMMANDS = (
     ),
     Subcommand(
         "mcp-server", "", "a live kernel for other agents (MCP)",
-        ("watch", "host", "port", "approve", "sandbox", "auto_run", "python", "cwd", "allow_remote",
-         "max_sessions", "idle_timeout"),
+        ("watch", "host", "port", "approve", *_CODE, "allow_remote", "max_sessions", "idle_timeout"),
         "claude mcp add terp -- terp mcp-server",
     ),
     Subcommand(

@@ -3,12 +3,13 @@
 import asyncio
 import shlex
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
+
+from mcp import MCPError, types
 
 from terp.errors import NobodyThere
 from terp.events import CodeProposed
-from terp.person import Choice, Consent, Decline, Person, Run
+from terp.person import Choice, Consent, Decline, Option, Person, Run
 from terp.text.fences import fenced
 
 T = TypeVar("T")
@@ -18,23 +19,8 @@ _RUN, _NOT = "run it", "do not run it"
 WATCH = "run terp mcp-server --watch in a terminal, to be asked there"
 
 
-@dataclass
-class ClientQuestion:
-    """A question for the client's user: a form in the words of MCP (elicitation).
-
-    `answer` has the fields of the form, none of them if it was declined; it is None if nobody answers.
-    """
-
-    message: str
-    schema: Mapping[str, Any]
-    answer: "asyncio.Future[Mapping[str, Any] | None]" = field(
-        default_factory=lambda: asyncio.get_running_loop().create_future()
-    )
-
-    def take(self, action: str, content: Mapping[str, Any] | None) -> None:
-        """Take the result of an elicitation; the first counts."""
-        if not self.answer.done():
-            self.answer.set_result({"accept": content or {}, "decline": {}}.get(action))
+Elicit = Callable[[str, dict[str, Any]], Awaitable[types.ElicitResult]]
+"""Asks the client's user a question, by a JSON Schema of the answer."""
 
 
 def nobody() -> Person | None:
@@ -43,7 +29,7 @@ def nobody() -> Person | None:
 
 
 class ClientPerson:
-    """Implements `Person`. `post` hands a question to the client's call that waits, if its client can ask.
+    """Implements `Person`. `elicit` is that of the client's call that runs, None if its client cannot ask.
 
     `watcher` returns who answers for the users that watch now, and is asked first: some clients decline
     by themselves. Without either, nothing is allowed. `declined` are the questions that a client declined.
@@ -51,7 +37,7 @@ class ClientPerson:
 
     def __init__(self) -> None:
         self.declined: list[str] = []
-        self.post: Callable[[ClientQuestion], None] | None = None
+        self.elicit: Elicit | None = None
         self.watcher: Callable[[], Person | None] = nobody
 
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
@@ -68,13 +54,10 @@ class ClientPerson:
             return await self._beside(lambda person: person.approve(proposed), "The code needs approval")
         return Run(proposed.code) if chosen["answer"] == _RUN else Decline(chosen["reason"])
 
-    async def allow(self, request: Consent) -> bool | Decline:
+    async def allow(self, request: Consent) -> bool:
         """Ask for consent; without anybody there is none."""
-        chosen = await self._chosen(f"{request.what}\n{request.why}".rstrip(), ["yes", "no"])
-        if chosen is None:
-            watcher = self.watcher()
-            return await watcher.allow(request) if watcher else False
-        return chosen["answer"] == "yes"
+        answers = Option("y", "yes"), Option("n", "no")
+        return await self.choose(Choice(request.what, answers, request.why)) == "y"
 
     async def choose(self, choice: Choice) -> str | Decline:
         """Ask for one of the options; without anybody there is no answer.
@@ -126,18 +109,17 @@ class ClientPerson:
         return {name: str(given.get(name) or "") for name in ("answer", "reason")}
 
     async def _asked(self, message: str, form: Mapping[str, Any], required: str) -> Mapping[str, Any] | None:
-        """Return the fields as the client's user filled them in; None if nobody is asked or answers."""
-        if self.post is None or self.watcher() is not None:
+        """Return the fields as filled in, none for a refusal; None if nobody is asked or answers."""
+        if self.elicit is None or self.watcher() is not None:
             return None
-        question = ClientQuestion(message, {"type": "object", "properties": form, "required": [required]})
-        self.post(question)
         try:
             async with asyncio.timeout(PATIENCE_S):
-                return await question.answer
-        except TimeoutError:
+                schema = {"type": "object", "properties": form, "required": [required]}
+                result = await self.elicit(message, schema)
+        except (TimeoutError, MCPError):
+            # At a client that fails to ask nobody answers.
             return None
-        finally:
-            question.answer.cancel()
+        return {"accept": result.content or {}, "decline": {}}.get(result.action)
 
     async def _beside(self, ask: Callable[[Person], Awaitable[T]], what: str) -> T:
         if (watcher := self.watcher()) is not None:

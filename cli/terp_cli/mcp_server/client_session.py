@@ -2,20 +2,23 @@
 
 import asyncio
 import os
-import re
 import shlex
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
-from contextlib import ExitStack, aclosing
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from mcp import MCPError, types
+from mcp.server.context import ServerRequestContext
 
 from terp.errors import TerpError, with_remedy
 from terp.events import Asked, Event, KernelChanged, Printed, Progress, TurnFinished
 from terp.events.changes import shape_text
 from terp.events.messages import Image, Result, ToolCall
 from terp.events.outputs import Text
-from terp.events.run_log import LoggedRun, RunLog
+from terp.events.run_log import RunLog
 from terp.opening.session import build_session
 from terp.opening.supplied import Supplied
 from terp.person import AutoRun
@@ -28,27 +31,27 @@ from terp.store.places import new_place
 from terp.text.plain import HeadTail, without_escapes
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.mcp_server.client_model import ClientModel, call_of
-from terp_cli.mcp_server.client_person import WATCH, ClientPerson, ClientQuestion, nobody
+from terp_cli.mcp_server.client_person import WATCH, ClientPerson, Elicit, nobody
+from terp_cli.terminal.sanitise import one_line
 
 Asking = Callable[[Session], AsyncGenerator[Event, None]]
 Play = Callable[[Asking], Awaitable[None]]
 """Plays one turn of the session after the others, and returns when it has ended."""
-_NEW = (os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, os.O_DIRECTORY, os.O_NONBLOCK | os.O_NOCTTY)
+SESSION_HEADER = "mcp-session-id"
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# A FIFO would otherwise wait for its other end.
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _LARGEST_FILE = 10_000_000
 _LONGEST_LINE = 200
 # Code that has not answered an interrupt for so long is interrupted again, which ends its kernel.
 _PATIENCE_S = 3.0
 _FIRST = "client-1"
-_LINES = re.compile(r"([1-9]\d*)(-?)(\d*)|()(-)([1-9]\d*)")
 
 
 def served_settings(settings: Settings) -> Settings:
     """Return the settings of clients' sessions: by default in the sandbox, and asked at effects."""
-    chosen: dict[str, Any] = {
-        name: value
-        for name, value in (("approve", "effect"), ("sandbox", "workspace"))
-        if settings.origin(name) == BUILT_IN
-    }
+    wanted = {"approve": "effect", "sandbox": "workspace"}
+    chosen: dict[str, Any] = {name: wanted[name] for name in wanted if settings.origin(name) == BUILT_IN}
     # The client has MCP servers of its own, and would never read of these.
     return replace(settings, **chosen, mcp_servers={}, until="", record="", replay="")
 
@@ -65,17 +68,39 @@ class ClientResult:
 
 @dataclass(eq=False)
 class ClientRun:
-    """A call of `execute`, from its request to its outcome. `questions` wait for the client's user.
+    """A call of `execute`, from its request to its outcome.
 
     `after` is the number of the record before its turn, `given_up` is True if nobody waits for it any more.
+    `open` are the questions that the client has to ask before it calls again.
     """
 
     call: ToolCall
     after: int
     given_up: bool = False
-    questions: "asyncio.Queue[ClientQuestion]" = field(default_factory=asyncio.Queue)
-    open: dict[str, ClientQuestion] = field(default_factory=dict)
+    open: dict[str, tuple[types.ElicitRequest, "asyncio.Future[types.ElicitResult]"]] = field(
+        default_factory=dict
+    )
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
     task: "asyncio.Task[ClientResult] | None" = None
+
+    def close(self, name: str) -> "asyncio.Future[types.ElicitResult] | None":
+        """Close a question; return the answer that waits, if it was open."""
+        _, answer = self.open.pop(name, (None, None))
+        if not self.open:
+            self.asked.clear()
+        return answer
+
+    async def ask(self, message: str, schema: dict[str, Any]) -> types.ElicitResult:
+        """Return the answer to a question that the client reads as the result of its call."""
+        params = types.ElicitRequestFormParams(message=message, requested_schema=schema)
+        answer: asyncio.Future[types.ElicitResult] = asyncio.get_running_loop().create_future()
+        name = f"q{time.monotonic_ns()}"
+        self.open[name] = types.ElicitRequest(params=params), answer
+        self.asked.set()
+        try:
+            return await answer
+        finally:
+            self.close(name)
 
 
 class ClientSession:
@@ -84,12 +109,9 @@ class ClientSession:
     `play` and `end` are replaced while a page shows it, on which users may close it: `is_closed`.
     """
 
-    def __init__(
-        self, session: Session, model: ClientModel, person: ClientPerson, settings: Settings
-    ) -> None:
+    def __init__(self, session: Session, model: ClientModel, person: ClientPerson) -> None:
         self.session = session
         self.person = person
-        self.settings = settings
         self.play: Play = self._play_alone
         self.end: Callable[[], Awaitable[None]] = session.aclose
         self.is_closed: Callable[[], bool] = lambda: False
@@ -98,15 +120,14 @@ class ClientSession:
         self._runs = RunLog(session.log)
         self._turn = asyncio.Lock()
         self._current: ClientRun | None = None
-        self._calls = 0
-        self._seen = 0
+        self._calls = self._seen = 0
 
-    def begin(self, language: str, code: str, *, can_ask: bool) -> ClientRun:
-        """Begin a call; the client's user can be asked about it if the client `can_ask`."""
+    def begin(self, language: str, code: str, *, can_ask: bool, elicit: Elicit | None = None) -> ClientRun:
+        """Begin a call, about which its client `can_ask`: by `elicit`, or when it calls again."""
         self._calls += 1
         call = call_of(f"client-{self._calls}", language, code)
         run = self.running[call.id] = ClientRun(call, self.session.log.last)
-        run.task = asyncio.create_task(self._outcome(run, can_ask=can_ask))
+        run.task = asyncio.create_task(self._outcome(run, (elicit or run.ask) if can_ask else None))
         run.task.add_done_callback(lambda _: self.running.pop(call.id, None))
         return run
 
@@ -147,24 +168,25 @@ class ClientSession:
             KernelBusy: code is running.
         """
         found = await Namespaces(self.session.kernels).variables()
-        lines = [
-            "  ".join(filter(None, (one.name, one.type, shape_text(one.shape), one.head))) for _, one in found
-        ]
-        return self._bounded("\n".join(lines) or "There are no variables.")
+        rows = ((one.name, one.type, shape_text(one.shape), one.head) for _, one in found)
+        return self._bounded("\n".join("  ".join(filter(None, row)) for row in rows) or "There are none.")
 
     def output(self, number: int, grep: str, lines: str) -> str:
         """Return the output of a run: all of it, the lines with one of the texts in `grep`, or some `lines`.
 
         Raises:
-            TerpError: there is no such run, or `lines` are none.
+            UnknownRun: there is no such run.
+            ValueError: `lines` are none.
         """
-        rows = list(enumerate(_output_of(self._runs.find(number)), 1))
+        # It imports the drawing of the REPL; few clients ask.
+        from terp_cli.repl.commands.code import full_output  # noqa: PLC0415
+
+        rows = [
+            (at, without_escapes(line)) for at, line in enumerate(full_output(self._runs.find(number)), 1)
+        ]
         if lines:
-            if (wanted := _LINES.fullmatch(lines.strip())) is None:
-                raise TerpError("'lines' must be like 1-50, 200- or -20.")
-            first, dash, last = (one for one in wanted.groups() if one is not None)
-            end = int(last or len(rows)) if dash else int(first)
-            rows = rows[int(first) - 1 : end] if first else rows[-int(last) :]
+            first, _, last = lines.rpartition("-")
+            rows = rows[int(first) - 1 : int(last) if last else None] if first else rows[-int(last) :]
         if grep:
             texts = [text.lower() for text in grep.split("|") if text]
             rows = [row for row in rows if any(text in row[1].lower() for text in texts)]
@@ -173,18 +195,16 @@ class ClientSession:
 
     def progress(self, run: ClientRun) -> str:
         """Return the last line of what a call does, for its client."""
-        said = ""
+        said = "running"
         for record in self.session.log.since(run.after):
             match record.event:
                 case Printed(output=Text(text=text)) if text.strip():
-                    said = without_escapes(text).strip().splitlines()[-1]
+                    said = text.strip().splitlines()[-1]
                 case KernelChanged(language=language, state="starting"):
                     said = f"starting the {language} kernel"
-                case Progress(what=what) if what:
-                    said = what
-                case Asked(kind=kind, what=what) if kind != "approval":
-                    said = f"waiting for the user: {what.partition(chr(10))[0]}"
-        return self.session.resources.redacted(said)[:_LONGEST_LINE]
+                case Progress(what=said) | Asked(kind="choice" | "consent" | "input", what=said):
+                    pass
+        return self.session.resources.redacted(without_escapes(said))[:_LONGEST_LINE]
 
     def files(self) -> list[Path]:
         """Return the files that runs have made and displayed, the newest first."""
@@ -200,35 +220,32 @@ class ClientSession:
         top = self._top_of(path)
         if top is None or path not in self.files():
             raise FileNotFoundError(f"No run has made {path}.")
-        with ExitStack() as closing:
-            at = os.open(os.path.realpath(top), os.O_RDONLY | os.O_DIRECTORY)
-            closing.callback(os.close, at)
-            parts = path.relative_to(top).parts
-            for number, name in enumerate(parts, 1):
-                at = os.open(name, _NEW[0] | _NEW[1 + (number == len(parts))], dir_fd=at)
-                closing.callback(os.close, at)
-            with os.fdopen(os.dup(at), "rb") as file:
-                content = file.read(_LARGEST_FILE + 1)
-        if len(content) > _LARGEST_FILE:
-            raise OSError(f"{path} is larger than {_LARGEST_FILE:,} bytes.")
+        *folders, name = path.relative_to(top).parts
+        opened = [os.open(os.path.realpath(top), _FOLDER)]
+        try:
+            for folder in folders:
+                opened.append(os.open(folder, _FOLDER, dir_fd=opened[-1]))
+            opened.append(os.open(name, _FILE, dir_fd=opened[-1]))
+            content = os.read(opened[-1], _LARGEST_FILE)
+        finally:
+            for descriptor in opened:
+                os.close(descriptor)
+        if len(content) == _LARGEST_FILE:
+            raise OSError(f"It is larger than {_LARGEST_FILE:,} bytes.")
         return content
 
     def unwatch(self) -> None:
         """Work without the page again, which is gone."""
         self.play, self.end, self.person.watcher = self._play_alone, self.session.aclose, nobody
 
-    async def aclose(self) -> None:
-        """Interrupt what runs, and close the session."""
-        await self.end()
-
-    async def _outcome(self, run: ClientRun, *, can_ask: bool) -> ClientResult:
+    async def _outcome(self, run: ClientRun, elicit: Elicit | None) -> ClientResult:
         finished: list[TurnFinished] = []
 
         async def turn(session: Session) -> AsyncGenerator[Event, None]:
             if run.given_up:
                 return
             self._current, self._model.next, run.after = run, run.call, session.log.last
-            self.person.post = run.questions.put_nowait if can_ask else None
+            self.person.elicit = elicit
             # On the page users may have chosen a model that answers them.
             session.model, theirs = self._model, session.model
             try:
@@ -238,7 +255,7 @@ class ClientSession:
                             finished.append(event)
                         yield event
             finally:
-                self._current = self.person.post = None
+                self._current = self.person.elicit = None
                 session.model = theirs
 
         await self.play(turn)
@@ -254,10 +271,9 @@ class ClientSession:
         self._seen = len(runs)
         own = next((one for one in runs[seen:] if one.started_at > run.after), None)
         text = [mark.note(mark.explanation)] if run.call.id == _FIRST and mark.word else []
-        for one in runs[seen:]:
-            if one is not own:
-                what = f"the user ran code here, too (run {one.number}): {_first(one.code)}"
-                text.append(mark.note(mark.plain(what)))
+        for one in (one for one in runs[seen:] if one is not own):
+            what = f"the user ran code here, too (run {one.number}): {one.code.strip().splitlines()[0]}"
+            text.append(mark.note(mark.plain(what[:_LONGEST_LINE])))
         text.append(result.text)
         if ended.error:
             # The server of an agent has no terminal.
@@ -265,15 +281,11 @@ class ClientSession:
             text.append(mark.note(with_remedy(ended.error, remedy)))
         text += [mark.note(mark.plain(what)) for what in self.person.declined]
         self.person.declined.clear()
-        if own is not None:
-            text.append(mark.note(f"run {own.number}, {own.seconds:.1f} s"))
+        text += [mark.note(f"run {own.number}, {own.seconds:.1f} s")] if own else []
         made = [Path(one.path) for one in own.files if one.action != "deleted"] if own else []
-        return ClientResult(
-            self.session.resources.redacted("\n".join(text)),
-            result.images,
-            tuple(path for path in made if self._top_of(path)),
-            failed=own is None or own.fate != "ok",
-        )
+        files = tuple(path for path in made if self._top_of(path))
+        said = self.session.resources.redacted("\n".join(text))
+        return ClientResult(said, result.images, files, failed=own is None or own.fate != "ok")
 
     async def _play_alone(self, turn: Asking) -> None:
         async with self._turn:
@@ -292,28 +304,67 @@ class ClientSession:
         return kept.text()
 
 
-async def open_client_session(call: Invocation, settings: Settings, client: str) -> ClientSession:
-    """Open the session of a client, stored among those that `terp sessions` lists. No kernel is started.
+class Clients:
+    """The sessions of the clients: one over stdio, over HTTP one for each session of the protocol.
 
-    Raises:
-        TerpError: the settings cannot be fulfilled.
+    `opened` is called with each of them before its first code.
     """
-    model, person = ClientModel(client), ClientPerson()
-    place = new_place(new_folder(call.places.sessions), str(call.cwd), call.secrets)
-    try:
-        session = await build_session(
-            settings,
-            AutoRun(person) if settings.auto_run else person,
-            place=place,
-            project=call.project,
-            environ=call.environ,
-            supplied=Supplied(model=model),
-        )
-    except BaseException:
-        assert place.keeper is not None, "it is stored"
-        place.keeper.close()
-        raise
-    return ClientSession(session, model, person, settings)
+
+    def __init__(self, call: Invocation, settings: Settings) -> None:
+        self.open: dict[str, ClientSession] = {}
+        self.opened: Callable[[ClientSession], Awaitable[None]] = nobody_looks
+        self._call, self._settings = call, settings
+        self._opening = asyncio.Lock()
+
+    async def of(self, ctx: ServerRequestContext[Any, Any]) -> ClientSession:
+        """Return the session of the client that sent a request; the first request opens it.
+
+        Raises:
+            MCPError: over HTTP, the request belongs to no session.
+        """
+        key = "" if ctx.request is None else ctx.request.headers.get(SESSION_HEADER, "")
+        if ctx.request is not None and not key:
+            raise MCPError(types.INVALID_REQUEST, "A kernel lives as long as a session: initialize first.")
+        async with self._opening:
+            if key not in self.open or self.open[key].is_closed():
+                info = ctx.session.client_params
+                client = await self._opened(one_line(info.client_info.name)[:40] if info else "client")
+                await self.opened(client)
+                self.open[key] = client
+            return self.open[key]
+
+    async def close(self, key: str) -> None:
+        """Close the session of a client that has left."""
+        if (client := self.open.pop(key, None)) is not None:
+            await client.end()
+
+    async def aclose(self) -> None:
+        """Close all sessions."""
+        await asyncio.gather(*map(self.close, list(self.open)))
+
+    async def _opened(self, name: str) -> ClientSession:
+        """Open a session, stored among those that `terp sessions` lists. No kernel is started."""
+        call, settings, model, person = self._call, self._settings, ClientModel(name), ClientPerson()
+        place = new_place(new_folder(call.places.sessions), str(call.cwd), call.secrets)
+        decides = AutoRun(person) if settings.auto_run else person
+        try:
+            session = await build_session(
+                settings,
+                decides,
+                place=place,
+                project=call.project,
+                environ=call.environ,
+                supplied=Supplied(model=model),
+            )
+        except BaseException:
+            assert place.keeper is not None, "it is stored"
+            place.keeper.close()
+            raise
+        return ClientSession(session, model, person)
+
+
+async def nobody_looks(_: ClientSession) -> None:
+    """Do nothing: no page is open."""
 
 
 def installing(packages: Sequence[str]) -> str:
@@ -325,14 +376,3 @@ def installing(packages: Sequence[str]) -> str:
     if not packages or any(name.startswith("-") for name in packages):
         raise TerpError("`packages` must be names of packages, such as pandas or numpy>=2.")
     return f"%pip install {shlex.join(packages)}"
-
-
-def _output_of(run: LoggedRun) -> Iterator[str]:
-    # It imports the drawing of the REPL; few clients ask.
-    from terp_cli.repl.commands.code import full_output  # noqa: PLC0415
-
-    return (without_escapes(line) for line in full_output(run))
-
-
-def _first(code: str) -> str:
-    return code.strip().partition("\n")[0][:_LONGEST_LINE]

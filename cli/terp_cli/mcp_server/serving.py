@@ -2,26 +2,22 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from pathlib import Path
 
 from mcp.server.stdio import stdio_server
 
-from terp.errors import SettingsError, TerpError
+from terp.errors import SettingsError, TerpError, with_remedy
 from terp.kernels.sandbox.confinement import confinement_of
 from terp.settings import Settings
-from terp.settings.installation import install_extra
+from terp.text.files import make_private
 from terp_cli.fronts.invocation import Invocation, keep_imports
-from terp_cli.mcp_server.client_session import served_settings
-from terp_cli.mcp_server.clients import Clients, sockets, watchable
+from terp_cli.mcp_server.client_session import Clients, served_settings
 from terp_cli.mcp_server.tools import mcp_server
 from terp_cli.terminal.sanitise import one_line
 
-_STDIN = (
-    "terp mcp-server reads the messages of a client from stdin: name it in the client's configuration "
-    "(terp docs mcp-server), add --port for HTTP, or --watch to see the servers that run."
-)
+_STDIN = "an MCP client starts terp mcp-server (terp docs mcp-server); add --port for HTTP, or --watch."
 
 
 def serve_mcp(call: Invocation) -> int:
@@ -46,21 +42,19 @@ def serve_mcp(call: Invocation) -> int:
 
 
 async def _over_stdio(call: Invocation, settings: Settings, safety: str) -> int:
-    clients = Clients(call, settings)
+    clients, watched = Clients(call, settings), asyncio.Lock()
     server = mcp_server(clients.of, call.cwd, safety)
-    watched = asyncio.Lock()
 
     @asynccontextmanager
     async def page() -> AsyncGenerator[str, None]:
         if watched.locked():
             raise TerpError("Somebody watches this server already.")
-        async with watched:
-            try:
-                from terp_cli.mcp_server.page import open_page  # noqa: PLC0415  (most servers are not watched)
-            except ModuleNotFoundError as missing:
-                raise TerpError(f"The page needs packages: {install_extra('server')}") from missing
-            async with open_page(call, settings, clients) as address:
-                yield address
+        try:
+            from terp_cli.mcp_server.page import open_page  # noqa: PLC0415  (most servers are not watched)
+        except ModuleNotFoundError as missing:
+            raise TerpError(f"The page needs the extra 'server' of terp: no {missing.name}.") from missing
+        async with watched, open_page(call, settings, clients) as address:
+            yield address
 
     async def end() -> None:
         await clients.aclose()
@@ -68,8 +62,7 @@ async def _over_stdio(call: Invocation, settings: Settings, safety: str) -> int:
         os._exit(call.stopping.code or 0)
 
     async with AsyncExitStack() as stack:
-        address = await stack.enter_async_context(page()) if call.options.watch else ""
-        if address:
+        if address := await stack.enter_async_context(page()) if call.options.watch else "":
             call.say(f"page: {address}")
         shown = watchable(call, clients, lambda: nullcontext(address) if address else page())
         await stack.enter_async_context(shown)
@@ -80,10 +73,61 @@ async def _over_stdio(call: Invocation, settings: Settings, safety: str) -> int:
     return 0
 
 
+def _sockets(call: Invocation) -> Path:
+    """Return the folder with a socket for each server that runs; only its owner can enter it."""
+    return make_private(call.places.state / "servers")
+
+
+@asynccontextmanager
+async def watchable(
+    call: Invocation, clients: Clients, watched: Callable[[], AbstractAsyncContextManager[str]]
+) -> AsyncGenerator[None, None]:
+    """Answer `terp mcp-server --watch` during the block: with the page that `watched` opens for it."""
+    greeting: list[asyncio.Task[None]] = []
+
+    async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        names = ", ".join(one.session.model.name for one in clients.open.values()) or "no client yet"
+        try:
+            async with watched() as address:
+                writer.write(f"{names} in {call.cwd}: {address}\n".encode())
+                # The page is there until the watcher leaves.
+                await reader.read()
+        except TerpError as error:
+            writer.write(f"{with_remedy(error.message, error.remedy)}\n".encode())
+        finally:
+            writer.close()
+
+    def greeted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # asyncio would report each of its own tasks that is cancelled.
+        greeting.append(asyncio.create_task(greet(reader, writer)))
+
+    path = _sockets(call) / f"mcp-{os.getpid()}.sock"
+    try:
+        server = await asyncio.start_unix_server(greeted, path)
+    except OSError as error:
+        # The path may be too long for a socket.
+        call.note(f"--watch will not find this server: {error}.")
+        yield
+        return
+    try:
+        yield
+    finally:
+        server.close()
+        path.unlink(missing_ok=True)
+        for task in greeting:
+            task.cancel()
+        await asyncio.gather(*greeting, return_exceptions=True)
+
+
 async def _watch(call: Invocation) -> int:
     """Print the pages of all servers that run here, and keep them open until they end."""
-    found = await asyncio.gather(*map(_greeted, sockets(call.places).glob("mcp-*.sock")))
-    streams = list(filter(None, found))
+    streams = []
+    for path in _sockets(call).glob("mcp-*.sock"):
+        try:
+            streams.append(await asyncio.open_unix_connection(path))
+        except OSError:
+            # Its server was killed.
+            path.unlink(missing_ok=True)
     if not streams:
         call.say("no terp mcp-server runs here; an MCP client starts one with its first conversation.")
         return 1
@@ -95,28 +139,19 @@ async def _watch(call: Invocation) -> int:
     return 0
 
 
-async def _greeted(path: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
-    try:
-        return await asyncio.open_unix_connection(path)
-    except OSError:
-        # Its server was killed.
-        path.unlink(missing_ok=True)  # noqa: ASYNC240  (one call)
-        return None
-
-
 def _safety(call: Invocation, settings: Settings) -> str:
     """Return a sentence on the sandbox and on what the user is asked, after testing it.
 
     Raises:
         NoSandbox: a sandbox is required, and none works here.
     """
+    asks, confinement = "the user is asked before code runs", confinement_of(settings, call.cwd, call.environ)
     if settings.gateway_url or settings.attach:
-        return "Sandbox: none, the kernels run elsewhere; the user is asked before code runs."
-    confinement = confinement_of(settings, call.cwd, call.environ)
+        return f"Sandbox: none, the kernels run elsewhere; {asks}."
     confinement.check()
-    asks = "the user is asked before code runs"
-    if settings.auto_run:
-        asks = "code runs without a question"
-    elif confinement.at_once:
-        asks = "the user is asked when code changes or deletes files it has not made, or uses the network"
+    if settings.auto_run or confinement.at_once:
+        at_effects = (
+            "the user is asked when code changes or deletes files it has not made, or uses the network"
+        )
+        asks = "code runs without a question" if settings.auto_run else at_effects
     return f"Sandbox: {confinement.what}; {asks}."

@@ -43,6 +43,11 @@ class OwnNames:
     host: str
     port: int
 
+    @property
+    def written(self) -> str:
+        """The host and the port as addresses have them."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
     def is_host(self, host: str, came_in_on: str) -> bool:
         """Return True if `host` is a name of this server."""
         return host in self._hosts(came_in_on)

@@ -8,7 +8,8 @@ import socket
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -144,9 +145,9 @@ def lines_to(write: Callable[[str], object], redactor: "Redactor", *, quiet: boo
     return line
 
 
-def serve(call: Invocation) -> int:
-    """Serve until a signal; return the exit code."""
-    settings = call.settings()
+def serve(call: Invocation, *, settings: Settings | None = None, beside: "Beside" = nullcontext) -> int:
+    """Serve until a signal, and `beside` it what else there is; return the exit code."""
+    settings = settings or call.settings()
     folder = call.places.state / "servers"
     token, is_ours = token_of(call.environ, folder if call.options.keep_token else None)
     confined = sandbox_line(settings, call.cwd, call.environ)
@@ -157,12 +158,25 @@ def serve(call: Invocation) -> int:
         names = OwnNames(host, port)
         _announce(call, settings, names, token, file, confined)
         keep_imports()
-        return asyncio.run(_served(call, settings, token, names, taken))
+        return asyncio.run(_served(call, settings, token, names, taken, beside))
 
 
-async def _served(
-    call: Invocation, settings: Settings, token: ServerToken, names: OwnNames, taken: socket.socket
-) -> int:
+@dataclass(frozen=True)
+class ServedParts:
+    """The parts of a server: its application, and the sessions that it serves."""
+
+    app: FastAPI
+    sessions: Sessions
+    limits: ServerLimits
+    log: Line
+    address: str
+
+
+Beside = Callable[[ServedParts], AbstractAsyncContextManager[object]]
+
+
+def assembled(call: Invocation, settings: Settings, token: ServerToken, names: OwnNames) -> ServedParts:
+    """Return the parts of a server with these settings; the call redacts its token from now on."""
     limits = ServerLimits(sessions=call.options.max_sessions, idle_s=call.options.idle_timeout)
     allow_descriptors(limits.connections + _OF_A_SESSION * limits.sessions)
     workspaces = Workspaces(call.cwd, call.places)
@@ -177,9 +191,9 @@ async def _served(
     )
     sessions = Sessions(opener, workspaces, limits)
     environ = {**call.environ, TOKEN_VARIABLE: token.reveal()}
-    redactor = Secrets(environ, settings, call.options.api_key).redactor()
+    call.secrets = Secrets(environ, settings, call.options.api_key)
     # stderr is written line by line.
-    line = lines_to(call.notes.write, redactor, quiet=call.options.quiet)
+    line = lines_to(call.notes.write, call.secrets.redactor(), quiet=call.options.quiet)
     compat = compat_of(call, settings, sessions, token, names.host)
     app = application(sessions, token, names, limits, log=line, compat=compat)
     embedder = Embedder(settings, call.environ, call.options.api_key)
@@ -187,16 +201,29 @@ async def _served(
     app.include_router(
         openai.router(sessions, model=settings.model, embed=embedder, stateful=stateful, sign=token.signature)
     )
+    return ServedParts(app, sessions, limits, line, f"http://{names.written}")
+
+
+async def _served(
+    call: Invocation,
+    settings: Settings,
+    token: ServerToken,
+    names: OwnNames,
+    taken: socket.socket,
+    beside: Beside,
+) -> int:
+    parts = assembled(call, settings, token, names)
     # It takes a fifth of a second, in which nothing else would be answered.
-    app.openapi()
-    server = HttpServer(app, limits)
+    parts.app.openapi()
+    server = HttpServer(parts.app, parts.limits)
 
     async def end() -> None:
-        await sessions.aclose()
+        await parts.sessions.aclose()
         server.should_exit = True
 
-    with _logging(JsonLines(line)), call.stopping.watching(end, _nothing):
-        await server.serve(sockets=[taken])
+    with _logging(JsonLines(parts.log)), call.stopping.watching(end, _nothing):
+        async with beside(parts):
+            await server.serve(sockets=[taken])
     # A server has no other end than by a signal: service managers take anything but 0 for a failure.
     return 0
 
@@ -270,11 +297,10 @@ def _announce(
     confined: str,
 ) -> None:
     """Write lines on the server's address, its token, its model, the sandbox, and its open interfaces."""
-    host = f"[{names.host}]" if ":" in names.host else names.host
-    call.say(f"serving http://{host}:{names.port}")
+    call.say(f"serving http://{names.written}")
     call.say(f"token: {f'in {file}' if file else f'that of {TOKEN_VARIABLE}'}")
     if file and call.notes.isatty():
-        call.say(f"page: http://{host}:{names.port}/#token={token.reveal()}")
+        call.say(f"page: http://{names.written}/#token={token.reveal()}")
     call.say(f"model: {_model_line(settings, call.environ)}")
     call.say(f"sandbox: {confined}")
     for line in opened_by(call, names.host, names.port, unasked=settings.auto_run):

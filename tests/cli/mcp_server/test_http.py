@@ -1,7 +1,6 @@
 """Agents over streamable HTTP, with the token of the server."""
 
 import asyncio
-import re
 import signal
 import subprocess
 from collections.abc import AsyncGenerator, Iterator
@@ -28,7 +27,8 @@ def url(tmp_path: Path) -> Iterator[str]:
     )
     assert process.stderr is not None
     try:
-        [found] = re.findall(r"http://\S+/mcp", process.stderr.readline())
+        lines = iter(process.stderr.readline, "")
+        found = next(line.split()[-1] for line in lines if line.startswith("terp: mcp: "))
         yield found
     finally:
         process.send_signal(signal.SIGTERM)

@@ -131,7 +131,7 @@ def test_without_a_server_there_is_nothing_to_watch(terp: Terp) -> None:
     master, slave = pty.openpty()
     for flags, code, said in (
         (["--watch"], 1, "no terp mcp-server runs here"),
-        ([], 2, "reads the messages of a client from stdin"),
+        ([], 2, "an MCP client starts terp mcp-server"),
     ):
         process = terp.start("mcp-server", *flags, stdin=slave)
         _, notes = process.communicate(timeout=30)
