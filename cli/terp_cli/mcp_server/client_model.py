@@ -17,10 +17,13 @@ class ClientModel:
     """Implements `Model`: replies with the `next` call of the client, and with nothing once it has run.
 
     A prompt that the user types beside the client (`terp mcp-server --watch`) runs if it begins with `>>>`.
+    It has no `name`: a stored session is resumed with the user's own model.
     """
 
+    name = ""
+
     def __init__(self, client: str) -> None:
-        self.name = f"mcp/{client}"
+        self.client = client
         self.next: ToolCall | None = None
 
     async def stream(

@@ -116,7 +116,7 @@ class ClientSession:
         self.end: Callable[[], Awaitable[None]] = session.aclose
         self.is_closed: Callable[[], bool] = lambda: False
         self.running: dict[str, ClientRun] = {}
-        self._model = model
+        self.model = model
         self._runs = RunLog(session.log)
         self._turn = asyncio.Lock()
         self._current: ClientRun | None = None
@@ -244,12 +244,12 @@ class ClientSession:
         async def turn(session: Session) -> AsyncGenerator[Event, None]:
             if run.given_up:
                 return
-            self._current, self._model.next, run.after = run, run.call, session.log.last
+            self._current, self.model.next, run.after = run, run.call, session.log.last
             self.person.elicit = elicit
             # On the page users may have chosen a model that answers them.
-            session.model, theirs = self._model, session.model
+            session.model, theirs = self.model, session.model
             try:
-                async with aclosing(session.turn(f"{self._model.name}: call {self._calls}")) as events:
+                async with aclosing(session.turn(f"{self.model.client}: call {self._calls}")) as events:
                     async for event in events:
                         if isinstance(event, TurnFinished):
                             finished.append(event)
@@ -360,6 +360,8 @@ class Clients:
             assert place.keeper is not None, "it is stored"
             place.keeper.close()
             raise
+        # Its calls cost nothing here.
+        session.resources.account = None
         return ClientSession(session, model, person)
 
 

@@ -86,7 +86,7 @@ async def watchable(
     greeting: list[asyncio.Task[None]] = []
 
     async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        names = ", ".join(one.session.model.name for one in clients.open.values()) or "no client yet"
+        names = ", ".join(one.model.client for one in clients.open.values()) or "no client yet"
         try:
             async with watched() as address:
                 writer.write(f"{names} in {call.cwd}: {address}\n".encode())

@@ -234,5 +234,7 @@ async def test_the_session_is_stored_like_any_other(terp: Terp) -> None:
     async with over_stdio(terp) as agent:
         await agent.run("6 * 7")
     listed = json.loads(terp("sessions", "--json").out)
-    assert [row["title"] for row in listed["sessions"]] == ["mcp/an-agent: call 1"]
+    assert [row["title"] for row in listed["sessions"]] == ["an-agent: call 1"]
     assert "6 * 7" in Path(terp("export", "py").out.strip()).read_text()
+    resumed = terp.asked(["It was 42."], "-c", "what was it?", OPENAI_API_KEY="unused")
+    assert (resumed.code, resumed.out) == (0, "It was 42.\n")

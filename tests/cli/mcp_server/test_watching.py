@@ -48,7 +48,7 @@ async def watching(terp: Terp) -> AsyncGenerator[Watcher, None]:
     assert process.stdout is not None
     try:
         line = await asyncio.to_thread(process.stdout.readline)
-        found = re.fullmatch(r"mcp/an-agent in \S+: (http://\S+)/#token=(\S+)&session=(\S+)\n", line)
+        found = re.fullmatch(r"an-agent in \S+: (http://\S+)/#token=(\S+)&session=(\S+)\n", line)
         assert found is not None, line
         headers = {"Authorization": f"Bearer {found[2]}"}
         async with httpx.AsyncClient(base_url=found[1], headers=headers, trust_env=False, timeout=30) as page:
