@@ -68,7 +68,8 @@ async def open_page(call: Invocation, settings: Settings, clients: Clients) -> A
     """Serve a page on a free port of this machine during the block; yield its address, with a token."""
     token = ServerToken(secrets.token_urlsafe(32))
     with listening("127.0.0.1", 0, remote=False) as taken:
-        parts = assembled(call, settings, token, OwnNames("127.0.0.1", int(taken.getsockname()[1])))
+        names = OwnNames("127.0.0.1", int(taken.getsockname()[1]))
+        parts = assembled(call, settings, token, names, quiet=True)
         server = HttpServer(parts.app, parts.limits)
         serving = asyncio.create_task(server.serve(sockets=[taken]))
         try:

@@ -175,8 +175,13 @@ class ServedParts:
 Beside = Callable[[ServedParts], AbstractAsyncContextManager[object]]
 
 
-def assembled(call: Invocation, settings: Settings, token: ServerToken, names: OwnNames) -> ServedParts:
-    """Return the parts of a server with these settings; the call redacts its token from now on."""
+def assembled(
+    call: Invocation, settings: Settings, token: ServerToken, names: OwnNames, *, quiet: bool
+) -> ServedParts:
+    """Return the parts of a server with these settings; the call redacts its token from now on.
+
+    With `quiet` only failures are logged.
+    """
     limits = ServerLimits(sessions=call.options.max_sessions, idle_s=call.options.idle_timeout)
     allow_descriptors(limits.connections + _OF_A_SESSION * limits.sessions)
     workspaces = Workspaces(call.cwd, call.places)
@@ -193,7 +198,7 @@ def assembled(call: Invocation, settings: Settings, token: ServerToken, names: O
     environ = {**call.environ, TOKEN_VARIABLE: token.reveal()}
     call.secrets = Secrets(environ, settings, call.options.api_key)
     # stderr is written line by line.
-    line = lines_to(call.notes.write, call.secrets.redactor(), quiet=call.options.quiet)
+    line = lines_to(call.notes.write, call.secrets.redactor(), quiet=quiet)
     compat = compat_of(call, settings, sessions, token, names.host)
     app = application(sessions, token, names, limits, log=line, compat=compat)
     embedder = Embedder(settings, call.environ, call.options.api_key)
@@ -212,7 +217,7 @@ async def _served(
     taken: socket.socket,
     beside: Beside,
 ) -> int:
-    parts = assembled(call, settings, token, names)
+    parts = assembled(call, settings, token, names, quiet=call.options.quiet)
     # It takes a fifth of a second, in which nothing else would be answered.
     parts.app.openapi()
     server = HttpServer(parts.app, parts.limits)
