@@ -152,6 +152,20 @@ async def test_a_call_that_the_client_cancels_is_interrupted(terp: Terp) -> None
         assert (await agent.run("0 <= done < 600")).startswith("True\n")
 
 
+async def test_calls_at_once_run_one_after_the_other_and_one_that_waits_can_be_given_up(terp: Terp) -> None:
+    async with over_stdio(terp) as agent:
+        await agent.run("import time; ran = []")
+        slow = "print('begun'); time.sleep(1); ran.append('first'); ran"
+        first = asyncio.create_task(agent.run(slow))
+        await agent.begun()
+        second, third = (asyncio.create_task(agent.run(f"ran.append({n}); ran")) for n in (2, 3))
+        await asyncio.sleep(0)
+        second.cancel()
+        await asyncio.wait({second})
+        assert (await first).startswith("begun\n['first']\n")
+        assert (await third).startswith("['first', 3]\n")
+
+
 async def test_a_restart_forgets_variables_and_says_so(terp: Terp) -> None:
     async with over_stdio(terp) as agent:
         assert await agent.text("restart") == "The python kernel has not started yet."
