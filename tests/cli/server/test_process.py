@@ -73,7 +73,7 @@ def test_it_says_where_it_is_and_what_it_opens(terp: Terp) -> None:
             alive = own.get("/heartbeat")
         process.send_signal(signal.SIGTERM)
         out, notes = process.communicate(timeout=20)
-    told = [re.sub(r"\d{4,}", "N", line).replace(str(terp.home), "HOME") for line in lines]
+    told = [re.sub(r"\d{4,}", "N", line.replace(str(terp.home), "HOME")) for line in lines]
     assert told == [
         "terp: serving http://127.0.0.1:N\n",
         "terp: token: in HOME/servers/server-N.token\n",
