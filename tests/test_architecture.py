@@ -77,7 +77,7 @@ ROOMS = {
         "opening testing"
     ),
     CLI / "terp_cli": (
-        "terminal line render fronts prompt repl verbs generate server mcp_server program main __main__"
+        "terminal line render fronts prompt repl acp verbs generate server mcp_server program main __main__"
     ),
 }
 ROOT_ENTRIES, FOLDER_MODULES = 16, 36

@@ -15,6 +15,7 @@ from terp_cli.line.subcommands import lacking
 
 COMMANDS: Mapping[str, str] = {
     "": "terp_cli.program:converse",
+    "acp": "terp_cli.verbs.acp:acp",
     "cost": "terp_cli.verbs.cost:cost",
     "demo": "terp_cli.verbs.demo.play:demo",
     "docs": "terp_cli.verbs.docs:docs",

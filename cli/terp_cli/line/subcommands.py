@@ -72,6 +72,10 @@ VERBS: Mapping[str, Mapping[str, Verb]] = {
         "set": Verb("ask for a key, and store it", "PROVIDER", 1, _ANY, "provider"),
         "delete": Verb("remove a stored key", "PROVIDER", 1, 1, "provider"),
     },
+    "acp": {
+        "start": Verb("serve an editor on stdin and stdout"),
+        "login": Verb("ask for a key, when an editor offers it", "PROVIDER", 1, 1, "provider"),
+    },
 }
 """The subcommands with verbs; the first verb is the default."""
 
@@ -190,6 +194,10 @@ SUBCOMMANDS = (
         ("model", "auto_run", "host", "port", "allow_remote", "compat", "compat_unsafe", "max_sessions",
          "idle_timeout"),
         "terp serve --port 8080",
+    ),
+    Subcommand(
+        "acp", "", "sessions in an editor (Agent Client Protocol)",
+        ("model", "profile", "auto_run", "sandbox", "python"), "terp acp -p work",
     ),
     Subcommand(
         "completions", "SHELL", f"completion of flags for {', '.join(SHELLS)}",

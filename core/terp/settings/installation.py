@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 EXTRAS: Mapping[str, tuple[str, ...]] = {
+    "acp": ("agent-client-protocol>=0.12",),
     "demo": ("matplotlib>=3.8", "pandas>=2.2"),
     "images": ("pillow>=10.3",),
     "javascript": ("deno>=2.1",),

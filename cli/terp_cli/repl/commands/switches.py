@@ -102,17 +102,22 @@ async def approve(context: ReplContext, word: str) -> None:
     if word == "never":
         await auto_run(context, "on")
         return
-    confinement = context.session.resources.confinement
     if word == "effect" and (why := _why_not_held(context)):
         raise TerpError(
             f"Effects of code cannot be held here: {why}.", "/approve before asks before code runs."
         )
-    context.auto_run = False
-    if confinement is not None:
-        confinement.ask_at_effects(word == "effect", _rule_texts(context))
+    set_approval(context, word)
     context.say(_state(context))
     if word == "effect":
         await _hold(context)
+
+
+def set_approval(context: ReplContext, word: str) -> None:
+    """Set when the user is asked from now on, a word of `APPROVALS`; running kernels stay as they are."""
+    context.auto_run = word == "never"
+    confinement = context.session.resources.confinement
+    if confinement is not None and word != "never":
+        confinement.ask_at_effects(word == "effect", _rule_texts(context))
 
 
 def _rule_texts(context: ReplContext) -> Sequence[str]:

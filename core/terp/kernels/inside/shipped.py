@@ -79,14 +79,13 @@ def edit_file(path: str, old: str, new: str) -> str:
     With an empty `old` a new file is made.
     """
     name, path = path, os.path.expanduser(path)  # noqa: PTH111
-    before = text_of(path) if os.path.exists(path) else None  # noqa: PTH110
+    before = text_files[0].read(path)
     after = edited(path, before, old, new)
     diff = hunks_of(before or "", after)
     plus = sum(line.startswith("+") for line in diff)
     minus = sum(line.startswith("-") for line in diff)
     agree(path=name, old=old, new=new, diff="\n".join(diff), lines=f"+{plus} −{minus}")
-    with open(path, "w", encoding="utf-8", newline="") as file:  # noqa: PTH123
-        file.write(after)
+    text_files[0].write(path, after)
     return PlainText(f"Changed {path}: +{plus} −{minus} lines.")
 
 
@@ -102,6 +101,42 @@ def agree(**edit: str) -> None:
         return
     if declined:
         raise PermissionError(declined)
+
+
+class DiskFiles:
+    """Text files on the disk of this kernel."""
+
+    def read(self, path: str) -> str | None:
+        """Return the text of a file, with its line ends; None if there is no file."""
+        return text_of(path) if os.path.exists(path) else None  # noqa: PTH110
+
+    def write(self, path: str, text: str) -> None:
+        """Replace the text of a file."""
+        with open(path, "w", encoding="utf-8", newline="") as file:  # noqa: PTH123
+            file.write(text)
+
+
+class EditorFiles(DiskFiles):
+    """Text files as an editor has them, by two services of terp, which may leave a file to the disk."""
+
+    def read(self, path: str) -> str | None:
+        """Return the text of a file, with changes that are not saved."""
+        text = call("read_text_file", path=os.path.abspath(path))  # noqa: PTH100
+        return super().read(path) if text is None else text
+
+    def write(self, path: str, text: str) -> None:
+        """Replace the text of a file in the editor, which saves it or not."""
+        if not call("write_text_file", path=os.path.abspath(path), text=text):  # noqa: PTH100
+            super().write(path, text)
+
+
+# The files that `edit_file` changes.
+text_files = [DiskFiles()]
+
+
+def use_editor() -> None:
+    """Let `edit_file` change files in the user's editor; called by code that runs at the start."""
+    text_files[0] = EditorFiles()
 
 
 def edited(path: str, before: str | None, old: str, new: str) -> str:

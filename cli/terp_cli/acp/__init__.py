@@ -1,0 +1,1 @@
+"""An agent of the Agent Client Protocol: sessions in editors, over stdin and stdout."""

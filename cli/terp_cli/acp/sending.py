@@ -1,0 +1,132 @@
+"""Sending the events of a session to an editor, in their order and without secrets."""
+
+import asyncio
+from typing import Any, TypeVar
+
+from acp import Client
+from acp.helpers import SessionUpdate, tool_diff_content
+from acp.schema import ConfigOptionUpdate, ToolCallUpdate, UsageUpdate
+from pydantic import BaseModel
+
+from terp.events import CodeProposed, UsageReported
+from terp.events.log import Notifier, Record
+from terp.secrets.redactor import StreamRedactor
+from terp.session.session import Session
+from terp.text.plain import mended
+from terp_cli.acp.updates import ToolCallView, Updates, markdown, usage
+
+M = TypeVar("M", bound=BaseModel)
+Update = SessionUpdate | UsageUpdate | ConfigOptionUpdate
+# An output that grows is sent again as a whole.
+_OUTPUT_EVERY_S = 0.25
+
+
+class EventSender:
+    """Follows the log of a session, also between turns, and sends its events to `client`."""
+
+    def __init__(self, client: Client, session: Session) -> None:
+        self._client = client
+        self._session = session
+        self._updates = Updates()
+        self._redaction = StreamRedactor(session.resources.redactor)
+        self._drawn = session.log.resumed_at
+        self._sent = 0.0
+        self._moved = Notifier()
+        self._following: asyncio.Task[None] | None = None
+
+    def begin(self) -> None:
+        """Begin to follow; what happened until here comes first."""
+        self._following = asyncio.create_task(self._follow())
+        self._following.add_done_callback(lambda _: self._moved.notify())
+
+    async def aclose(self) -> None:
+        """Send the last events, if the client is there, and stop."""
+        if self._following is not None:
+            await self.drawn()
+            self._following.cancel()
+            await asyncio.wait({self._following})
+
+    async def replay(self) -> None:
+        """Send the events from before the session was resumed."""
+        self._updates.replays = True
+        for record in self._session.log.since(0):
+            if record.number <= self._session.log.resumed_at:
+                await self._draw(record)
+        await self.send(*self._updates.flush())
+        self._updates.replays = False
+
+    async def drawn(self) -> None:
+        """Return when all events so far are sent, or the client is gone."""
+        number = self._session.log.last
+        while self._drawn < number and self._following is not None and not self._following.done():
+            await self._moved.wait()
+        await self.send(*self._updates.flush())
+
+    async def say(self, text: str) -> None:
+        """Send Markdown of terp as a part of the answer."""
+        await self.drawn()
+        await self.send(markdown(text))
+
+    async def send(self, *updates: Update) -> None:
+        """Send updates, without secrets."""
+        for update in updates:
+            await self._client.session_update(self._session.folder.name, self.clean(update))
+
+    def clean(self, message: M) -> M:
+        """Return a message without secrets, and without what UTF-8 cannot encode."""
+        fields = message.model_dump(by_alias=True, exclude_none=True)
+        return type(message).model_validate(self._cleaned(fields))
+
+    def edited(self, path: str, before: str | None, after: str) -> None:
+        """Show the change of a file that the running code has made in the editor."""
+        if call := self._updates.calls.get(self.call_id):
+            call.diffs[path] = [tool_diff_content(path, after, before)]
+            self._updates.dirty[call.id] = call
+
+    @property
+    def call_id(self) -> str:
+        """The id of the call that was proposed last."""
+        return next(reversed(self._updates.calls), "question")
+
+    def call_of(self, proposed: CodeProposed) -> ToolCallUpdate:
+        """Return the tool call of proposed code, as the subject of a question."""
+        return self._updates.calls.get(proposed.call_id, ToolCallView(proposed.call_id)).asked()
+
+    def _cleaned(self, value: Any) -> Any:
+        match value:
+            case str():
+                return mended(self._session.resources.redacted(value))
+            case {"type": "image"}:
+                # A secret in its base64 is a coincidence.
+                return value
+            case dict():
+                return {key: self._cleaned(part) for key, part in value.items()}
+            case list():
+                return [self._cleaned(part) for part in value]
+        return value
+
+    async def _follow(self) -> None:
+        log, now = self._session.log, asyncio.get_running_loop().time
+        while True:
+            for record in log.since(self._drawn):
+                await self._draw(record)
+                self._drawn = record.number
+                self._moved.notify()
+            if self._updates.dirty and now() >= self._sent + _OUTPUT_EVERY_S:
+                self._sent = now()
+                await self.send(*self._updates.flush())
+            if log.last > self._drawn:
+                continue
+            try:
+                async with asyncio.timeout(_OUTPUT_EVERY_S if self._updates.dirty else None):
+                    await log.changed()
+            except TimeoutError:
+                continue
+
+    async def _draw(self, record: Record) -> None:
+        for one in self._redaction.passed(record):
+            await self.send(*self._updates.of(one.event))
+        session = self._session
+        # The size of the window is no optional field of it.
+        if isinstance(record.event, UsageReported) and session.window.tokens and not self._updates.replays:
+            await self.send(usage(session.expected_tokens, session.window.tokens, session.spent_usd))

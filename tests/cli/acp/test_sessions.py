@@ -1,0 +1,208 @@
+"""Sessions in an editor: stored, loaded after a crash, listed, closed; modes, models and commands."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from acp.exceptions import RequestError
+
+from tests.cli.acp.editor import Editor, opened, texts_of
+from tests.cli.running import Terp, said
+from tests.loopback import Call, Loopback
+
+pytestmark = pytest.mark.anyio
+ADD = "x = 41\nprint(x + 1)"
+
+
+async def run_once(terp: Terp, script: list[object], *prompts: str, editor: Editor) -> str:
+    """Run prompts in one new session; return its id."""
+    with Loopback(script) as server:  # type: ignore[arg-type]
+        async with opened(terp, server, editor):
+            await editor.begin()
+            session = await editor.new(terp.cwd)
+            for prompt in prompts:
+                await editor.ask(session, prompt)
+            return session.session_id
+
+
+async def test_a_session_can_be_loaded_after_terp_was_killed(terp: Terp) -> None:
+    editor = Editor("once")
+    with Loopback([["I add. ", Call(code=ADD)], "It is 42."]) as server:
+        async with opened(terp, server, editor):
+            await editor.begin()
+            session = (await editor.new(terp.cwd)).session_id
+            await editor.ask(session, "add")
+            editor.process.send_signal(signal.SIGKILL)
+            await editor.process.wait()
+    again = Editor()
+    with Loopback(["As before."]) as server:
+        async with opened(terp, server, again):
+            await again.begin()
+            await again.agent.load_session(cwd=str(terp.cwd), session_id=session, mcp_servers=[])
+            shown = again.text("user_message_chunk"), again.text(), again.calls()["c1"]
+            await again.ask(session, "and now?")
+    assert shown[0] == "add"
+    assert shown[1] == "I add. It is 42."
+    assert (shown[2]["status"], "```console\n42\n```" in texts_of(shown[2])) == ("completed", True)
+    assert ("user", "add") in said(server.requests[0])
+
+
+async def test_a_resumed_session_continues_without_its_past(terp: Terp) -> None:
+    session = await run_once(terp, ["Hello."], "hi", editor=Editor())
+    editor = Editor()
+    with Loopback(["Again."]) as server:
+        async with opened(terp, server, editor):
+            await editor.begin()
+            await editor.agent.resume_session(session_id=session, cwd=str(terp.cwd))
+            await editor.ask(session, "and now?")
+    assert editor.text("user_message_chunk") == ""
+    assert editor.text().endswith("Again.")
+    assert ("user", "hi") in said(server.requests[0])
+
+
+async def test_sessions_are_listed_with_title_and_directory(terp: Terp) -> None:
+    session = await run_once(terp, ["Hello."], "count the rows", editor=Editor())
+    with Loopback([]) as server:
+        async with opened(terp, server, Editor()) as editor:
+            await editor.begin()
+            here = await editor.agent.list_sessions(cwd=str(terp.cwd))
+            elsewhere = await editor.agent.list_sessions(cwd="/")
+    (found,) = here.sessions
+    assert (found.session_id, found.cwd, found.title) == (session, str(terp.cwd), "count the rows")
+    assert elsewhere.sessions == []
+
+
+async def test_a_closed_session_takes_no_prompt_and_can_be_resumed(terp: Terp) -> None:
+    with Loopback(["Hello.", "Again."]) as server:
+        async with opened(terp, server, Editor()) as editor:
+            await editor.begin()
+            session = (await editor.new(terp.cwd)).session_id
+            await editor.ask(session, "hi")
+            await editor.agent.close_session(session_id=session)
+            with pytest.raises(RequestError, match=r"is not open\. session/load opens it\."):
+                await editor.ask(session, "hi")
+            await editor.agent.resume_session(session_id=session, cwd=str(terp.cwd))
+            assert (await editor.ask(session, "hi")).stop_reason == "end_turn"
+
+
+async def test_two_sessions_have_kernels_of_their_own(terp: Terp) -> None:
+    with Loopback([Call(code="x = 1"), "one", Call(code="print('x' in globals())"), "two"]) as server:
+        async with opened(terp, server, Editor("once", "once")) as editor:
+            await editor.begin()
+            first, second = await editor.new(terp.cwd), await editor.new(terp.cwd)
+            await editor.ask(first, "one")
+            await editor.ask(second, "two")
+    assert "False" in texts_of(editor.calls()["c1"])
+
+
+async def test_an_editor_that_vanishes_ends_the_program_and_its_kernel(terp: Terp) -> None:
+    code = "import os, time\nprint(os.getpid())\ntime.sleep(600)"
+    editor = Editor("once")
+    with Loopback([Call(code=code)]) as server:
+        async with opened(terp, server, editor):
+            await editor.begin()
+            session = await editor.new(terp.cwd)
+            turn = asyncio.create_task(editor.ask(session, "wait"))
+            await editor.until(
+                lambda one: any("```console" in texts_of(call) for call in one.calls().values())
+            )
+        assert (await turn).stop_reason == "cancelled"
+    pid = int(texts_of(editor.calls()["c1"]).split("```console\n")[1].split("\n")[0])
+    assert editor.process.returncode == 0
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+async def test_a_mode_without_questions_runs_code_in_the_sandbox(terp: Terp) -> None:
+    with Loopback([Call(code="x = 1"), "done"]) as server:
+        async with opened(terp, server, Editor()) as editor:
+            await editor.begin()
+            session = await editor.new(terp.cwd)
+            assert session.modes is not None
+            if "unasked" not in {one.id for one in session.modes.available_modes}:
+                pytest.skip("no sandbox works here")
+            await editor.agent.set_session_mode(session_id=session.session_id, mode_id="unasked")
+            await editor.ask(session, "go")
+    assert editor.asked == []
+    assert editor.calls()["c1"]["status"] == "completed"
+    assert "no sandbox" not in texts_of(editor.calls()["c1"])
+    assert [one["currentModeId"] for one in editor.updates("current_mode_update")] == ["unasked"]
+
+
+async def test_a_mode_that_does_not_work_here_is_refused_with_those_that_do(terp: Terp) -> None:
+    with Loopback([]) as server:
+        async with opened(terp, server, Editor(), ["--sandbox", "off"]) as editor:
+            await editor.begin()
+            session = await editor.new(terp.cwd)
+            with pytest.raises(RequestError, match=r"There is no mode 'unasked' here: use one of ask\."):
+                await editor.agent.set_session_mode(session_id=session.session_id, mode_id="unasked")
+
+
+async def test_another_model_takes_the_next_prompt(terp: Terp) -> None:
+    with Loopback(["Hello."]) as server:
+        async with opened(terp, server, Editor()) as editor:
+            await editor.begin()
+            session = await editor.new(terp.cwd)
+            changed = await editor.agent.set_config_option(
+                config_id="model", session_id=session.session_id, value="openai/other"
+            )
+            await editor.ask(session, "hi")
+    assert changed is not None
+    assert changed.config_options[1].current_value == "openai/other"
+    assert server.requests[0]["model"] == "other"
+
+
+async def test_a_command_answers_without_the_model(terp: Terp) -> None:
+    with Loopback([Call(code="total = 42"), "done"]) as server:
+        async with opened(terp, server, Editor("once")) as editor:
+            await editor.begin()
+            session = await editor.new(terp.cwd)
+            await editor.ask(session, "go")
+            await editor.ask(session, "/vars")
+    assert len(server.requests) == 2
+    assert "total  int" in editor.text()
+    (commands,) = editor.updates("available_commands_update")
+    assert {"undo", "vars", "cost"} <= {one["name"] for one in commands["availableCommands"]}
+
+
+async def test_rewind_restores_the_variables_of_a_turn_before(terp: Terp) -> None:
+    with Loopback([Call(code="x = 1"), "one", Call(code="x = 2"), "two"]) as server:
+        async with opened(terp, server, Editor("once", "once")) as editor:
+            await editor.begin()
+            session = await editor.new(terp.cwd)
+            for prompt in ("one", "two", "/rewind 2", "/vars"):
+                await editor.ask(session, prompt)
+    assert "x     int          28 bytes  1" in editor.text()
+
+
+async def test_unsaved_changes_are_read_and_edited_in_the_editor(terp: Terp) -> None:
+    path = str(terp.cwd / "open.py")
+    Path(path).write_text("saved = 1\n")
+    script = [Call(code="print(read_file('open.py'))\nedit_file('open.py', 'unsaved', 'edited')"), "done"]
+    editor = Editor("once", buffers={path: "unsaved = 2\n"})
+    with Loopback(script) as server:
+        async with opened(terp, server, editor):
+            await editor.begin(files=True)
+            await editor.ask(await editor.new(terp.cwd), "edit")
+    assert editor.buffers == {path: "edited = 2\n"}
+    assert Path(path).read_text() == "saved = 1\n"
+    call = editor.calls()["c1"]
+    assert "unsaved = 2" in texts_of(call)
+    (diff,) = (one for one in call["content"] if one["type"] == "diff")
+    assert (diff["oldText"], diff["newText"]) == ("unsaved = 2\n", "edited = 2\n")
+
+
+async def test_code_that_runs_unasked_in_a_sandbox_edits_the_disk(terp: Terp) -> None:
+    (terp.cwd / "a.txt").write_text("one\n")
+
+    class WithoutFiles(Editor):
+        async def write_text_file(self, *_: object, **__: object) -> None:  # type: ignore[override]
+            raise AssertionError("nothing is written there")
+
+    with Loopback([Call(code="edit_file('a.txt', 'one', 'eins')"), "done"]) as server:
+        async with opened(terp, server, WithoutFiles("once"), ["--sandbox", "workspace", "-y"]) as editor:
+            await editor.begin(files=True)
+            await editor.ask(await editor.new(terp.cwd), "edit")
+    assert (terp.cwd / "a.txt").read_text() == "eins\n"
