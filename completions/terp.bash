@@ -197,8 +197,6 @@ _terp() {
                 words=(month days all)
             elif ((COMP_CWORD == 2)) && [[ $before == keys ]]; then
                 words=(list set delete)
-            elif ((COMP_CWORD == 2)) && [[ $before == acp ]]; then
-                words=(start login)
             elif ((COMP_CWORD == 2)) && [[ $before == docs ]]; then
                 compopt +o default 2>/dev/null; words=(approval attach background clusters commands context costs events index kernel languages library mcp mcp-server model pipelines profiles prompt references replay rewind rules sandbox server sessions settings shell skills solve start stores tools trust until)
             elif ((COMP_CWORD == 2)) && [[ $before == export ]]; then
@@ -210,7 +208,7 @@ _terp() {
                 for word in "$kept"/*/events.jsonl; do
                     [[ -f $word ]] && word=${word%/*} && words+=("${word##*/}")
                 done
-            elif [[ "${COMP_WORDS[1]} ${COMP_WORDS[2]}" == @(keys' 'set|keys' 'delete|acp' 'login) ]]; then
+            elif [[ "${COMP_WORDS[1]} ${COMP_WORDS[2]}" == @(keys' 'set|keys' 'delete) ]]; then
                 compopt +o default 2>/dev/null; words=(anthropic azure azure_ai brave cerebras cohere cohere_chat dashscope deepseek fireworks_ai gemini groq huggingface jan mistral moonshot novita nvidia_nim openai openrouter perplexity tavily together_ai vercel_ai_gateway xai zai)
             elif [[ "${COMP_WORDS[1]} ${COMP_WORDS[2]}" == @(profiles' 'show|profiles' 'edit|profiles' 'validate|profiles' 'diff|profiles' 'path) ]]; then
                 words=(careful data default demo explain fast local shell solve vision)

@@ -9,36 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from acp import PROTOCOL_VERSION, Client
+from acp import PROTOCOL_VERSION, Client, schema
 from acp.exceptions import RequestError
-from acp.schema import (
-    AcpMcpServer,
-    AgentCapabilities,
-    AuthenticateResponse,
-    AuthMethodAgent,
-    ClientCapabilities,
-    CloseSessionResponse,
-    HttpMcpServer,
-    Implementation,
-    InitializeResponse,
-    ListSessionsResponse,
-    LoadSessionResponse,
-    McpCapabilities,
-    McpServerStdio,
-    NewSessionResponse,
-    PromptCapabilities,
-    PromptResponse,
-    ResumeSessionResponse,
-    SessionCapabilities,
-    SessionCloseCapabilities,
-    SessionInfo,
-    SessionListCapabilities,
-    SessionResumeCapabilities,
-    SetSessionConfigOptionResponse,
-    SetSessionModeResponse,
-    SseMcpServer,
-    TerminalAuthMethod,
-)
 
 from terp import __version__
 from terp.errors import AuthFailed, NoModel, SessionError, SettingsError, TerpError, with_remedy
@@ -59,10 +31,13 @@ from terp_cli.fronts.invocation import Invocation
 from terp_cli.repl.keeping import SessionOpener, prefetch_adapters
 
 M = TypeVar("M", bound=Callable[..., Coroutine[Any, Any, Any]])
-Servers = Sequence[HttpMcpServer | SseMcpServer | AcpMcpServer | McpServerStdio]
+Fields = dict[str, Any]
 _AUTH, _NOT_FOUND, _WRONG, _INTERNAL = -32000, -32002, -32602, -32603
-_KEY = "key"
-_OFTEN = ("anthropic", "openai", "gemini", "openrouter")
+_KEYS = {
+    "id": "key",
+    "name": "A key that terp has",
+    "description": "From a variable such as ANTHROPIC_API_KEY, or stored with terp keys set PROVIDER.",
+}
 _LISTED = 50
 _ID = re.compile(r"\d{4}-\d\d-\d\d-[0-9a-f]{8}")
 
@@ -87,7 +62,7 @@ class TerpAgent:
 
     def __init__(self, call: Invocation) -> None:
         self._call = call
-        self._abilities = ClientCapabilities()
+        self._abilities = schema.ClientCapabilities()
         self._sessions: dict[str, EditorSession] = {}
 
     def on_connect(self, client: Client) -> None:
@@ -95,95 +70,70 @@ class TerpAgent:
         self.client = client
 
     async def initialize(
-        self, protocol_version: int, client_capabilities: ClientCapabilities | None = None, **_: Any
-    ) -> InitializeResponse:
-        """Return the abilities of terp, and the ways to give it a key."""
-        self._abilities = client_capabilities or ClientCapabilities()
-        return InitializeResponse(
-            protocol_version=PROTOCOL_VERSION,
-            agent_capabilities=AgentCapabilities(
-                load_session=True,
-                prompt_capabilities=PromptCapabilities(image=True, embedded_context=True),
-                mcp_capabilities=McpCapabilities(http=find_spec("mcp") is not None),
-                session_capabilities=SessionCapabilities(
-                    list=SessionListCapabilities(),
-                    resume=SessionResumeCapabilities(),
-                    close=SessionCloseCapabilities(),
-                ),
-            ),
-            agent_info=Implementation(name="terp", title="terp", version=__version__),
-            auth_methods=list(self._auth_methods()),
-        )
+        self, client_capabilities: schema.ClientCapabilities | None = None, **_: Any
+    ) -> Fields:
+        """Return the abilities of terp, and where its keys come from."""
+        self._abilities = client_capabilities or self._abilities
+        return {
+            "protocolVersion": PROTOCOL_VERSION,
+            "agentCapabilities": {
+                "loadSession": True,
+                "promptCapabilities": {"image": True, "embeddedContext": True},
+                "mcpCapabilities": {"http": find_spec("mcp") is not None},
+                "sessionCapabilities": {"list": {}, "resume": {}, "close": {}},
+            },
+            "agentInfo": {"name": "terp", "title": "terp", "version": __version__},
+            "authMethods": [_KEYS],
+        }
 
     @_reported
-    async def authenticate(self, method_id: str, **_: Any) -> AuthenticateResponse:
+    async def authenticate(self, **_: Any) -> None:
         """Check that there is a model with its key; keys are never sent through the protocol."""
         await self._with_model(self._call.settings())
-        return AuthenticateResponse()
 
     @_reported
-    async def new_session(self, cwd: str, mcp_servers: Servers | None = None, **_: Any) -> NewSessionResponse:
+    async def new_session(self, cwd: str, mcp_servers: Sequence[Any] | None = None, **_: Any) -> Fields:
         """Open a session in a directory."""
         call = self._call_in(cwd)
         place = new_place(new_folder(call.places.sessions), str(call.cwd), call.secrets)
         editor = await self._open(call, place, mcp_servers or ())
         editor.begin()
-        return NewSessionResponse(
-            session_id=place.folder.name, modes=editor.modes, config_options=editor.options
-        )
+        return {"sessionId": editor.id, **editor.state()}
 
     @_reported
-    async def load_session(
-        self, cwd: str, session_id: str, mcp_servers: Servers | None = None, **_: Any
-    ) -> LoadSessionResponse:
+    async def load_session(self, **given: Any) -> Fields:
         """Resume a stored session, and send what happened in it."""
-        editor = await self._resume(cwd, session_id, mcp_servers or ())
-        await editor.sender.replay()
-        editor.begin()
-        return LoadSessionResponse(modes=editor.modes, config_options=editor.options)
+        return await self._resumed(replays=True, **given)
 
     @_reported
-    async def resume_session(
-        self, cwd: str, session_id: str, mcp_servers: Servers | None = None, **_: Any
-    ) -> ResumeSessionResponse:
+    async def resume_session(self, **given: Any) -> Fields:
         """Resume a stored session."""
-        editor = await self._resume(cwd, session_id, mcp_servers or ())
-        editor.begin()
-        return ResumeSessionResponse(modes=editor.modes, config_options=editor.options)
+        return await self._resumed(replays=False, **given)
 
-    @_reported
-    async def list_sessions(
-        self, cwd: str | None = None, cursor: str | None = None, **_: Any
-    ) -> ListSessionsResponse:
+    async def list_sessions(self, cwd: str | None = None, cursor: str | None = None, **_: Any) -> Fields:
         """Return the stored sessions of a directory, or of all, the last used first."""
         at = int(cursor) if cursor and cursor.isdecimal() else 0
         found = Catalogue(self._call.places.sessions).listed(real_directory(cwd) if cwd else "")
+        rows = [(one, datetime.fromtimestamp(one.used, UTC)) for one in found[at : at + _LISTED]]
         sessions = [
-            SessionInfo(
-                session_id=one.id,
-                cwd=one.cwd,
-                title=one.title or None,
-                updated_at=datetime.fromtimestamp(one.used, UTC).isoformat(timespec="seconds"),
-            )
-            for one in found[at : at + _LISTED]
+            {"sessionId": one.id, "cwd": one.cwd, "title": one.title or None, "updatedAt": used.isoformat()}
+            for one, used in rows
         ]
         more = str(at + _LISTED) if len(found) > at + _LISTED else None
-        return ListSessionsResponse(sessions=sessions, next_cursor=more)
+        return {"sessions": sessions, "nextCursor": more}
 
     @_reported
-    async def close_session(self, session_id: str, **_: Any) -> CloseSessionResponse:
+    async def close_session(self, session_id: str, **_: Any) -> None:
         """End a session and its kernels; it stays stored."""
         editor = self._editor(session_id)
         del self._sessions[session_id]
         await editor.aclose()
-        return CloseSessionResponse()
 
     @_reported
-    async def prompt(self, session_id: str, prompt: Sequence[Block], **_: Any) -> PromptResponse:
+    async def prompt(self, session_id: str, prompt: Sequence[Block], **_: Any) -> Fields:
         """Run a turn or a command to its end."""
         editor = self._editor(session_id)
-        text, attachments = read_prompt(prompt, editor.session)
-        return await editor.prompt(text, attachments)
+        return {"stopReason": await editor.prompt(*read_prompt(prompt, editor.session))}
 
     async def cancel(self, session_id: str, **_: Any) -> None:
         """Stop the turn of a session; the variables stay."""
@@ -191,19 +141,16 @@ class TerpAgent:
             await editor.cancel()
 
     @_reported
-    async def set_session_mode(self, session_id: str, mode_id: str, **_: Any) -> SetSessionModeResponse:
+    async def set_session_mode(self, session_id: str, mode_id: str, **_: Any) -> None:
         """Use another mode."""
         await self._editor(session_id).use_mode(mode_id)
-        return SetSessionModeResponse()
 
     @_reported
-    async def set_config_option(
-        self, session_id: str, config_id: str, value: str | bool, **_: Any
-    ) -> SetSessionConfigOptionResponse:
+    async def set_config_option(self, session_id: str, config_id: str, value: str | bool, **_: Any) -> Fields:
         """Use another mode or model."""
         editor = self._editor(session_id)
         await editor.use_option(config_id, str(value))
-        return SetSessionConfigOptionResponse(config_options=editor.options)
+        return {"configOptions": editor.state()["configOptions"]}
 
     async def aclose(self) -> None:
         """Close all sessions."""
@@ -213,23 +160,7 @@ class TerpAgent:
     def error(self, error: TerpError) -> RequestError:
         """Return an error of terp as one of JSON-RPC: the message, and the remedy."""
         message = self._call.secrets.redacted(with_remedy(error.message, error.remedy))
-        data = {"reason": error.stop_reason, "remedy": error.remedy}
-        return RequestError(_code_of(error), message, data)
-
-    def _auth_methods(self) -> "Sequence[TerminalAuthMethod | AuthMethodAgent]":
-        about = "terp reads keys from variables such as ANTHROPIC_API_KEY, and those of terp keys set."
-        methods: list[TerminalAuthMethod | AuthMethodAgent] = [
-            AuthMethodAgent(id=_KEY, name="A key that terp has", description=about)
-        ]
-        auth = self._abilities.auth
-        if getattr(auth, "terminal", False):
-            methods += [
-                TerminalAuthMethod(
-                    type="terminal", id=f"login-{one}", name=f"Store a key of {one}", args=["login", one]
-                )
-                for one in _OFTEN
-            ]
-        return methods
+        return RequestError(_code_of(error), message, {"reason": error.stop_reason, "remedy": error.remedy})
 
     def _call_in(self, cwd: str) -> Invocation:
         """Return this call as if it were made in another directory.
@@ -247,7 +178,9 @@ class TerpAgent:
             return settings
         return await with_found_model(settings, with_keys(self._call.environ), Nobody())
 
-    async def _resume(self, cwd: str, session_id: str, servers: Servers) -> EditorSession:
+    async def _resumed(
+        self, cwd: str, session_id: str, mcp_servers: Sequence[Any] | None = None, *, replays: bool, **_: Any
+    ) -> Fields:
         if editor := self._sessions.pop(session_id, None):
             # The client has lost its view of the session, and begins again.
             await editor.aclose()
@@ -255,36 +188,39 @@ class TerpAgent:
         folder = call.places.sessions / session_id
         if not (_ID.fullmatch(session_id) and folder.is_dir()):
             raise SessionError(f"There is no session '{session_id[:40]}'.", "session/list lists them.")
-        return await self._open(call, stored_place(folder, call.secrets), servers)
+        editor = await self._open(call, stored_place(folder, call.secrets), mcp_servers or ())
+        if replays:
+            await editor.sender.replay()
+        editor.begin()
+        return editor.state()
 
-    async def _open(self, call: Invocation, place: Place, servers: Servers) -> EditorSession:
+    async def _open(self, call: Invocation, place: Place, servers: Sequence[Any]) -> EditorSession:
         try:
-            return await self._opened(call, place, servers)
+            settings = await self._with_model(call.settings())
+            mcp_servers = {**settings.mcp_servers, **_servers(servers)}
+            return await self._opened(call, place, replace(settings, mcp_servers=mcp_servers))
         except BaseException:
             if place.keeper is not None:
                 place.keeper.close()
             raise
 
-    async def _opened(self, call: Invocation, place: Place, servers: Servers) -> EditorSession:
-        settings = await self._with_model(call.settings())
-        settings = replace(settings, mcp_servers={**settings.mcp_servers, **_servers(servers)})
-        fs = self._abilities.fs
+    async def _opened(self, call: Invocation, place: Place, settings: Settings) -> EditorSession:
+        fs, elicitation = self._abilities.fs, self._abilities.elicitation
         edits = bool(fs and fs.read_text_file and fs.write_text_file) and not settings.gateway_url
         if edits:
             settings = replace(settings, tools=(*settings.tools, TOOLS))
         person = EditorPerson(always=settings.auto_run, free=settings.auto_run)
-        opener = SessionOpener(call, settings, person, call.cwd, PRELUDE if edits else "")
-        session = await opener.open(place)
+        session = await SessionOpener(call, settings, person, call.cwd, PRELUDE * edits).open(place)
         context = EditorContext(call, settings, session, person)
-        editor = EditorSession(self.client, self._abilities, session, context, person)
+        has_forms = elicitation is not None and elicitation.form is not None
+        editor = EditorSession(self.client, session, context, has_forms=has_forms)
         if edits:
-            EditorFileServices(self.client, session, editor.sender.edited).offer()
+            EditorFileServices(self.client, session, editor.sender.edited)
         confinement = session.resources.confinement
         warning = confinement.warning if confinement is not None else ""
-        for line in (*call.project.problems, *session.resources.notices, warning):
-            if line:
-                session.dialog.notify(line)
-        self._sessions[place.folder.name] = editor
+        for line in filter(None, (*call.project.problems, *session.resources.notices, warning)):
+            session.dialog.notify(line)
+        self._sessions[editor.id] = editor
         await prefetch_adapters()
         return editor
 
@@ -294,17 +230,16 @@ class TerpAgent:
         return self._sessions[session_id]
 
 
-def _servers(servers: Servers) -> Mapping[str, McpServer]:
+def _servers(servers: Sequence[Any]) -> Mapping[str, McpServer]:
     """Return the MCP servers that the editor names, by names that Python accepts."""
     found: dict[str, McpServer] = {}
     for one in servers:
         name = re.sub(r"\W", "_", one.name)
-        match one:
-            case McpServerStdio(command=command, args=arguments, env=env):
-                variables = {variable.name: variable.value for variable in env}
-                found[name] = McpServer(command=command, args=tuple(arguments), env=variables)
-            case HttpMcpServer(url=url, headers=headers):
-                found[name] = McpServer(url=url, headers={row.name: row.value for row in headers})
+        if isinstance(one, schema.McpServerStdio):
+            env = {variable.name: variable.value for variable in one.env}
+            found[name] = McpServer(command=one.command, args=tuple(one.args), env=env)
+        elif isinstance(one, schema.HttpMcpServer):
+            found[name] = McpServer(url=one.url, headers={row.name: row.value for row in one.headers})
     return found
 
 

@@ -3,21 +3,15 @@
 import asyncio
 import json
 import os
-from itertools import islice
 from typing import Any, NoReturn, cast
 
 # A picture in a prompt is one line.
-LONGEST_LINE = 50_000_000
-_PARSE_ERROR, _INVALID = (-32700, "Parse error"), (-32600, "Invalid request")
-_NAMED = 10
+_LONGEST = 50_000_000
 _REMEDY = "Send one JSON object of JSON-RPC 2.0 in each line."
 
 
 class LineTransport:
-    """Reads and writes messages (the SDK's `Transport`); answers lines that are no message with an error.
-
-    It ends when the client closes its end, or reads no longer.
-    """
+    """Reads and writes messages (the SDK's `Transport`); answers lines that are no message with an error."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
@@ -29,12 +23,10 @@ class LineTransport:
         Raises:
             ConnectionError: the client is gone.
         """
-        error = message.get("error")
-        if error and "errors" in (error["data"] or {}):
-            message = {**message, "error": _explained(error)}
-        line = json.dumps(message, separators=(",", ":"), default=str)
+        if "errors" in ((message.get("error") or {}).get("data") or {}):
+            message = {**message, "error": _explained(message["error"])}
         try:
-            self._writer.write(line.encode() + b"\n")
+            self._writer.write(json.dumps(message, separators=(",", ":"), default=str).encode() + b"\n")
             await self._writer.drain()
         except ConnectionError:
             # Whoever waits for a message of the client waits in vain.
@@ -45,14 +37,13 @@ class LineTransport:
         """Return the next message; None when the client is gone."""
         while line := await self._line():
             try:
-                message: object = json.loads(line, parse_constant=_no_number) if line.strip() else None
+                message: object = json.loads(line, parse_constant=_no_number)
             except (ValueError, RecursionError):
-                await self._refuse(*_PARSE_ERROR)
+                await self._refuse(-32700, "Parse error")
                 continue
             if _is_message(message):
                 return cast("dict[str, Any]", message)
-            if line.strip():
-                await self._refuse(*_INVALID)
+            await self._refuse(-32600, "Invalid request")
         return None
 
     async def close(self) -> None:
@@ -68,12 +59,10 @@ class LineTransport:
         while True:
             try:
                 return await self._reader.readuntil(b"\n")
-            except asyncio.IncompleteReadError as rest:
-                return rest.partial
             except asyncio.LimitOverrunError as long:
                 # The rest of the line is no JSON, and is answered as such.
                 await self._reader.readexactly(long.consumed)
-            except ConnectionError:
+            except (asyncio.IncompleteReadError, ConnectionError):
                 return b""
 
     async def _refuse(self, code: int, message: str) -> None:
@@ -87,29 +76,25 @@ async def open_lines(stdin: int, stdout: int) -> LineTransport:
     Raises:
         ValueError: one is a file.
     """
-    loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader(limit=LONGEST_LINE)
+    loop, reader = asyncio.get_running_loop(), asyncio.StreamReader(limit=_LONGEST)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(stdin, "rb"))
-    transport, protocol = await loop.connect_write_pipe(
-        asyncio.streams.FlowControlMixin, os.fdopen(stdout, "wb")
-    )
-    return LineTransport(reader, asyncio.StreamWriter(transport, protocol, reader, loop))
+    pipe = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, os.fdopen(stdout, "wb"))
+    return LineTransport(reader, asyncio.StreamWriter(*pipe, reader, loop))
 
 
 def _is_message(message: object) -> bool:
     """Return True for a request, a notification or an answer; the SDK fails at anything else."""
     if not isinstance(message, dict):
         return False
-    id = message.get("id")  # noqa: A001  (the protocol's word)
     if "method" in message:
-        return isinstance(message["method"], str) and isinstance(id, str | int | None)
-    return isinstance(id, int)
+        return isinstance(message["method"], str) and isinstance(message.get("id"), str | int | None)
+    return isinstance(message.get("id"), int)
 
 
 def _explained(error: dict[str, Any]) -> dict[str, Any]:
     """Return the SDK's error for wrong parameters without what was sent, which may be secret or no JSON."""
     lines = (f"{'.'.join(map(str, one['loc']))[:200]}: {one['msg'][:300]}" for one in error["data"]["errors"])
-    return {**error, "message": f"{error['message']}: {'; '.join(islice(lines, _NAMED))}", "data": None}
+    return {**error, "message": f"{error['message']}: {'; '.join([*lines][:10])}", "data": None}
 
 
 def _no_number(_: str) -> NoReturn:

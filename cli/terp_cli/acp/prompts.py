@@ -7,14 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from acp.schema import (
-    AudioContentBlock,
-    BlobResourceContents,
-    EmbeddedResourceContentBlock,
-    ImageContentBlock,
-    ResourceContentBlock,
-    TextContentBlock,
-)
+from acp import schema
 
 from terp.errors import AttachmentError
 from terp.events.messages import Attachment
@@ -26,8 +19,8 @@ from terp.text.files import make_private
 from terp.text.paths import unused
 
 Block = (
-    TextContentBlock | ImageContentBlock | AudioContentBlock | ResourceContentBlock
-    | EmbeddedResourceContentBlock
+    schema.TextContentBlock | schema.ImageContentBlock | schema.AudioContentBlock
+    | schema.ResourceContentBlock | schema.EmbeddedResourceContentBlock
 )  # fmt: skip
 _MOST_CHARS = 100_000
 
@@ -42,24 +35,24 @@ def read_prompt(blocks: Sequence[Block], session: Session) -> tuple[str, tuple[A
     attachments: list[Attachment] = []
     for block in blocks:
         match block:
-            case TextContentBlock(text=text):
+            case schema.TextContentBlock(text=text):
                 words.append(text)
-            case ImageContentBlock(data=data, mime_type=mime):
+            case schema.ImageContentBlock(data=data, mime_type=mime):
                 attachments += _of_file(_stored(data, "picture", mime, session), session)
-            case ResourceContentBlock(uri=uri, name=name):
+            case schema.ResourceContentBlock(uri=uri, name=name):
                 path = _path_of(uri)
                 words.append(f"`{path}`" if path else f"[{name}]({uri})")
                 if path is not None and path.is_file():
                     attachments += _of_file(path, session)
-            case EmbeddedResourceContentBlock(resource=resource):
+            case schema.EmbeddedResourceContentBlock(resource=resource):
                 name = str(_path_of(resource.uri) or resource.uri)
                 words.append(f"`{name}`")
-                if isinstance(resource, BlobResourceContents):
+                if isinstance(resource, schema.BlobResourceContents):
                     stored = _stored(resource.blob, "file", resource.mime_type or "", session)
                     attachments += _of_file(stored, session)
                 else:
                     attachments.append(_of_text(name, resource.text))
-            case AudioContentBlock():
+            case schema.AudioContentBlock():
                 raise AttachmentError("sounds cannot be attached.")
     text = "".join(words)
     return with_attachments(text, attachments), tuple(attachments)

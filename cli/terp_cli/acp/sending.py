@@ -3,20 +3,17 @@
 import asyncio
 from typing import Any, TypeVar
 
-from acp import Client
-from acp.helpers import SessionUpdate, tool_diff_content
-from acp.schema import ConfigOptionUpdate, ToolCallUpdate, UsageUpdate
+from acp import Client, helpers, schema
 from pydantic import BaseModel
 
-from terp.events import CodeProposed, UsageReported
+from terp.events import UsageReported
 from terp.events.log import Notifier, Record
 from terp.secrets.redactor import StreamRedactor
 from terp.session.session import Session
 from terp.text.plain import mended
-from terp_cli.acp.updates import ToolCallView, Updates, markdown, usage
+from terp_cli.acp.updates import Updates
 
 M = TypeVar("M", bound=BaseModel)
-Update = SessionUpdate | UsageUpdate | ConfigOptionUpdate
 # An output that grows is sent again as a whole.
 _OUTPUT_EVERY_S = 0.25
 
@@ -25,17 +22,22 @@ class EventSender:
     """Follows the log of a session, also between turns, and sends its events to `client`."""
 
     def __init__(self, client: Client, session: Session) -> None:
+        self.updates = Updates()
         self._client = client
         self._session = session
-        self._updates = Updates()
         self._redaction = StreamRedactor(session.resources.redactor)
         self._drawn = session.log.resumed_at
-        self._sent = 0.0
+        self._sent_at = 0.0
         self._moved = Notifier()
         self._following: asyncio.Task[None] | None = None
 
+    @property
+    def call_id(self) -> str:
+        """The id of the call that was proposed last."""
+        return next(reversed(self.updates.calls), "question")
+
     def begin(self) -> None:
-        """Begin to follow; what happened until here comes first."""
+        """Begin to follow."""
         self._following = asyncio.create_task(self._follow())
         self._following.add_done_callback(lambda _: self._moved.notify())
 
@@ -48,49 +50,40 @@ class EventSender:
 
     async def replay(self) -> None:
         """Send the events from before the session was resumed."""
-        self._updates.replays = True
-        for record in self._session.log.since(0):
-            if record.number <= self._session.log.resumed_at:
+        log, self.updates.replays = self._session.log, True
+        for record in log.since(0):
+            if record.number <= log.resumed_at:
                 await self._draw(record)
-        await self.send(*self._updates.flush())
-        self._updates.replays = False
+        self.updates.replays = False
 
     async def drawn(self) -> None:
         """Return when all events so far are sent, or the client is gone."""
         number = self._session.log.last
         while self._drawn < number and self._following is not None and not self._following.done():
             await self._moved.wait()
-        await self.send(*self._updates.flush())
+        await self.send(*self.updates.flush())
 
     async def say(self, text: str) -> None:
         """Send Markdown of terp as a part of the answer."""
         await self.drawn()
-        await self.send(markdown(text))
+        await self.send(helpers.update_agent_message_text(text))
 
-    async def send(self, *updates: Update) -> None:
+    async def send(self, *updates: Any) -> None:
         """Send updates, without secrets."""
         for update in updates:
             await self._client.session_update(self._session.folder.name, self.clean(update))
 
     def clean(self, message: M) -> M:
         """Return a message without secrets, and without what UTF-8 cannot encode."""
-        fields = message.model_dump(by_alias=True, exclude_none=True)
-        return type(message).model_validate(self._cleaned(fields))
+        return type(message).model_validate(
+            self._cleaned(message.model_dump(by_alias=True, exclude_none=True))
+        )
 
     def edited(self, path: str, before: str | None, after: str) -> None:
         """Show the change of a file that the running code has made in the editor."""
-        if call := self._updates.calls.get(self.call_id):
-            call.diffs[path] = [tool_diff_content(path, after, before)]
-            self._updates.dirty[call.id] = call
-
-    @property
-    def call_id(self) -> str:
-        """The id of the call that was proposed last."""
-        return next(reversed(self._updates.calls), "question")
-
-    def call_of(self, proposed: CodeProposed) -> ToolCallUpdate:
-        """Return the tool call of proposed code, as the subject of a question."""
-        return self._updates.calls.get(proposed.call_id, ToolCallView(proposed.call_id)).asked()
+        if call := self.updates.calls.get(self.call_id):
+            call.diffs[path] = [helpers.tool_diff_content(path, after, before)]
+            self.updates.dirty[call.id] = call
 
     def _cleaned(self, value: Any) -> Any:
         match value:
@@ -112,21 +105,23 @@ class EventSender:
                 await self._draw(record)
                 self._drawn = record.number
                 self._moved.notify()
-            if self._updates.dirty and now() >= self._sent + _OUTPUT_EVERY_S:
-                self._sent = now()
-                await self.send(*self._updates.flush())
-            if log.last > self._drawn:
-                continue
-            try:
-                async with asyncio.timeout(_OUTPUT_EVERY_S if self._updates.dirty else None):
-                    await log.changed()
-            except TimeoutError:
-                continue
+            if self.updates.dirty and now() >= self._sent_at + _OUTPUT_EVERY_S:
+                self._sent_at = now()
+                await self.send(*self.updates.flush())
+            if log.last == self._drawn:
+                waiting = asyncio.ensure_future(log.changed())
+                await asyncio.wait({waiting}, timeout=_OUTPUT_EVERY_S if self.updates.dirty else None)
+                waiting.cancel()
 
     async def _draw(self, record: Record) -> None:
         for one in self._redaction.passed(record):
-            await self.send(*self._updates.of(one.event))
+            await self.send(*self.updates.of(one.event))
         session = self._session
-        # The size of the window is no optional field of it.
-        if isinstance(record.event, UsageReported) and session.window.tokens and not self._updates.replays:
-            await self.send(usage(session.expected_tokens, session.window.tokens, session.spent_usd))
+        if isinstance(record.event, UsageReported) and session.window.tokens and not self.updates.replays:
+            used, usd = session.expected_tokens, session.spent_usd
+            cost = None if usd is None else schema.Cost(amount=round(usd, 9), currency="USD")
+            await self.send(
+                schema.UsageUpdate(
+                    session_update="usage_update", used=used, size=session.window.tokens, cost=cost
+                )
+            )

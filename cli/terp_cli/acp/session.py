@@ -1,42 +1,27 @@
 """A session in an editor: its turns and commands, its modes and models."""
 
 import asyncio
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import aclosing, suppress
 from copy import copy
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
-from acp import Client
-from acp.helpers import update_available_commands, update_current_mode
-from acp.schema import (
-    ClientCapabilities,
-    ConfigOptionUpdate,
-    PromptResponse,
-    SessionConfigOptionBoolean,
-    SessionConfigOptionSelect,
-    SessionConfigSelectOption,
-    SessionInfoUpdate,
-    SessionMode,
-    SessionModeState,
-    StopReason,
-)
+from acp import Client, helpers, schema
 
 from terp.checks.until.loop import ask
-from terp.errors import SettingsError, TerpError
-from terp.errors import StopReason as Reason
+from terp.errors import SettingsError, StopReason, TerpError
 from terp.events import TurnFinished
 from terp.events.messages import Attachment
 from terp.kernels.sandbox.tier import is_confined
 from terp.session.session import Session
 from terp.store.titles import read_title
 from terp_cli.acp.commands import EditorContext, command_in, offered_commands
-from terp_cli.acp.person import EditorPerson
 from terp_cli.acp.sending import EventSender
 from terp_cli.repl.commands import switches
 from terp_cli.repl.naming import name_session
 
-_REASONS: dict[Reason, StopReason] = {
+_REASONS: dict[StopReason, str] = {
     "done": "end_turn",
     "declined": "end_turn",
     "max_steps": "max_turn_requests",
@@ -56,22 +41,16 @@ class TurnEndedWithError(TerpError):
 
 
 class EditorSession:
-    """A session in the editor of `client`, which has `abilities`. One prompt runs at a time; others wait."""
+    """A session in the editor of `client`. One prompt runs at a time; others wait."""
 
-    def __init__(
-        self,
-        client: Client,
-        abilities: ClientCapabilities,
-        session: Session,
-        context: EditorContext,
-        person: EditorPerson,
-    ) -> None:
+    def __init__(self, client: Client, session: Session, context: EditorContext, *, has_forms: bool) -> None:
         self.client = client
         self.session = session
+        self.id = session.folder.name
         self.sender = EventSender(client, session)
-        self.has_forms = abilities.elicitation is not None and abilities.elicitation.form is not None
+        self.has_forms = has_forms
         self._context = context
-        self._person = person
+        self._person = person = context.person
         self._turn = asyncio.Lock()
         self._cancelled = False
         self._tasks: set[asyncio.Task[None]] = set()
@@ -83,9 +62,9 @@ class EditorSession:
     def begin(self) -> None:
         """Send events from now on, and the commands once the response is sent that names the session."""
         self.sender.begin()
-        self._begin(self.sender.send(update_available_commands(offered_commands())))
+        self._begin(self.sender.send(helpers.update_available_commands(offered_commands())))
 
-    async def prompt(self, text: str, attachments: Sequence[Attachment]) -> PromptResponse:
+    async def prompt(self, text: str, attachments: Sequence[Attachment]) -> str:
         """Run a command, or a turn; return the reason of its end.
 
         Raises:
@@ -93,13 +72,14 @@ class EditorSession:
         """
         async with self._turn:
             self._cancelled = False
-            if command_in(text):
-                reason = await self._commanded(text)
-            else:
-                reason = await self._turned(text, attachments)
-            await self.sender.drawn()
-            self._begin_naming()
-            return PromptResponse(stop_reason="cancelled" if self._cancelled else reason)
+            run = self._commanded(text) if command_in(text) else self._turned(text, attachments)
+            try:
+                reason = await run
+            finally:
+                await self.sender.drawn()
+            if len(self.session.turns) == 1:
+                self._begin(self._name())
+            return "cancelled" if self._cancelled else reason
 
     async def cancel(self) -> None:
         """Stop the model or the code; a second time, end code that does not stop."""
@@ -117,58 +97,49 @@ class EditorSession:
             await self.sender.aclose()
         await self.session.aclose()
 
-    async def _turned(self, text: str, attachments: Sequence[Attachment]) -> StopReason:
-        end: TurnFinished | None = None
+    async def _turned(self, text: str, attachments: Sequence[Attachment]) -> str:
         async with aclosing(ask(self.session, text, attachments)) as events:
             async for event in events:
-                if isinstance(event, TurnFinished):
-                    end = event
-        assert end is not None, "it is the last event"
-        if end.reason in _REASONS:
-            if end.error:
-                await self.sender.say(f"\n\n*{end.error} {end.remedy}*")
-            return _REASONS[end.reason]
-        failed = TurnEndedWithError(end.error or end.reason, end.remedy)
-        failed.stop_reason = end.reason
-        await self.sender.drawn()
-        raise failed
+                end = event
+        assert isinstance(end, TurnFinished), "it is the last event"
+        if end.reason not in _REASONS:
+            failed = TurnEndedWithError(end.error or end.reason, end.remedy)
+            failed.stop_reason = end.reason
+            raise failed
+        if end.error:
+            await self.sender.say(f"\n\n*{end.error} {end.remedy}*")
+        return _REASONS[end.reason]
 
-    async def _commanded(self, line: str) -> StopReason:
-        mode = self.mode
+    async def _commanded(self, line: str) -> str:
+        mode, reason = self.mode, "end_turn"
         try:
             await self._context.run(line)
         finally:
             await self._context.flush()
             if mode != self.mode:
-                await self.sender.send(update_current_mode(self.mode), self._options_update())
-        while self._context.next:
+                await self._send_mode()
+        while self._context.next and reason == "end_turn":
             reason = await self._turned(*self._context.next.popleft())
-            if self._cancelled or reason != "end_turn":
-                return reason
-        return "end_turn"
-
-    # Modes and models.
+        return reason
 
     @property
     def mode(self) -> str:
         """The mode in use."""
         return next(mode for mode, word in _MODES.items() if word == self._context.approval)
 
-    @property
-    def modes(self) -> SessionModeState:
-        """The modes that work here, and the one in use."""
-        return SessionModeState(current_mode_id=self.mode, available_modes=list(self._modes()))
-
-    @property
-    def options(self) -> list[SessionConfigOptionSelect | SessionConfigOptionBoolean]:
-        """The same modes as an option, and the models."""
-        models = dict.fromkeys([self.session.model.name, *switches.known_models(self._context, "")])
-        modes = [_choice(one.id, one.name, one.description) for one in self._modes()]
-        named = [_choice(name, name) for name in models]
-        return [
-            _option("mode", "Approval", "mode", self.mode, modes),
-            _option("model", "Model", "model", self.session.model.name, named),
+    def state(self) -> dict[str, Any]:
+        """Return the modes that work here and the models, with those in use, in the protocol's form."""
+        modes, model = self._modes(), self.session.model.name
+        models = dict.fromkeys([model, *switches.known_models(self._context, "")])
+        rows = (
+            ("mode", "Approval", self.mode, [{**one, "value": one["id"]} for one in modes]),
+            ("model", "Model", model, [{"value": one, "name": one} for one in models]),
+        )
+        options = [
+            {"type": "select", "id": row, "name": name, "category": row, "currentValue": now, "options": all_}
+            for row, name, now, all_ in rows
         ]
+        return {"modes": {"currentModeId": self.mode, "availableModes": modes}, "configOptions": options}
 
     async def use_mode(self, mode: str) -> None:
         """Use another mode. Kernels that must restart for it are asked about, while no turn is running.
@@ -176,9 +147,9 @@ class EditorSession:
         Raises:
             SettingsError: the mode does not work here.
         """
-        if mode not in (one.id for one in self._modes()):
-            names = ", ".join(one.id for one in self._modes())
-            raise SettingsError([f"There is no mode '{mode[:40]}' here: use one of {names}."])
+        names = [one["id"] for one in self._modes()]
+        if mode not in names:
+            raise SettingsError([f"There is no mode '{mode[:40]}' here: use one of {', '.join(names)}."])
         if self._turn.locked():
             # Code that a running kernel cannot confine, or hold, is asked about.
             switches.set_approval(self._context, _MODES[mode])
@@ -186,7 +157,7 @@ class EditorSession:
             async with self._turn:
                 await switches.approve(self._context, _MODES[mode])
                 await self._context.flush()
-        await self.sender.send(update_current_mode(self.mode), self._options_update())
+        await self._send_mode()
 
     async def use_option(self, option: str, value: str) -> None:
         """Use another mode or model.
@@ -202,37 +173,30 @@ class EditorSession:
         else:
             raise SettingsError([f"There is no option '{option[:40]}': there are mode and model."])
 
-    def _modes(self) -> Iterator[SessionMode]:
-        yield SessionMode(id="ask", name="Ask", description="You are asked before code runs.")
-        confinement = self.session.resources.confinement
-        if confinement is None:
-            return
-        held = confinement.with_options(replace(confinement.options, hold=True))
-        if not held.not_held:
-            about = (
-                "Code starts at once in a sandbox; you are asked when it changes, deletes or sends something."
-            )
-            yield SessionMode(id="effect", name="Ask at effects", description=about)
-        unasked = copy(confinement)
-        unasked.unasked = lambda: True
-        if is_confined(unasked.what):
-            yield SessionMode(id="unasked", name="Run in the sandbox", description=unasked.description)
-        elif self._person.free:
-            yield SessionMode(id="unasked", name="Run, no sandbox", description=unasked.description)
+    def _modes(self) -> list[dict[str, str]]:
+        found = [("ask", "Ask", "You are asked before code runs.")]
+        if (confinement := self.session.resources.confinement) is not None:
+            unasked = copy(confinement)
+            unasked.unasked = lambda: True
+            if not confinement.with_options(replace(confinement.options, hold=True)).not_held:
+                about = "Code starts at once in a sandbox; you are asked when it changes or sends something."
+                found.append(("effect", "Ask at effects", about))
+            if (confined := is_confined(unasked.what)) or self._person.free:
+                where = "Run in the sandbox" if confined else "Run, no sandbox"
+                found.append(("unasked", where, unasked.description))
+        return [{"id": id_, "name": name, "description": about} for id_, name, about in found]
 
-    def _options_update(self) -> ConfigOptionUpdate:
-        return ConfigOptionUpdate(session_update="config_option_update", config_options=self.options)
+    async def _send_mode(self) -> None:
+        fields = {"sessionUpdate": "config_option_update", "configOptions": self.state()["configOptions"]}
+        options = schema.ConfigOptionUpdate.model_validate(fields)
+        await self.sender.send(helpers.update_current_mode(self.mode), options)
 
-    def _begin_naming(self) -> None:
-        async def name() -> None:
-            with suppress(TerpError):
-                await name_session(self.session, self._context.settings)
-            if title := read_title(self.session.folder):
-                update = SessionInfoUpdate(session_update="session_info_update", title=title)
-                await self.sender.send(update)
-
-        if len(self.session.turns) == 1:
-            self._begin(name())
+    async def _name(self) -> None:
+        with suppress(TerpError):
+            await name_session(self.session, self._context.settings)
+        if title := read_title(self.session.folder):
+            update = schema.SessionInfoUpdate(session_update="session_info_update", title=title)
+            await self.sender.send(update)
 
     def _begin(self, sending: Coroutine[Any, Any, None]) -> None:
         async def run() -> None:
@@ -242,19 +206,3 @@ class EditorSession:
         task = asyncio.create_task(run())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-def _choice(value: str, name: str, description: str | None = None) -> SessionConfigSelectOption:
-    return SessionConfigSelectOption(value=value, name=name, description=description)
-
-
-def _option(
-    id: str,  # noqa: A002  (the protocol's word)
-    name: str,
-    category: Literal["mode", "model"],
-    current: str,
-    options: list[SessionConfigSelectOption],
-) -> SessionConfigOptionSelect:
-    return SessionConfigOptionSelect(
-        type="select", id=id, name=name, category=category, current_value=current, options=options
-    )

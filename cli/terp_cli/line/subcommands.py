@@ -72,10 +72,6 @@ VERBS: Mapping[str, Mapping[str, Verb]] = {
         "set": Verb("ask for a key, and store it", "PROVIDER", 1, _ANY, "provider"),
         "delete": Verb("remove a stored key", "PROVIDER", 1, 1, "provider"),
     },
-    "acp": {
-        "start": Verb("serve an editor on stdin and stdout"),
-        "login": Verb("ask for a key, when an editor offers it", "PROVIDER", 1, 1, "provider"),
-    },
 }
 """The subcommands with verbs; the first verb is the default."""
 
@@ -90,6 +86,7 @@ _ELSEWHERE = {"version": "use terp --version", "help": "it takes a command, or a
 _WANTED = {
     "run": "it takes an existing file, or - for stdin",
     "attach": "it takes a notebook, a connection file or the name of a running kernel, and then a prompt",
+    "acp": "it takes nothing but flags",
     "demo": "it takes nothing",
     "docs": "it takes the name of a page",
     "doctor": "it takes nothing",
@@ -204,6 +201,10 @@ SUBCOMMANDS = (
         example='eval "$(terp completions bash)"', usual=False,
     ),
 )  # fmt: skip
+
+
+_ALONE = ("acp", "demo", "docs", "doctor", "languages", "mcp", "serve", "solve", "tools")
+"""The commands that need no argument."""
 
 
 def called_by(words: Sequence[str], *, in_language: bool) -> tuple[str, str]:

@@ -4,13 +4,11 @@ import asyncio
 import logging
 import os
 import traceback
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from terp.errors import SettingsError, TerpError
 from terp.settings.installation import install_extra
 from terp_cli.fronts.invocation import STDIN, Invocation, keep_imports
-from terp_cli.verbs.keys import keys
 
 if TYPE_CHECKING:
     from terp_cli.acp.agent import TerpAgent
@@ -19,10 +17,8 @@ _STDOUT, _STDERR = 1, 2
 
 
 def acp(call: Invocation) -> int:
-    """Serve an editor until it leaves; with `login`, ask for a key of a provider. Return the exit code."""
-    if call.line.argument == "login":
-        return keys(Invocation(replace(call.line, command="keys", argument="set"), call.environ))
-    if call.source == "terminal":
+    """Serve an editor until it leaves; return the exit code."""
+    if call.source != "data":
         raise SettingsError(["terp acp is started by an editor: see terp docs editors."])
     try:
         from terp_cli.acp.agent import TerpAgent  # noqa: PLC0415  (the SDK is an extra)
