@@ -206,3 +206,20 @@ async def test_code_that_runs_unasked_in_a_sandbox_edits_the_disk(terp: Terp) ->
             await editor.begin(files=True)
             await editor.ask(await editor.new(terp.cwd), "edit")
     assert (terp.cwd / "a.txt").read_text() == "eins\n"
+
+
+async def test_in_the_mode_of_effects_code_starts_at_once_and_its_effect_is_asked_about(terp: Terp) -> None:
+    (terp.cwd / "a.txt").write_text("one\n")
+    with Loopback([Call(code="print('begun')\nopen('a.txt', 'w').write('two\\n');"), "done"]) as server:
+        async with opened(terp, server, Editor("y")) as editor:
+            await editor.begin(files=True)
+            session = await editor.new(terp.cwd)
+            assert session.modes is not None
+            if "effect" not in {one.id for one in session.modes.available_modes}:
+                pytest.skip("effects cannot be held here")
+            await editor.agent.set_session_mode(session_id=session.session_id, mode_id="effect")
+            await editor.ask(session, "write")
+    ((call, options, _),) = editor.asked
+    assert (call.tool_call_id, call.title) == ("c1", "python wants to change a.txt.")
+    assert ("y", "allow_once") in [(one.option_id, one.kind) for one in options]
+    assert (terp.cwd / "a.txt").read_text() == "two\n"
