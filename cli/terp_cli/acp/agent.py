@@ -13,7 +13,7 @@ from acp import PROTOCOL_VERSION, Client, schema
 from acp.exceptions import RequestError
 
 from terp import __version__
-from terp.errors import AuthFailed, NoModel, SessionError, SettingsError, TerpError, with_remedy
+from terp.errors import NoModel, SessionError, SettingsError, TerpError, with_remedy
 from terp.models.building import with_found_model
 from terp.person import Nobody
 from terp.secrets.keys import KeyringFailed, with_keys
@@ -32,7 +32,7 @@ from terp_cli.repl.keeping import SessionOpener, prefetch_adapters
 
 M = TypeVar("M", bound=Callable[..., Coroutine[Any, Any, Any]])
 Fields = dict[str, Any]
-_AUTH, _NOT_FOUND, _WRONG, _INTERNAL = -32000, -32002, -32602, -32603
+_CODES: Mapping[str, int] = {"auth": -32000, "usage": -32602}
 _KEYS = {
     "id": "key",
     "name": "A key that terp has",
@@ -159,8 +159,11 @@ class TerpAgent:
 
     def error(self, error: TerpError) -> RequestError:
         """Return an error of terp as one of JSON-RPC: the message, and the remedy."""
+        code = _CODES.get(error.stop_reason, -32603)
+        code = -32002 if isinstance(error, SessionError) else code
+        code = -32000 if isinstance(error, NoModel | KeyringFailed) else code
         message = self._call.secrets.redacted(with_remedy(error.message, error.remedy))
-        return RequestError(_code_of(error), message, {"reason": error.stop_reason, "remedy": error.remedy})
+        return RequestError(code, message, {"reason": error.stop_reason, "remedy": error.remedy})
 
     def _call_in(self, cwd: str) -> Invocation:
         """Return this call as if it were made in another directory.
@@ -197,20 +200,19 @@ class TerpAgent:
     async def _open(self, call: Invocation, place: Place, servers: Sequence[Any]) -> EditorSession:
         try:
             settings = await self._with_model(call.settings())
-            mcp_servers = {**settings.mcp_servers, **_servers(servers)}
-            return await self._opened(call, place, replace(settings, mcp_servers=mcp_servers))
+            fs, elicitation = self._abilities.fs, self._abilities.elicitation
+            edits = bool(fs and fs.read_text_file and fs.write_text_file) and not settings.gateway_url
+            settings = replace(
+                settings,
+                mcp_servers={**settings.mcp_servers, **_servers(servers)},
+                tools=(*settings.tools, *([TOOLS] if edits else [])),
+            )
+            person = EditorPerson(always=settings.auto_run, free=settings.auto_run)
+            session = await SessionOpener(call, settings, person, call.cwd, PRELUDE * edits).open(place)
         except BaseException:
             if place.keeper is not None:
                 place.keeper.close()
             raise
-
-    async def _opened(self, call: Invocation, place: Place, settings: Settings) -> EditorSession:
-        fs, elicitation = self._abilities.fs, self._abilities.elicitation
-        edits = bool(fs and fs.read_text_file and fs.write_text_file) and not settings.gateway_url
-        if edits:
-            settings = replace(settings, tools=(*settings.tools, TOOLS))
-        person = EditorPerson(always=settings.auto_run, free=settings.auto_run)
-        session = await SessionOpener(call, settings, person, call.cwd, PRELUDE * edits).open(place)
         context = EditorContext(call, settings, session, person)
         has_forms = elicitation is not None and elicitation.form is not None
         editor = EditorSession(self.client, session, context, has_forms=has_forms)
@@ -241,11 +243,3 @@ def _servers(servers: Sequence[Any]) -> Mapping[str, McpServer]:
         elif isinstance(one, schema.HttpMcpServer):
             found[name] = McpServer(url=one.url, headers={row.name: row.value for row in one.headers})
     return found
-
-
-def _code_of(error: TerpError) -> int:
-    if isinstance(error, NoModel | AuthFailed | KeyringFailed) or error.stop_reason == "auth":
-        return _AUTH
-    if isinstance(error, SessionError):
-        return _NOT_FOUND
-    return _WRONG if error.stop_reason == "usage" else _INTERNAL

@@ -1,6 +1,6 @@
 """The user in an editor: asked by requests for permission, and by forms where the editor has them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from acp import helpers, schema
@@ -16,10 +16,9 @@ from terp_cli.terminal.sanitise import visible
 if TYPE_CHECKING:
     from terp_cli.acp.session import EditorSession
 
-Kind = schema.PermissionOptionKind
 META = "terp"
 """The key of terp's own fields in `_meta`: the digest of code, a reason to decline, edited code."""
-_KINDS: dict[str, Kind] = {"a": "allow_always", "r": "allow_always", "n": "reject_once"}
+_KINDS = {"a": "allow_always", "r": "allow_always", "n": "reject_once"}
 FAILED = (RequestError, ValidationError)
 """The editor answered with an error, or with something else than an answer."""
 _YES_NO = (Option("y", "Yes"), Option("n", "No"))
@@ -50,12 +49,13 @@ class EditorPerson:
         rules = offered(proposed, held=confinement is not None and confinement.holds).rules
         named = "; ".join(f"{visible(text)} ({means})" for text, means in rules) or "exactly this code"
         once, always = f"once:{proposed.digest}", f"always:{proposed.digest}"
-        options = [_option(once, "Run", "allow_once")]
-        if not proposed.asks:
-            options.append(_option(always, f"Always run {named}", "allow_always"))
-        options.append(_option("decline", "Decline", "reject_once"))
         how = "say why" if self.editor.has_forms else "stop"
-        options.append(_option("stop", f"Decline, and {how}", "reject_once"))
+        options = {
+            once: ("Run", "allow_once"),
+            **({} if proposed.asks else {always: (f"Always run {named}", "allow_always")}),
+            "decline": ("Decline", "reject_once"),
+            "stop": (f"Decline, and {how}", "reject_once"),
+        }
         await self.editor.sender.drawn()
         call = self.editor.sender.updates.calls[proposed.call_id].update()
         chosen, meta = await self._asked(call, options, digest=proposed.digest)
@@ -88,10 +88,9 @@ class EditorPerson:
             title=lines.partition("\n")[0],
             content=[helpers.tool_content(helpers.text_block(lines))],
         )
-        options = [
-            _option(one.letter, visible(one.does), _KINDS.get(one.letter, "allow_once"))
-            for one in choice.options
-        ]
+        options = {
+            one.letter: (visible(one.does), _KINDS.get(one.letter, "allow_once")) for one in choice.options
+        }
         chosen, meta = await self._asked(call, options)
         return Decline(str(meta["reason"])) if meta.get("reason") else chosen
 
@@ -107,21 +106,22 @@ class EditorPerson:
         return line
 
     async def _asked(
-        self, call: schema.ToolCallUpdate, options: Sequence[schema.PermissionOption], **meta: str
+        self, call: schema.ToolCallUpdate, options: Mapping[str, tuple[str, str]], **meta: str
     ) -> tuple[str, dict[str, Any]]:
         """Return the id of the chosen option, "" for none, and terp's own fields of the answer."""
         sender, own = self.editor.sender, {META: meta} if meta else {}
+        rows = [{"optionId": id_, "name": name, "kind": kind} for id_, (name, kind) in options.items()]
+        offered = [schema.PermissionOption.model_validate(row) for row in rows]
         await sender.drawn()
         try:
             answer = await self.editor.client.request_permission(
-                self.editor.id, sender.clean(call), list(options), **own
+                self.editor.id, sender.clean(call), offered, **own
             )
         except FAILED as error:
             raise NobodyThere(f"The editor cannot ask: {str(error)[:200]}.") from error
         outcome, told = answer.outcome, (answer.field_meta or {}).get(META)
         chosen = outcome.option_id if isinstance(outcome, schema.AllowedOutcome) else ""
-        known = chosen if chosen in (one.option_id for one in options) else ""
-        return known, told if isinstance(told, dict) else {}
+        return chosen if chosen in options else "", told if isinstance(told, dict) else {}
 
     async def _line(self, prompt: str) -> str | None:
         """Return a line that the user types into a form; None if they close it, or there are no forms."""
@@ -138,7 +138,3 @@ class EditorPerson:
         content = answer.content if isinstance(answer, schema.AcceptElicitationResponse) else None
         line = (content or {}).get("line")
         return line if isinstance(line, str) else None
-
-
-def _option(option_id: str, name: str, kind: Kind) -> schema.PermissionOption:
-    return schema.PermissionOption(option_id=option_id, name=name, kind=kind)

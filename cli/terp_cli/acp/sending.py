@@ -1,6 +1,7 @@
 """Sending the events of a session to an editor, in their order and without secrets."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from acp import Client, helpers, schema
@@ -36,9 +37,9 @@ class EventSender:
         """The id of the call that was proposed last."""
         return next(reversed(self.updates.calls), "question")
 
-    def begin(self) -> None:
-        """Begin to follow."""
-        self._following = asyncio.create_task(self._follow())
+    def begin(self, *first: Any) -> None:
+        """Begin to follow, after the task that calls this has paused; send updates before."""
+        self._following = asyncio.create_task(self._follow(first))
         self._following.add_done_callback(lambda _: self._moved.notify())
 
     async def aclose(self) -> None:
@@ -75,9 +76,8 @@ class EventSender:
 
     def clean(self, message: M) -> M:
         """Return a message without secrets, and without what UTF-8 cannot encode."""
-        return type(message).model_validate(
-            self._cleaned(message.model_dump(by_alias=True, exclude_none=True))
-        )
+        fields = message.model_dump(by_alias=True, exclude_none=True)
+        return type(message).model_validate(self._cleaned(fields))
 
     def edited(self, path: str, before: str | None, after: str) -> None:
         """Show the change of a file that the running code has made in the editor."""
@@ -98,7 +98,8 @@ class EventSender:
                 return [self._cleaned(part) for part in value]
         return value
 
-    async def _follow(self) -> None:
+    async def _follow(self, first: Sequence[Any]) -> None:
+        await self.send(*first)
         log, now = self._session.log, asyncio.get_running_loop().time
         while True:
             for record in log.since(self._drawn):
@@ -116,12 +117,9 @@ class EventSender:
     async def _draw(self, record: Record) -> None:
         for one in self._redaction.passed(record):
             await self.send(*self.updates.of(one.event))
-        session = self._session
-        if isinstance(record.event, UsageReported) and session.window.tokens and not self.updates.replays:
-            used, usd = session.expected_tokens, session.spent_usd
-            cost = None if usd is None else schema.Cost(amount=round(usd, 9), currency="USD")
-            await self.send(
-                schema.UsageUpdate(
-                    session_update="usage_update", used=used, size=session.window.tokens, cost=cost
-                )
-            )
+        session, window = self._session, self._session.window.tokens
+        if isinstance(record.event, UsageReported) and window and not self.updates.replays:
+            usd, used = session.spent_usd, {"used": session.expected_tokens, "size": window}
+            cost = None if usd is None else {"amount": round(usd, 9), "currency": "USD"}
+            fields = {"sessionUpdate": "usage_update", **used, "cost": cost}
+            await self.send(schema.UsageUpdate.model_validate(fields))

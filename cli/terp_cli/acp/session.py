@@ -1,7 +1,7 @@
 """A session in an editor: its turns and commands, its modes and models."""
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing, suppress
 from copy import copy
 from dataclasses import replace
@@ -15,11 +15,9 @@ from terp.events import TurnFinished
 from terp.events.messages import Attachment
 from terp.kernels.sandbox.tier import is_confined
 from terp.session.session import Session
-from terp.store.titles import read_title
 from terp_cli.acp.commands import EditorContext, command_in, offered_commands
 from terp_cli.acp.sending import EventSender
 from terp_cli.repl.commands import switches
-from terp_cli.repl.naming import name_session
 
 _REASONS: dict[StopReason, str] = {
     "done": "end_turn",
@@ -53,7 +51,6 @@ class EditorSession:
         self._person = person = context.person
         self._turn = asyncio.Lock()
         self._cancelled = False
-        self._tasks: set[asyncio.Task[None]] = set()
         context.send = self.sender.say
         person.editor = self
         if session.resources.confinement is not None:
@@ -61,8 +58,7 @@ class EditorSession:
 
     def begin(self) -> None:
         """Send events from now on, and the commands once the response is sent that names the session."""
-        self.sender.begin()
-        self._begin(self.sender.send(helpers.update_available_commands(offered_commands())))
+        self.sender.begin(helpers.update_available_commands(offered_commands()))
 
     async def prompt(self, text: str, attachments: Sequence[Attachment]) -> str:
         """Run a command, or a turn; return the reason of its end.
@@ -77,8 +73,6 @@ class EditorSession:
                 reason = await run
             finally:
                 await self.sender.drawn()
-            if len(self.session.turns) == 1:
-                self._begin(self._name())
             return "cancelled" if self._cancelled else reason
 
     async def cancel(self) -> None:
@@ -92,7 +86,7 @@ class EditorSession:
         await asyncio.wait({stopping}, timeout=_GRACE_S)
         # Code that resists an interrupt ends with its kernel.
         await self.session.kernels.aclose()
-        await asyncio.wait({stopping, *self._tasks})
+        await asyncio.wait({stopping})
         with suppress(ConnectionError):
             await self.sender.aclose()
         await self.session.aclose()
@@ -147,8 +141,7 @@ class EditorSession:
         Raises:
             SettingsError: the mode does not work here.
         """
-        names = [one["id"] for one in self._modes()]
-        if mode not in names:
+        if mode not in (names := [one["id"] for one in self._modes()]):
             raise SettingsError([f"There is no mode '{mode[:40]}' here: use one of {', '.join(names)}."])
         if self._turn.locked():
             # Code that a running kernel cannot confine, or hold, is asked about.
@@ -190,19 +183,3 @@ class EditorSession:
         fields = {"sessionUpdate": "config_option_update", "configOptions": self.state()["configOptions"]}
         options = schema.ConfigOptionUpdate.model_validate(fields)
         await self.sender.send(helpers.update_current_mode(self.mode), options)
-
-    async def _name(self) -> None:
-        with suppress(TerpError):
-            await name_session(self.session, self._context.settings)
-        if title := read_title(self.session.folder):
-            update = schema.SessionInfoUpdate(session_update="session_info_update", title=title)
-            await self.sender.send(update)
-
-    def _begin(self, sending: Coroutine[Any, Any, None]) -> None:
-        async def run() -> None:
-            with suppress(ConnectionError):
-                await sending
-
-        task = asyncio.create_task(run())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)

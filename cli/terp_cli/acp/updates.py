@@ -155,17 +155,15 @@ class Updates:
 
     def of(self, event: on.Event) -> Iterator[helpers.SessionUpdate]:
         """Yield the updates for an event."""
+        if isinstance(event, OfCode):
+            if event.call_id not in self.calls:
+                call = self.calls[event.call_id] = ToolCallView(event.call_id)
+                yield helpers.start_tool_call(call.id, call.title, kind="execute", status="pending")
+            if status := self._of_code(self.calls[event.call_id], event):
+                self.dirty.pop(event.call_id, None)
+                yield self.calls[event.call_id].update(status)
+            return
         match event:
-            case (
-                on.CodeDelta() | on.CodeProposed() | on.CodeTyped() | on.CodeDeclined() | on.CodeRejected()
-                | on.CodeStarted() | on.Printed() | on.LateOutput() | on.CodeFinished() | on.JobChanged()
-            ):  # fmt: skip
-                if event.call_id not in self.calls:
-                    call = self.calls[event.call_id] = ToolCallView(event.call_id)
-                    yield helpers.start_tool_call(call.id, call.title, kind="execute", status="pending")
-                if status := self._of_code(self.calls[event.call_id], event):
-                    self.dirty.pop(event.call_id, None)
-                    yield self.calls[event.call_id].update(status)
             case on.TextDelta(text=text):
                 yield helpers.update_agent_message_text(text)
             case on.ReasoningDelta(text=text):
