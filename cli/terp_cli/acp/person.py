@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 META = "terp"
 """The key of terp's own fields in `_meta`: the digest of code, a reason to decline, edited code."""
-_KINDS = {"a": "allow_always", "r": "allow_always", "n": "reject_once"}
 FAILED = (RequestError, ValidationError)
 """The editor answered with an error, or with something else than an answer."""
 _YES_NO = (Option("y", "Yes"), Option("n", "No"))
@@ -88,9 +87,7 @@ class EditorPerson:
             title=lines.partition("\n")[0],
             content=[helpers.tool_content(helpers.text_block(lines))],
         )
-        options = {
-            one.letter: (visible(one.does), _KINDS.get(one.letter, "allow_once")) for one in choice.options
-        }
+        options = {one.letter: (visible(one.does), _kind_of(one)) for one in choice.options}
         chosen, meta = await self._asked(call, options)
         return Decline(str(meta["reason"])) if meta.get("reason") else chosen
 
@@ -138,3 +135,9 @@ class EditorPerson:
         content = answer.content if isinstance(answer, schema.AcceptElicitationResponse) else None
         line = (content or {}).get("line")
         return line if isinstance(line, str) else None
+
+
+def _kind_of(option: Option) -> str:
+    if option.does.lower().startswith("no"):
+        return "reject_once"
+    return "allow_always" if option.letter in "ar" else "allow_once"

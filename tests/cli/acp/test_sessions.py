@@ -223,3 +223,28 @@ async def test_in_the_mode_of_effects_code_starts_at_once_and_its_effect_is_aske
     assert (call.tool_call_id, call.title) == ("c1", "python wants to change a.txt.")
     assert ("y", "allow_once") in [(one.option_id, one.kind) for one in options]
     assert (terp.cwd / "a.txt").read_text() == "two\n"
+
+
+ARGUMENTS = {"why": "total", "install": "numpy", "rename": "Sales", "export": "md", "save": "out.py total",
+             "allow": ".", "rewind": "1", "jobs": ""}  # fmt: skip
+
+
+async def test_each_command_that_is_offered_works_in_an_editor(terp: Terp) -> None:
+    script = [Call(code="total = 42\ntotal"), "done", *["again"] * 9]
+    failed: dict[str, str] = {}
+    with Loopback(script) as server:
+        async with opened(terp, server, Editor("once", *["y"] * 20)) as editor:
+            await editor.begin()
+            session = await editor.new(terp.cwd)
+            await editor.ask(session, "go")
+            (offered,) = editor.updates("available_commands_update")
+            ending = ("undo", "retry", "rewind", "reset", "restart")
+            names = sorted((one["name"] for one in offered["availableCommands"]), key=ending.__contains__)
+            for name in names:
+                try:
+                    await editor.ask(session, f"/{name} {ARGUMENTS.get(name, '')}".rstrip())
+                except RequestError as error:
+                    failed[name] = str(error)
+    # Those say why: numpy is on no index here, and there is one turn only.
+    assert set(failed) <= {"install", "compact", "rewind", "undo", "retry"}, failed
+    assert "Internal error" not in failed.values()
