@@ -1,6 +1,7 @@
 """Text files as the editor has them, for `edit_file` and `read_file` in the kernel."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,11 @@ from acp import Client
 from terp.errors import TerpError
 from terp.kernels.sandbox.tier import is_confined
 from terp.session.session import Session
+from terp.tools.toolbox import SHIPPED
 from terp_cli.acp.person import FAILED
 
-TOOLS = str(Path(__file__).with_name("editor_tools.py"))
-"""The tool file with `read_file`."""
+TOOLS = str(Path(__file__).parent / "tools" / "editor_tools.py")
+"""The tool file with `read_file`, in a folder by itself: the kernel finds modules beside a tool file."""
 PRELUDE = "__import__('terp_home.shipped').shipped.use_editor()"
 """The code that lets `edit_file` change files in the editor."""
 
@@ -31,6 +33,10 @@ class EditorFileServices:
         self._session = session
         self._edited = edited
         self._before: dict[str, str] = {}
+        box = session.resources.toolbox
+        # Its effects are known, as those of the tools that ship with terp.
+        tools = (replace(one, source=SHIPPED) if one.target == TOOLS else one for one in box.tools)
+        session.resources.toolbox = replace(box, tools=tuple(tools))
         session.offer("read_text_file", self.read)
         session.offer("write_text_file", self.write)
 

@@ -189,6 +189,7 @@ async def test_unsaved_changes_are_read_and_edited_in_the_editor(terp: Terp) -> 
     assert editor.buffers == {path: "edited = 2\n"}
     assert Path(path).read_text() == "saved = 1\n"
     call = editor.calls()["c1"]
+    assert "Expected: reads open.py" in texts_of(call)
     assert "unsaved = 2" in texts_of(call)
     (diff,) = (one for one in call["content"] if one["type"] == "diff")
     assert (diff["oldText"], diff["newText"]) == ("unsaved = 2\n", "edited = 2\n")
