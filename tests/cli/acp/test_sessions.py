@@ -44,7 +44,8 @@ async def test_a_session_can_be_loaded_after_terp_was_killed(terp: Terp) -> None
             shown = again.text("user_message_chunk"), again.text(), again.calls()["c1"]
             await again.ask(session, "and now?")
     assert shown[0] == "add"
-    assert shown[1] == "I add. It is 42."
+    # Behind it may be the note that the kernel is a new one.
+    assert shown[1].startswith("I add. It is 42.")
     assert (shown[2]["status"], "```console\n42\n```" in texts_of(shown[2])) == ("completed", True)
     assert ("user", "add") in said(server.requests[0])
 
