@@ -21,7 +21,7 @@ from terp.settings import Settings
 from terp.settings.mcp_servers import McpServer
 from terp.store.catalogue import Catalogue
 from terp.store.folders import new_folder
-from terp.store.places import Place, new_place, real_directory, stored_place
+from terp.store.places import Place, is_session, new_place, real_directory, stored_place
 from terp_cli.acp.commands import EditorContext
 from terp_cli.acp.files import PRELUDE, TOOLS, EditorFileServices
 from terp_cli.acp.person import EditorPerson
@@ -184,13 +184,13 @@ class TerpAgent:
     async def _resumed(
         self, cwd: str, session_id: str, mcp_servers: Sequence[Any] | None = None, *, replays: bool, **_: Any
     ) -> Fields:
+        call = self._call_in(cwd)
+        folder = call.places.sessions / session_id
+        if not (_ID.fullmatch(session_id) and is_session(folder)):
+            raise SessionError(f"There is no session '{session_id[:40]}'.", "session/list lists them.")
         if editor := self._sessions.pop(session_id, None):
             # The client has lost its view of the session, and begins again.
             await editor.aclose()
-        call = self._call_in(cwd)
-        folder = call.places.sessions / session_id
-        if not (_ID.fullmatch(session_id) and folder.is_dir()):
-            raise SessionError(f"There is no session '{session_id[:40]}'.", "session/list lists them.")
         editor = await self._open(call, stored_place(folder, call.secrets), mcp_servers or ())
         if replays:
             await editor.sender.replay()

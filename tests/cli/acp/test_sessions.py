@@ -88,6 +88,17 @@ async def test_a_closed_session_takes_no_prompt_and_can_be_resumed(terp: Terp) -
             assert (await editor.ask(session, "hi")).stop_reason == "end_turn"
 
 
+async def test_a_session_that_cannot_be_loaded_stays_open(terp: Terp) -> None:
+    with Loopback(["Hello."]) as server:
+        async with opened(terp, server, Editor()) as editor:
+            await editor.begin()
+            session = (await editor.new(terp.cwd)).session_id
+            with pytest.raises(RequestError, match="There is no session"):
+                # It is stored from its first turn on.
+                await editor.agent.load_session(cwd=str(terp.cwd), session_id=session, mcp_servers=[])
+            assert (await editor.ask(session, "hi")).stop_reason == "end_turn"
+
+
 async def test_two_sessions_have_kernels_of_their_own(terp: Terp) -> None:
     with Loopback([Call(code="x = 1"), "one", Call(code="print('x' in globals())"), "two"]) as server:
         async with opened(terp, server, Editor("once", "once")) as editor:
