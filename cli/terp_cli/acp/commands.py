@@ -74,7 +74,7 @@ class EditorContext(ReplContext):
         """Keep rows, whose columns are aligned."""
         self._said.append(fenced("\n".join(row.plain for row in rows)))
 
-    async def page(self, lines: Iterable[str], name: str = "terp") -> None:
+    async def page(self, lines: Iterable[str], name: str = "terp", *, few: int = 0) -> None:
         """Keep lines as they are."""
         self._said.append(fenced("\n".join(map(readable, lines))))
 

@@ -119,7 +119,7 @@ class EditorSession:
     @property
     def mode(self) -> str:
         """The mode in use."""
-        return next(mode for mode, word in _MODES.items() if word == self._context.approval)
+        return next((mode for mode, word in _MODES.items() if word == self._context.approval), "ask")
 
     def state(self) -> dict[str, Any]:
         """Return the modes that work here and the models, with those in use, in the protocol's form."""
