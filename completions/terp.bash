@@ -180,7 +180,7 @@ _terp() {
                     --json
                 )
             elif ((COMP_CWORD == 1)); then
-                words=(run solve attach demo docs doctor languages tools skills mcp mcp-server profiles trust rules keys sessions cost replay export serve completions)
+                words=(run solve attach demo docs doctor languages tools skills mcp mcp-server profiles trust rules keys sessions cost replay export serve acp completions)
             elif ((COMP_CWORD == 2)) && [[ $before == completions ]]; then
                 words=(bash zsh fish)
             elif ((COMP_CWORD == 2)) && [[ $before == sessions ]]; then
@@ -198,7 +198,7 @@ _terp() {
             elif ((COMP_CWORD == 2)) && [[ $before == keys ]]; then
                 words=(list set delete)
             elif ((COMP_CWORD == 2)) && [[ $before == docs ]]; then
-                compopt +o default 2>/dev/null; words=(approval attach background clusters commands context costs events index kernel languages library mcp mcp-server model pipelines profiles prompt references replay rewind rules sandbox server sessions settings shell skills solve start stores tools trust until)
+                compopt +o default 2>/dev/null; words=(approval attach background clusters commands context costs editors events index kernel languages library mcp mcp-server model pipelines profiles prompt references replay rewind rules sandbox server sessions settings shell skills solve start stores tools trust until)
             elif ((COMP_CWORD == 2)) && [[ $before == export ]]; then
                 words=(ipynb py md html)
             elif [[ "${COMP_WORDS[1]} ${COMP_WORDS[2]}" == @(sessions' 'show|sessions' 'rm) ]] ||

@@ -29,8 +29,10 @@ _OFTEN = {
     "resume": ("[ID]", "resume a session: this one, or one from a list"),
     "file": ("FILE", "attach a file, or the page at an address"),
     "out": ("DIR", "collect the files and images of the run"),
+    "emit": ("NAME[:FORM]", "write a variable to stdout instead of the answer"),
     "until": ("CHECK", "repeat until this command or py: expression passes"),
     "sandbox": ("TIER", "auto, off, workspace, strict or docker"),
+    "python": ("PATH", "the Python that runs the code"),
     "output_format": ("FORM", "text, json or stream-json"),
 }
 """The flags of the overview, with the placeholders of their values and short descriptions."""

@@ -159,7 +159,7 @@ SUBCOMMANDS = (
     Subcommand(
         "mcp-server", "", "a live kernel for other agents (MCP)",
         ("watch", "host", "port", "approve", *_CODE, "allow_remote", "max_sessions", "idle_timeout"),
-        "claude mcp add terp -- terp mcp-server",
+        "claude mcp add terp -- terp mcp-server", usual=False,
     ),
     Subcommand(
         "profiles", "…", "named sets of settings: list, show, new, edit, …", example="terp profiles new work"
@@ -194,7 +194,7 @@ SUBCOMMANDS = (
     ),
     Subcommand(
         "acp", "", "sessions in an editor (Agent Client Protocol)",
-        ("model", "profile", "auto_run", "sandbox", "python"), "terp acp -p work",
+        ("model", "profile", "auto_run", "sandbox", "python"), "terp acp -p work", usual=False,
     ),
     Subcommand(
         "completions", "SHELL", f"completion of flags for {', '.join(SHELLS)}",
@@ -203,7 +203,7 @@ SUBCOMMANDS = (
 )  # fmt: skip
 
 
-_ALONE = ("acp", "demo", "docs", "doctor", "languages", "mcp", "serve", "solve", "tools")
+_ALONE = ("acp", "demo", "docs", "doctor", "languages", "mcp", "mcp-server", "serve", "solve", "tools")
 """The commands that need no argument."""
 
 
@@ -213,17 +213,7 @@ def called_by(words: Sequence[str], *, in_language: bool) -> tuple[str, str]:
     `in_language`: the language of the code was given, so the file may have any extension.
     """
     match words:
-        case [
-            "demo"
-            | "docs"
-            | "doctor"
-            | "languages"
-            | "mcp"
-            | "mcp-server"
-            | "serve"
-            | "solve"
-            | "tools" as command
-        ]:
+        case [command] if command in _ALONE:
             return command, ""
         case [command, *rest] if command in VERBS and (not rest or _fits(command, rest[0], rest[1:])):
             return command, rest[0] if rest else next(iter(VERBS[command]))
