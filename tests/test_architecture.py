@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 CORE, CLI = ROOT / "core", ROOT / "cli"
 # These packages run in processes of the code, where the streams are its own and there is no terp.
-INSIDE = {CORE / "terp" / part / "inside" for part in ("kernels", "checks")}
+INSIDE = {CORE / "terp" / part for part in ("kernels/inside", "checks/inside", "notebook")}
 FRONT_ENDS = {"rich", "prompt_toolkit", "starlette", "fastapi", "uvicorn", "terp_cli"}
 SLOW = {
     "IPython", "asyncio", "httpx", "ipykernel", "jupyter_client", "litellm", "openai", "websockets", "yaml",
@@ -74,10 +74,11 @@ def called(func: ast.expr) -> str:
 ROOMS = {
     CORE / "terp": (
         "errors text events person analysis settings secrets models kernels tools session checks store "
-        "opening testing"
+        "opening notebook testing"
     ),
     CLI / "terp_cli": (
-        "terminal line render fronts prompt repl acp verbs generate server mcp_server program main __main__"
+        "terminal line render fronts prompt repl acp verbs generate server mcp_server notebook program main "
+        "__main__"
     ),
 }
 ROOT_ENTRIES, FOLDER_MODULES = 16, 36
@@ -154,6 +155,7 @@ def test_a_session_is_put_together_in_few_places() -> None:
         ("repl/keeping.py", "build_session"),
         ("verbs/solving.py", "build_session"),
         ("server/opening.py", "build_session"),
+        ("notebook/conversation.py", "build_session"),
         ("mcp_server/client_session.py", "build_session"),
     }
 

@@ -62,3 +62,13 @@ def __getattr__(name: str) -> "Any":
 
 def __dir__() -> list[str]:
     return [*__all__, "__version__"]
+
+
+def load_ipython_extension(shell: "Any") -> None:
+    """Load `%terp` into the kernel of a notebook, or into IPython: `%load_ext terp`."""
+    import_module("terp.notebook.extension").load(shell)
+
+
+def unload_ipython_extension(shell: "Any") -> None:
+    """Remove `%terp`, and end its conversation."""
+    import_module("terp.notebook.extension").unload(shell)

@@ -9,6 +9,7 @@ from terp.models.building import build_model
 from terp.models.facts.lookup import known_prices, windows
 from terp.opening.chat_session import ChatSession
 from terp.opening.environment import ExecutionEnvironment, open_environment
+from terp.opening.given_environment import GivenEnvironment
 from terp.opening.supplied import Supplied
 from terp.person import Person
 from terp.secrets.known_secrets import Secrets
@@ -53,7 +54,7 @@ async def build_session(
         KernelStartFailed: the kernel to attach to does not answer, or the gateway refuses access.
     """
     supplied = supplied or Supplied()
-    environment = await open_environment(
+    environment = supplied.environment or await open_environment(
         settings, project=project, environ=environ, place=place, supplied=supplied
     )
     kernels, functions = environment.kernels, FunctionNames(environment.toolbox)
@@ -79,14 +80,17 @@ async def build_session(
         session.offer(SERVICE, service_of(supplied.functions))
     session.instruct(resources.system_prompt.text(settings), code=settings.code)
     environment.connect(session)
-    if settings.mcp_servers and "python" in kernels.languages:
+    has_servers = settings.mcp_servers and "python" in kernels.languages
+    if has_servers and not isinstance(environment, GivenEnvironment):
         from terp.opening.mcp import open_servers  # noqa: PLC0415  (few sessions have any)
 
-        open_servers(session, kernels, settings.mcp_servers, functions)
+        open_servers(session, environment.kernels, settings.mcp_servers, functions)
     return session
 
 
-def _resources(settings: Settings, environment: ExecutionEnvironment, place: Place) -> SessionResources:
+def _resources(
+    settings: Settings, environment: "ExecutionEnvironment | GivenEnvironment", place: Place
+) -> SessionResources:
     return SessionResources(
         limits=limits_of(settings),
         windows=windows(settings, environment.keyed),

@@ -7,18 +7,20 @@ from typing import Any
 from terp.errors import NoModel
 from terp.events.messages import Message
 from terp.events.model import Chunk, Model
+from terp.opening.given_environment import GivenEnvironment
 
 
 @dataclass(frozen=True, slots=True)
 class Supplied:
     """A `model` in place of the one that the settings name, `functions` as tools, and code for the kernel.
 
-    The Python kernel runs the `prelude` at every start.
+    The Python kernel runs the `prelude` at every start. An `environment` has the kernels of the caller.
     """
 
     model: Model | None = None
     functions: Sequence[Callable[..., Any]] = ()
     prelude: str = ""
+    environment: GivenEnvironment | None = None
 
 
 class WithoutModel:

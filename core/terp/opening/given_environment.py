@@ -1,0 +1,35 @@
+"""The execution environment of a session whose kernels the caller has made."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from terp.events.kernel import Kernels
+from terp.session.context.system_prompt import PromptKernels
+from terp.tools.toolbox import Toolbox
+
+if TYPE_CHECKING:
+    from terp.session.session import Session
+
+
+class GivenKernels(Kernels, PromptKernels, Protocol):
+    """Kernels whose facts the system prompt states."""
+
+    cwd: str
+
+
+@dataclass(frozen=True, slots=True)
+class GivenEnvironment:
+    """Kernels of the caller's, without tools, sandbox or installed packages.
+
+    `keyed` is the environment with the stored keys, for requests to providers.
+    """
+
+    kernels: GivenKernels
+    keyed: Mapping[str, str]
+    toolbox: Toolbox = field(default_factory=Toolbox)
+    notices: tuple[str, ...] = ()
+    confinement: None = None
+
+    def connect(self, session: "Session") -> None:
+        """Do nothing: code needs no preparation, and there are no tools to serve."""

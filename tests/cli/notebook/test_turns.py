@@ -1,0 +1,174 @@
+"""%terp in a notebook's own kernel: asked, approved, run there, declined, undone, kept."""
+
+import json
+from pathlib import Path
+
+from tests.cli.notebook.driven import opened, sent, shown
+from tests.loopback import Call
+
+PLOT = "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 3, 2]);"
+
+
+async def test_approved_code_runs_in_the_kernel_with_its_outputs_in_the_cell(tmp_path: Path) -> None:
+    replies = [["I add.", Call(code="y = x + 1\nprint('adding')\ny")], "It is **42**."]
+    async with opened(tmp_path, replies, "y") as notebook:
+        await notebook.run("x = 41")
+        outputs = await notebook.run("%terp what is x plus one?")
+        kinds = [output["output_type"] for output in outputs]
+        assert ("adding\n" in shown(outputs), "42" in shown(outputs)) == (True, True)
+        assert "execute_result" in kinds
+        assert outputs[-2]["data"]["text/markdown"] == "It is **42**."
+        assert await notebook.value("y") == "42"
+
+
+async def test_the_model_reads_cells_variables_and_errors_without_secrets(tmp_path: Path) -> None:
+    async with opened(tmp_path, ["Hello."]) as notebook:
+        await notebook.run("import os\ntoken = 'ghp_1234567890abcdefghijABCDEFGHIJ123456'\ncount = 7")
+        await notebook.run("one = 1\none / 0")
+        await notebook.run("%terp why?")
+        question = sent(notebook.model)
+        assert "count int 7" in question
+        assert "raised ZeroDivisionError: division by zero (line 2)" in question
+        assert "ghp_1234" not in question
+
+
+async def test_the_kernel_loads_no_model_and_no_session(tmp_path: Path) -> None:
+    async with opened(tmp_path, ["Hello."]) as notebook:
+        await notebook.run("%terp hello")
+        loaded = await notebook.value(
+            "__import__('json').dumps([m for m in __import__('sys').modules if m.startswith('terp.')])"
+        )
+        names = set(json.loads(loaded.strip("'")))
+        assert {name for name in names if not name.startswith("terp.notebook")} == set()
+
+
+async def test_a_run_of_the_inserted_cell_approves_it_and_the_turn_continues_there(tmp_path: Path) -> None:
+    async with opened(tmp_path, [["", Call(code="z = 6 * 7\nz")], "Done."]) as notebook:
+        await notebook.run("%terp multiply")
+        assert notebook.inserted == ["z = 6 * 7\nz"]
+        outputs = await notebook.run(notebook.inserted[0])
+        assert (outputs[0]["output_type"], shown(outputs[-2:-1])) == ("execute_result", "Done.")
+        assert sent(notebook.model).startswith("42\n")
+
+
+async def test_an_edited_cell_is_approved_as_it_was_edited(tmp_path: Path) -> None:
+    async with opened(tmp_path, [["", Call(code="total = 6 * 7\ntotal")], "Done."]) as notebook:
+        await notebook.run("%terp multiply")
+        await notebook.run("total = 6 * 8\ntotal")
+        assert sent(notebook.model).startswith("48\n")
+
+
+async def test_another_cell_is_no_approval(tmp_path: Path) -> None:
+    async with opened(tmp_path, [["", Call(code="total = 6 * 7\ntotal")], "Done."]) as notebook:
+        await notebook.run("%terp multiply")
+        await notebook.run("import sys")
+        assert len(notebook.model.requests) == 1
+
+
+async def test_words_are_the_reason_not_to_run_the_code_that_waits(tmp_path: Path) -> None:
+    async with opened(tmp_path, [["", Call(code="z = 1")], "As you like."]) as notebook:
+        await notebook.run("%terp begin")
+        outputs = await notebook.run("%terp use numpy instead")
+        assert "As you like." in shown(outputs)
+        assert "use numpy instead" in sent(notebook.model)
+
+
+async def test_an_error_goes_to_the_model_which_recovers(tmp_path: Path) -> None:
+    replies = [["", Call(code="nope + 1")], ["", Call(code="z = 5\nz")], "Five."]
+    async with opened(tmp_path, replies, "y", "y") as notebook:
+        outputs = await notebook.run("%terp five")
+        assert "NameError" in sent(notebook.model, 1)
+        assert [output["output_type"] for output in outputs].count("error") == 1
+        assert shown(outputs[-2:-1]) == "Five."
+
+
+async def test_a_plot_appears_in_the_cell(tmp_path: Path) -> None:
+    async with opened(tmp_path, [["", Call(code=PLOT)], "Drawn."], "y") as notebook:
+        outputs = await notebook.run("%terp plot")
+        assert [1 for output in outputs if "image/png" in output.get("data", ())] == [1]
+
+
+async def test_each_switch_to_auto_says_that_there_is_no_sandbox(tmp_path: Path) -> None:
+    async with opened(tmp_path, [["", Call(code="z = 3\nz")], "Three."]) as notebook:
+        first = shown(await notebook.run("%terp --auto set z"))
+        assert ("has no sandbox" in first, "Three." in first) == (True, True)
+        assert "before code runs" in shown(await notebook.run("%terp --no-auto"))
+        assert "has no sandbox" in shown(await notebook.run("%terp --auto"))
+
+
+async def test_code_that_awaits_runs_in_the_loop_of_the_notebook(tmp_path: Path) -> None:
+    code = "import asyncio\nsame = asyncio.get_running_loop() is loop\nawait asyncio.sleep(0.01)\nsame"
+    async with opened(tmp_path, [["", Call(code=code)], "Yes."], "y") as notebook:
+        await notebook.run("import asyncio\nloop = asyncio.get_running_loop()")
+        outputs = await notebook.run("%%terp\nis it the same loop?")
+        assert "True" in shown(outputs)
+
+
+async def test_a_traceback_names_the_cell_and_the_line(tmp_path: Path) -> None:
+    async with opened(
+        tmp_path, [["", Call(code="a = 1\n\nraise ValueError(a)")], "Failed."], "y"
+    ) as notebook:
+        outputs = await notebook.run("%terp fail")
+        [error] = [output for output in outputs if output["output_type"] == "error"]
+        frame = error["traceback"][2]
+        assert f"In[{notebook.client.nb.cells[-1].execution_count}]" in frame
+        assert "line 3" in frame
+
+
+async def test_an_interrupt_stops_the_code_and_keeps_its_variables(tmp_path: Path) -> None:
+    code = "import time\nkept = 1\nprint('begun', flush=True)\nfor _ in range(600): time.sleep(0.1)"
+    async with opened(tmp_path, [["", Call(code=code)]], "y") as notebook:
+        stopping = notebook.interrupt_soon("begun\n")
+        outputs = await notebook.run("%terp wait")
+        await stopping
+        assert "Interrupted. Variables are kept." in shown(outputs)
+        assert await notebook.value("kept") == "1"
+        assert len(notebook.model.requests) == 1
+
+
+async def test_an_interrupt_stops_code_that_awaits(tmp_path: Path) -> None:
+    code = "import asyncio\nprint('begun', flush=True)\nawait asyncio.sleep(600)"
+    async with opened(tmp_path, [["", Call(code=code)], "Again."], "y") as notebook:
+        stopping = notebook.interrupt_soon("begun\n")
+        outputs = await notebook.run("%terp wait")
+        await stopping
+        assert "Interrupted." in shown(outputs)
+        assert "Again." in shown(await notebook.run("%terp go on"))
+
+
+async def test_an_interrupt_stops_the_model(tmp_path: Path) -> None:
+    async with opened(tmp_path, ["word " * 2_000, "Next."], pause_s=0.05) as notebook:
+        stopping = notebook.interrupt_soon("word")
+        outputs = await notebook.run("%terp write")
+        await stopping
+        assert "Interrupted." in shown(outputs)
+        assert "Next." in shown(await notebook.run("%terp go on"))
+
+
+async def test_a_rewind_takes_the_turn_out_of_the_conversation(tmp_path: Path) -> None:
+    async with opened(tmp_path, ["First.", "Second."]) as notebook:
+        await notebook.run("%terp remember the word banana")
+        assert "1: remember the word banana" in shown(await notebook.run("%terp_rewind"))
+        await notebook.run("%terp which word?")
+        assert "banana" not in str(notebook.model.requests[-1]["messages"][1:-1])
+
+
+async def test_settings_can_be_changed_within_a_conversation(tmp_path: Path) -> None:
+    async with opened(tmp_path, ["First.", "Second."]) as notebook:
+        await notebook.run("%terp one")
+        assert "temperature: 0.1" in shown(await notebook.run("%terp_config temperature=0.1"))
+        await notebook.run("%terp two")
+        assert notebook.model.requests[-1]["temperature"] == 0.1
+
+
+async def test_a_saved_conversation_is_in_the_notebook_and_continues(tmp_path: Path) -> None:
+    async with opened(tmp_path, ["Noted.", "Banana."]) as notebook:
+        await notebook.run("%terp remember the word banana")
+        await notebook.run("%terp --save")
+        saved = tmp_path / "saved.ipynb"
+        saved.write_text(json.dumps(notebook.client.nb))
+        await notebook.run("%reload_ext terp")
+        await notebook.run(f"import os\nos.environ['JPY_SESSION_NAME'] = {str(saved)!r}")
+        assert "Resumed a conversation of 1 turns" in shown(await notebook.run("%terp --resume"))
+        await notebook.run("%terp which word?")
+        assert "remember the word banana" in str(notebook.model.requests[-1]["messages"])
