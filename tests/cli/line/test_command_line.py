@@ -338,7 +338,9 @@ def test_the_help_fits_on_a_screen_and_names_every_command() -> None:
     assert len(lines) < 40
     others = help_text().partition("  and terp ")[2].partition("\n\n")[0]
     listed = [one.name for one in SUBCOMMANDS if any(f"  terp {one.name} " in line for line in lines)]
-    assert [one.name for one in SUBCOMMANDS if one.name not in (*listed, *re.findall(r"[\w-]+", others))] == []
+    assert [
+        one.name for one in SUBCOMMANDS if one.name not in (*listed, *re.findall(r"[\w-]+", others))
+    ] == []
 
 
 @pytest.mark.parametrize(
