@@ -22,8 +22,8 @@ from terp_cli.terminal.sanitise import one_line
 from terp_cli.terminal.theme import theme_of
 
 INDEX = "index"
-_ENTRY = re.compile(r"- \[(?P<name>[a-z]+)\]\([a-z]+\.md\): (?P<about>.+)")
-_LINK = re.compile(r"\[(?P<label>[^\]]+)\]\((?P<name>[a-z]+)\.md\)")
+_ENTRY = re.compile(r"- \[(?P<name>[a-z-]+)\]\([a-z-]+\.md\): (?P<about>.+)")
+_LINK = re.compile(r"\[(?P<label>[^\]]+)\]\((?P<name>[a-z-]+)\.md\)")
 # Longer lines of text are hard to read.
 _WIDEST = 100
 # Quit if the page fits on the screen, pass colours through, leave the page on the screen.

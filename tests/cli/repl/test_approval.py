@@ -443,7 +443,7 @@ async def test_an_endless_prompt_shows_its_end(desk: Callable[..., Seat]) -> Non
     seat.keys.send_text("Ada\r")
     assert await asyncio.wait_for(typing, 20) == "Ada"
     assert seat.terminal.getvalue().count("x") < 4_000
-    assert "".join(seat.terminal.shown()).endswith(" name? Ada")
+    assert " ".join(seat.terminal.shown()).endswith(" name? Ada")
 
 
 async def test_nothing_of_a_secret_is_shown(desk: Callable[..., Seat]) -> None:

@@ -30,7 +30,7 @@ def test_in_a_checkout_the_pages_are_at_its_root() -> None:
 
 def test_every_page_is_listed_with_a_description() -> None:
     lines = "\n".join(listed())
-    assert set(re.findall(r"^  ([a-z]+)  +\S", lines, re.MULTILINE)) == {*page_names()} - {INDEX}
+    assert set(re.findall(r"^  ([a-z-]+)  +\S", lines, re.MULTILINE)) == {*page_names()} - {INDEX}
 
 
 def test_without_a_name_the_pages_are_listed(terp: Terp) -> None:

@@ -11,7 +11,7 @@ from terp.settings.places import Places
 from terp.settings.project.files import Project, ProjectFile
 from terp.testing import EchoKernel
 from terp_cli.repl.commands.every import all_commands
-from terp_cli.repl.commands.help import about, overview
+from terp_cli.repl.commands.help import KEYS, about, overview
 from terp_cli.repl.commands.own import filled, own_commands
 from tests.cli.repl.commands.here import Here
 
@@ -65,11 +65,15 @@ def test_a_quote_that_is_not_closed_is_an_error() -> None:
 
 
 def test_commands_of_the_user_win_over_those_of_a_project(tmp_path: Path) -> None:
-    own = write(tmp_path / "config/commands", go="Mine.", only_mine="Mine.")
-    theirs = [ProjectFile(tmp_path / f".terp/commands/{name}.md", b"Theirs.") for name in ("go", "stop")]
+    own = write(tmp_path / "config/commands", ship="Mine.", only_mine="Mine.")
+    theirs = [ProjectFile(tmp_path / f".terp/commands/{name}.md", b"Theirs.") for name in ("ship", "stop")]
     project = Project(tmp_path, tmp_path, commands=tuple(theirs))
     found, problems = own_commands(Places(own.parent, tmp_path), project, all_commands())
-    assert {one.name: one.body for one in found} == {"go": "Mine.", "only_mine": "Mine.", "stop": "Theirs."}
+    assert {one.name: one.body for one in found} == {
+        "ship": "Mine.",
+        "only_mine": "Mine.",
+        "stop": "Theirs.",
+    }
     assert problems == []
 
 
@@ -87,7 +91,7 @@ def test_a_file_with_the_name_of_a_command_of_terp_is_named(tmp_path: Path) -> N
 def test_help_lists_the_users_commands_first(tmp_path: Path) -> None:
     write(tmp_path / "terp/commands", **{"review-file": REVIEW})
     commands = all_commands(Here(tmp_path).own_commands)
-    lines = list(overview(commands))
+    lines = list(overview(commands, KEYS))
     assert [lines[0], " ".join(lines[1].split())] == ["Yours", "/review-file [file] [what] Review a file"]
     assert list(about(commands.named("review-file"))) == [
         "/review-file [file] [what]  Review a file",
