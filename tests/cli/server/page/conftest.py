@@ -4,6 +4,7 @@ import re
 import shutil
 import signal
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -101,11 +102,16 @@ def serve(terp: Terp, model: Loopback, port: str = "0", *flags: str, token: str 
         environ={"OPENAI_API_KEY": "unused", "TERP_SERVER_TOKEN": token, "TERP_REFERENCES": "true"},
     )
     assert process.stderr is not None
+    address = process.stderr.readline().split()[-1]
+    # The log of the requests of all tests is more than a pipe holds: unread, it would stop the server.
+    reading = threading.Thread(target=process.stderr.read)
+    reading.start()
     try:
-        yield process.stderr.readline().split()[-1]
+        yield address
     finally:
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=20)
+        process.wait(timeout=20)
+        reading.join()
 
 
 @pytest.fixture(scope="package")
