@@ -110,8 +110,9 @@ def serve(terp: Terp, model: Loopback, port: str = "0", *flags: str, token: str 
         yield address
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(timeout=20)
-        reading.join()
+        reading.join(timeout=20)
+        with process:
+            process.wait(timeout=20)
 
 
 @pytest.fixture(scope="package")
