@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 
-from rich.style import Style
 from rich.text import Text
 
 from terp_cli.render import look
@@ -17,29 +16,19 @@ _DONE = {"+": " added", "-": " removed"}
 _HUNK_BEGINS = "@"
 
 
-def diff_rows(path: str, lines: str, diff: str, width: int) -> list[Text]:
-    """Return the hunks of a unified diff below the file's name.
-
-    `lines` are the numbers of added and removed lines in words.
-    """
-    return [
-        Text.assemble((f"── {one_line(path)} ", look.RULE), *_counts(lines)),
-        *_body(path, diff, width),
-    ]
+def diff_rows(path: str, counts: str, diff: str, width: int) -> list[Text]:
+    """Return the hunks of a unified diff below the file's name and the `counts` of its lines: "+2 −1"."""
+    added, _, removed = counts.partition(" ")
+    name = (f"── {one_line(path)} ", look.RULE)
+    return [Text.assemble(name, (added, look.GOOD), (f" {removed}", look.BAD)), *_body(path, diff, width)]
 
 
-def spoken_diff(path: str, lines: str, diff: str) -> Iterator[str]:
-    """Return the hunks of a unified diff as lines in words, without blank lines that stay."""
-    yield f"Change of {one_line(path)}, {lines}:"
+def spoken_diff(path: str, counts: str, diff: str) -> Iterator[str]:
+    """Yield the hunks of a unified diff as lines in words, without unchanged blank lines."""
+    yield f"Change of {one_line(path)}, {counts}:"
     for number, sign, text in _numbered(diff):
         if sign in _DONE or text.strip():
             yield f"Line {number}{_DONE.get(sign, '')}: {one_line(text)}"
-
-
-def _counts(lines: str) -> Iterator[tuple[str, Style]]:
-    added, _, removed = lines.partition(" ")
-    yield added, look.GOOD
-    yield f" {removed}", look.BAD
 
 
 def _body(path: str, diff: str, width: int) -> Iterator[Text]:
@@ -61,7 +50,7 @@ def _body(path: str, diff: str, width: int) -> Iterator[Text]:
 
 
 def _numbered(diff: str) -> Iterator[tuple[int, str, str]]:
-    """Return each line of a unified diff with its number and its sign."""
+    """Yield the number, the sign and the text of each line of a unified diff; a hunk begins with "@"."""
     at_old = at_new = 0
     for line in diff.split("\n"):
         if hunk := _HUNK.match(line):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import assert_never
 
 from terp import events as on
-from terp.analysis.edits import SpelledEdit
+from terp.analysis.edits import FileDiff
 from terp.checks.until.checking import changed_files
 from terp.events.effects import Effect, EffectKind, Effects
 from terp_cli.terminal.sanitise import one_line
@@ -148,14 +148,12 @@ def _is_outside(path: str, cwd: str) -> bool:
     return not Path(whole).is_relative_to(cwd)
 
 
-def effects_line(effects: Effects, edits: Sequence[SpelledEdit] = ()) -> str:
+def effects_line(effects: Effects, edits: Sequence[FileDiff] = ()) -> str:
     """Return the effects of code in words; quoted parts of the code are sanitised and shortened."""
     return BETWEEN.join(said for _, said in effects_in_words(effects, edits))
 
 
-def effects_in_words(
-    effects: Effects, edits: Sequence[SpelledEdit] = ()
-) -> list[tuple[EffectKind | None, str]]:
+def effects_in_words(effects: Effects, edits: Sequence[FileDiff] = ()) -> list[tuple[EffectKind | None, str]]:
     """Return the parts of `effects_line` with the kind of each; None for code that only computes.
 
     Files of `edits` are named with the numbers of changed lines.

@@ -9,16 +9,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from terp.events.changes import line_counts
 from terp.events.outputs import FileChange
 
+# Bytes of a file, or characters of code; characters of a diff.
 _LARGEST, _LONGEST_DIFF = 200_000, 20_000
 _MOST_WORDS, _LONGEST_PATH = 200, 1_000
 _BETWEEN_WORDS = re.compile(r"[\s'\"`=<>;|&()\[\]{},$]+")
 
 
 @dataclass(frozen=True, slots=True)
-class SpelledEdit:
-    """A text file that code is about to change: its path in the code, and the hunks of a unified diff."""
+class FileDiff:
+    """A text file that code changes: its path, as in the code, and the hunks of a unified diff."""
 
     path: str
     diff: str
@@ -26,15 +28,15 @@ class SpelledEdit:
     @property
     def lines(self) -> str:
         """The numbers of added and removed lines: `+1 −1`."""
-        return f"+{self.count('+')} −{self.count('-')}"
+        return line_counts(self.count("+"), self.count("-"))
 
     def count(self, sign: str) -> int:
-        """Return the number of lines with a sign."""
+        """Return the number of added ("+") or removed ("-") lines."""
         return sum(line.startswith(sign) for line in self.diff.split("\n"))
 
 
 def texts_named(code: str, cwd: str) -> dict[str, str]:
-    """Return the texts of the files that words of code name, relative to `cwd`, by absolute path."""
+    """Return the texts of small files that are named in code, by absolute path; `cwd` is that of the code."""
     words = {word for word in _BETWEEN_WORDS.split(code[:_LARGEST]) if word and len(word) < _LONGEST_PATH}
     paths = [str(Path(cwd, word).expanduser()) for word in sorted(words)[:_MOST_WORDS]]
     texts = ((os.path.normpath(path), text_at(Path(path))) for path in paths)
@@ -47,15 +49,15 @@ def compared(change: FileChange, before: str | None) -> FileChange:
         return change
     if (after := text_at(Path(change.path))) is None:
         return change
-    edit = SpelledEdit(change.path, _diff(before, after))
+    edit = FileDiff(change.path, _diff(before, after))
     diff = edit.diff if len(edit.diff) <= _LONGEST_DIFF else ""
     return replace(change, added=edit.count("+"), removed=edit.count("-"), diff=diff)
 
 
-def spelled_edits(language: str, code: str, cwd: str) -> list[SpelledEdit]:
-    """Return the edits whose path and texts stand in the code; none of a file that does not fit.
+def spelled_edits(language: str, code: str, cwd: str) -> list[FileDiff]:
+    """Return the diffs of the files that calls of `edit_file` change, as far as `spelled_calls` knows them.
 
-    Files are read, relative to `cwd`. Several edits of one file are one diff.
+    The files are read, relative to `cwd`. A call whose old text is not there exactly once changes nothing.
     """
     before: dict[str, str] = {}
     after: dict[str, str] = {}
@@ -66,15 +68,13 @@ def spelled_edits(language: str, code: str, cwd: str) -> list[SpelledEdit]:
         text = after[path]
         if text.count(old) == 1 or not (old or text):
             after[path] = text.replace(old, new) if old else new
-    return [
-        SpelledEdit(path, _diff(text, after[path])) for path, text in before.items() if text != after[path]
-    ]
+    return [FileDiff(path, _diff(text, after[path])) for path, text in before.items() if text != after[path]]
 
 
 def spelled_calls(language: str, code: str) -> Iterator[tuple[str, str, str]]:
-    """Yield path, old and new text of each call of `edit_file` whose texts stand in the code.
+    """Yield path, old and new text of each call of `edit_file` whose texts are literals, in the code's order.
 
-    They stand in the call, or in the only assignment to a name, before it.
+    They are literals in the call, or in the only assignment to a name, before it.
     """
     try:
         tree = ast.parse(code if language == "python" and "edit_file" in code else "")
@@ -82,16 +82,13 @@ def spelled_calls(language: str, code: str) -> Iterator[tuple[str, str, str]]:
         return
     nodes = list(ast.walk(tree))
     texts = _named_texts(tree, nodes)
-    for node in nodes:
-        if not (
-            isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "edit_file"
-        ):
-            continue
+    calls = [one for one in nodes if isinstance(one, ast.Call) and getattr(one.func, "id", "") == "edit_file"]
+    # `ast.walk` yields what is nested last.
+    for node in sorted(calls, key=lambda call: (call.lineno, call.col_offset)):
         names = dict(zip(("path", "old", "new"), node.args, strict=False))
         names |= {given.arg: given.value for given in node.keywords if given.arg}
         if len(names) == len(node.args) + len(node.keywords) and names.keys() == {"path", "old", "new"}:
-            values = [_text_of(names[name], texts, node.lineno) for name in ("path", "old", "new")]
-            path, old, new = values
+            path, old, new = (_text_of(names[name], texts, node.lineno) for name in ("path", "old", "new"))
             if path is not None and old is not None and new is not None:
                 yield path, old, new
 
@@ -104,7 +101,7 @@ def _text_of(node: ast.expr, texts: dict[str, tuple[str, int]], line: int) -> st
 
 
 def _named_texts(tree: ast.Module, nodes: list[ast.AST]) -> dict[str, tuple[str, int]]:
-    """Return the texts of names that the code binds once, at its top level, with the last lines of that."""
+    """Return the texts of names that the code binds once, at its top level, each with its last line."""
     stored = [node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
     stored += [node.arg for node in nodes if isinstance(node, ast.arg)]
     once = {name for name, times in Counter(stored).items() if times == 1}
@@ -118,7 +115,7 @@ def _named_texts(tree: ast.Module, nodes: list[ast.AST]) -> dict[str, tuple[str,
 
 
 def text_at(path: Path) -> str | None:
-    """Return the text of a small file; None for any other."""
+    """Return the text of a file of at most 200 kB; None for any other, and for one that is no text."""
     try:
         if path.stat().st_size > _LARGEST or not path.is_file():
             return None

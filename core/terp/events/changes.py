@@ -47,7 +47,12 @@ def file_name(path: str, cwd: str) -> str:
 
 def lines_text(change: FileChange) -> str:
     """Return the numbers of added and removed lines: `+1 −1`; "" where they are not known."""
-    return f"+{change.added:,} −{change.removed:,}" if change.added or change.removed else ""
+    return line_counts(change.added, change.removed) if change.added or change.removed else ""
+
+
+def line_counts(added: int, removed: int) -> str:
+    """Return the numbers of added and removed lines: `+1,200 −1`."""
+    return f"+{added:,} −{removed:,}"
 
 
 def stopped_line(stopped: StoppedAt) -> str:

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from terp.analysis.edits import SpelledEdit, spelled_edits
+from terp.analysis.edits import FileDiff, spelled_edits
 
 
 @pytest.fixture
@@ -13,12 +13,18 @@ def cwd(tmp_path: Path) -> str:
 
 def test_an_edit_of_literals_is_a_diff_with_two_lines_around(cwd: str) -> None:
     [edit] = spelled_edits("python", "print(edit_file('a.py', 'four', new='4\\n4b'))", cwd)
-    assert edit == SpelledEdit("a.py", "@@ -2,4 +2,5 @@\n two\n three\n-four\n+4\n+4b\n five")
+    assert edit == FileDiff("a.py", "@@ -2,4 +2,5 @@\n two\n three\n-four\n+4\n+4b\n five")
     assert edit.lines == "+2 −1"
 
 
 def test_edits_of_one_file_are_one_diff(cwd: str) -> None:
     code = "edit_file('a.py', 'one', '1')\nedit_file('a.py', '1', 'uno')"
+    [edit] = spelled_edits("python", code, cwd)
+    assert edit.diff == "@@ -1,3 +1,3 @@\n-one\n+uno\n two\n three"
+
+
+def test_edits_count_in_the_order_of_the_code_nested_ones_too(cwd: str) -> None:
+    code = "if 1:\n    edit_file('a.py', 'one', '1')\nedit_file('a.py', '1', 'uno')"
     [edit] = spelled_edits("python", code, cwd)
     assert edit.diff == "@@ -1,3 +1,3 @@\n-one\n+uno\n two\n three"
 
