@@ -78,14 +78,12 @@ class LinePrompt:
         Raises:
             EOFError: the user leaves, or the terminal is gone.
         """
-        text = ""
-        while not text:
+        self._write(f"\n{self._mark}")
+        text = await self._first()
+        while text.strip() == SHELL or (self._in_shell and not text.strip()):
+            self._in_shell = not self._in_shell
             self._write(f"\n{SHELL if self._in_shell else ''}{self._mark}")
             text = await self._first()
-            if text.strip() == SHELL or (self._in_shell and not text.strip()):
-                self._in_shell, text = not self._in_shell, ""
-            elif not self._in_shell:
-                break
         if self._in_shell:
             return f"{SHELL}{text}"
         while goes_on(text):
@@ -185,7 +183,7 @@ class LinePrompt:
     def interrupted(self) -> None:
         """Show a new prompt: the terminal has cleared the line; leave at the second time in a row."""
         self._ended = self._leaving
-        self._leaving = True
+        self._leaving, self._in_shell = True, False
         self._more.set()
         if not self._ended:
             self._write(f"\n{LEAVING}\n{self._mark}")

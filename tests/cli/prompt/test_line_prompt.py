@@ -59,6 +59,13 @@ async def test_the_mark_of_the_shell_alone_makes_each_line_a_command() -> None:
         assert await here.message("\nhello\n") == "hello"
 
 
+async def test_ctrl_c_ends_the_shell() -> None:
+    async with seat() as here, here.desk.reading(here.host):
+        assert await here.message("!\nls\n") == "!ls"
+        here.desk.interrupted()
+        assert await here.message("hello\n") == "hello"
+
+
 async def test_a_question_is_answered_by_the_next_line() -> None:
     async with seat() as here:
         assert await here.answer("y\n") == Typed("y", pasted=False)
