@@ -177,7 +177,6 @@ class Repl(PromptHost):
         self._warned = False
         self._ctrl_c = CtrlCDebounce(time.monotonic)
         self._toolbar = Toolbar()
-        self._last_run = 0
 
     async def run(self, question: OneShotPrompt | None, banner: Sequence[str]) -> None:
         """Answer `question`, then read and answer until the user leaves."""
@@ -270,7 +269,9 @@ class Repl(PromptHost):
 
     def whole_output(self) -> str:
         """Return the command that shows all output of the last run; "" without any."""
-        return f"/out {self._last_run}" if self._last_run else ""
+        events = (record.event for record in reversed(self._context.session.log.since(0)))
+        numbers = (event.execution_count for event in events if isinstance(event, on.CodeStarted))
+        return f"/out {number}" if (number := next(numbers, 0)) else ""
 
     def may_leave(self) -> bool:
         """Return True if the user may leave; the first attempt only warns about running jobs."""
@@ -460,8 +461,6 @@ class Repl(PromptHost):
                     return
                 event = record.event
                 self._titles.saw(event)
-                if isinstance(event, on.CodeStarted):
-                    self._last_run = event.execution_count
                 if self._toolbar.note(event):
                     self._context.prompt.refresh()
                 if isinstance(event, on.TurnStarted | on.CodeTyped | on.CheckStarted):

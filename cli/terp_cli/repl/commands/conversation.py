@@ -28,6 +28,7 @@ async def reset(context: ReplContext, _: str) -> None:
     """Start a new conversation in the same kernel; the session's event reports it."""
     if not context.session.history:
         context.say("This conversation is still empty.")
+        return
     context.session.rewind.reset(copy=True)
     # The copy has the title of the conversation that it holds.
     store_title(context.session.folder, "")
@@ -140,7 +141,7 @@ async def rewind(context: ReplContext, argument: str) -> None:
     turns = context.session.turns
     if not argument:
         if not turns:
-            context.say("Nothing was said yet.")
+            context.say("There is no turn yet.")
             return
         picks = [
             Pick((f"{turn.number}  {shortened(turn.prompt, _LONGEST)}",), preview=partial(str, turn.prompt))

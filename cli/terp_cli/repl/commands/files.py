@@ -70,7 +70,7 @@ async def save_message(context: ReplContext, path: str) -> None:
     """Save the conversation as JSON that Open Interpreter can also read."""
     messages = context.session.history
     if not messages:
-        context.say("Nothing was said yet.")
+        context.say("This conversation is still empty.")
         return
     text = to_json(messages, _redactor(context))
     written = write_new(place_in(context, path or _MESSAGES), text.encode("utf-8", "replace"))

@@ -10,9 +10,11 @@ from terp.events import CodeFinished, Event, JobChanged, TextDelta
 from terp.events.kernel import Variable
 from terp.events.outputs import Display, FileChange, Text
 from terp.testing import EchoKernel
+from terp_cli.fronts.titles import Titles
 from terp_cli.prompt.prompt_app import PromptApp
 from terp_cli.repl.commands.every import all_commands
 from terp_cli.repl.commands.table import Misused
+from terp_cli.repl.repl import Repl
 from terp_cli.terminal.desktop import osc52
 from tests.cli.repl.commands.here import Here, training
 from tests.cli.screens import Watched
@@ -38,6 +40,10 @@ async def test_a_run_is_picked_by_its_code(tmp_path: Path) -> None:
         "* 2  ls  shell  ok  6 bytes",
     ]
     assert here.paged("out[2]") == ["a.csv"]
+
+
+def test_the_key_for_all_output_knows_the_last_run_of_a_resumed_session(tmp_path: Path) -> None:
+    assert Repl(worked(tmp_path), Titles.none()).whole_output() == "/out 2"
 
 
 async def test_the_full_output_of_a_run_is_paged(tmp_path: Path) -> None:

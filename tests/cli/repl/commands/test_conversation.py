@@ -12,6 +12,7 @@ from terp.settings.profile_file import short_path
 from terp.store.catalogue import Catalogue
 from terp.store.forms import Header
 from terp.store.keeping import Keeper
+from terp.store.titles import read_title
 from terp.testing import EchoKernel, collect
 from terp_cli.render.rewound import outcome
 from tests.cli.repl.commands.here import ID, Here
@@ -145,6 +146,9 @@ async def test_a_session_is_renamed_and_a_new_conversation_has_no_title(tmp_path
     assert titles == ["Sales of May"]
     await here.does("/reset")
     assert sorted(one.title for one in Catalogue(here.places.sessions).listed()) == ["", "Sales of May"]
+    await here.does("/rename Sales of June")
+    await here.does("/reset")
+    assert read_title(here.session.folder) == "Sales of June"
     await here.session.aclose()
 
 
