@@ -10,7 +10,7 @@ from terp_cli.repl.commands.table import GROUPS, Commands, SlashCommand
 from terp_cli.repl.context import ReplContext
 
 FORMS = (
-    ("!COMMAND, %% COMMAND", "run in the shell; ! alone: more; !!: on the terminal"),
+    ("!COMMAND, %% COMMAND", "run in the shell; !: until Esc; !!: on the terminal"),
     (">>> CODE", "run Python in the kernel; the model reads the output"),
     ("@FILE, @NAME", "a file or a variable that goes with the message"),
 )
@@ -28,11 +28,13 @@ Type a command at the prompt of a conversation.
 from the table of commands by `python -m terp_cli.repl.commands`."""
 KEYS = (
     ("Alt+Enter, Ctrl+J", 'another line of the message; also a trailing \\ or """'),
-    ("Ctrl+C, Esc", "interrupt, keeping variables; at the prompt twice: leave"),
+    ("Ctrl+C, Esc", "interrupt, keeping variables; Ctrl+C twice: leave"),
     ("Ctrl+B", "while code runs: move it to the background, as /bg"),
     ("Ctrl+R", "search what was typed before"),
     ("Ctrl+L", "clear the screen"),
     ("Ctrl+D", "leave"),
+    ("Ctrl+V", "attach the picture on the clipboard"),
+    ("Ctrl+O", "show a long paste whole, or all output of the last run"),
     ("Ctrl+X Ctrl+E", "write in your editor"),
     ("Up", "while a turn runs, on an empty line: take back the line that was queued last"),
     ("Esc", "at a question: no"),
