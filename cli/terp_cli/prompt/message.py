@@ -128,10 +128,10 @@ class MessageLine:
         return before.startswith(("/", "%")) or re.search(r"(^|\s)@\S*$", before) is not None
 
     def _prefix(self, line: int, wrapped: int) -> StyleAndTextTuples:
-        first = line == 0 and wrapped == 0
-        if first:
-            return [("class:mark", f"shell {self._mark}" if self._in_shell else self._mark)]
-        before = margin(self.buffer.text, f"shell {self._mark}" if self._in_shell else self._mark)
+        mark = f"shell {self._mark}" if self._in_shell else self._mark
+        if line == 0 and wrapped == 0:
+            return [("class:mark", mark)]
+        before = margin(self.buffer.text, mark)
         return [("class:mark", before if wrapped == 0 else " " * len(before))]
 
     def _accept(self, buffer: Buffer) -> bool:

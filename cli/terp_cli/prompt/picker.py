@@ -60,7 +60,7 @@ def _padded(text: str, width: int) -> str:
 class Picker:
     """A question whose answer is the position of a row, as text; "" if the user leaves."""
 
-    edits = secret = False
+    edits = False
 
     def __init__(self, title: str, picks: Sequence[Pick], at: int = 0) -> None:
         """Begin at row `at`."""

@@ -34,14 +34,14 @@ _LONGEST_IN_A_ROW = 12
 
 
 class Timer(Protocol):
-    """A call that is due later."""
+    """A call that will be made later."""
 
     def cancel(self) -> None:
         """Do not call."""
 
 
 Later = Callable[[float, Callable[[], None]], Timer]
-"""Calls a function after some seconds."""
+"""Function that calls another one after some seconds, such as the event loop's `call_later`."""
 
 
 class Question:

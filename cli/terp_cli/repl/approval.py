@@ -70,6 +70,8 @@ class TerminalPerson:
     While a question is open Ctrl-C arrives as a key; `interrupted` passes it on, as the signal it is
     otherwise.
 
+    `prompt` returns the terminal's one prompt, which it opens at its first call.
+
     With `once`, declining ends the turn: a one-shot call has no next turn. With `draws`, the code is drawn
     before the question, because no front end draws the turn on this terminal. With `spoken`
     the choices are numbered and read out.
@@ -90,8 +92,7 @@ class TerminalPerson:
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         self._front = front
-        self._make_prompt = prompt
-        self._prompt: PromptReader | None = None
+        self._prompt = prompt
         self._once = once
         self._draws = draws
         self._environ = environ
@@ -149,7 +150,7 @@ class TerminalPerson:
                 answer = await self._chosen(choice, typed)
                 if answer is not None:
                     said = next((one.does for one in choice.options if one.letter == answer), typed.text)
-                    self._typing.settle(self._broken(readable(f"{choice.what} › {said}")))
+                    self._prompt().settle(self._broken(readable(f"{choice.what} › {said}")))
                     return self._keep(choice) if answer == "k" and choice.rules else answer
 
     async def _chosen(self, choice: Choice, typed: Typed) -> str | Decline | None:
@@ -178,12 +179,12 @@ class TerminalPerson:
         with self._front.asking():
             try:
                 shown = prompt if len(prompt) <= _LONGEST_PROMPT else f"… {prompt[-_LONGEST_PROMPT:]}"
-                typed = await self._typing.line(readable(shown), secret=secret, fresh=secret)
+                typed = await self._prompt().line(readable(shown), secret=secret, fresh=secret)
             except EOFError:
                 raise NobodyThere("The user ended the input with Ctrl-D.") from None
             except KeyboardInterrupt:
                 await self._interrupt()
-                raise NobodyThere("The person pressed Ctrl-C.") from None
+                raise NobodyThere("The user pressed Ctrl-C.") from None
             return typed.text
 
     async def _decided(
@@ -215,7 +216,7 @@ class TerminalPerson:
             case "x":
                 await self._explain(proposed)
             case "c":
-                self._say(f"Copied {await copied(proposed.code, self._environ, self._typing.emit)}.")
+                self._say(f"Copied {await copied(proposed.code, self._environ, self._prompt().emit)}.")
             case "v":
                 self._front.whole_code()
             case _ if letter:
@@ -265,12 +266,11 @@ class TerminalPerson:
 
     def _with_keeping(self, choice: Choice) -> Choice:
         """Return a question about rules with an option to keep them, and with the lines that are written."""
-        keeper = self._keeper()
         try:
-            place = keeper.place_of(choice.rules)
+            place, lines = self._keeper().preview(choice.rules)
         except TerpError as error:
             return replace(choice, why=f"{choice.why}\n{error.message}".lstrip())
-        shown = [f"k also adds to {place}:", *(f"  {one_line(line)}" for line in keeper.lines(choice.rules))]
+        shown = [f"k also adds to {place}:", *(f"  {one_line(line)}" for line in lines)]
         keep = Option("k", "keep it")
         return replace(
             choice,
@@ -333,12 +333,12 @@ class TerminalPerson:
         """Return the edited code, which is proposed again; None if it is unchanged."""
         editor = self._environ.get("VISUAL") or self._environ.get("EDITOR")
         if editor:
-            code = await self._typing.edited_with(editor, proposed.code, proposed.language)
+            code = await self._prompt().edited_with(editor, proposed.code, proposed.language)
         elif visible(proposed.code) != proposed.code:
             self._say("The code has invisible characters. Set EDITOR to a program that shows them.")
             return None
         else:
-            code = await self._typing.edited(proposed.code)
+            code = await self._prompt().edited(proposed.code)
         if code is None or code == proposed.code:
             self._say("Nothing was changed.")
             return None
@@ -364,7 +364,7 @@ class TerminalPerson:
 
     def _broken(self, text: str) -> str:
         """Return lines of terp, broken between words."""
-        return "\n".join(fill(line, self._typing.width - 2) for line in text.split("\n"))
+        return "\n".join(fill(line, self._prompt().width - 2) for line in text.split("\n"))
 
     async def _asked(
         self,
@@ -379,9 +379,11 @@ class TerminalPerson:
         lines: list[CardLine] = [(style, self._broken(line)) for style, line in card]
         try:
             if not self._spoken:
-                return await self._typing.choose(lines, short or options, escape="n", preset=preset)
+                return await self._prompt().choose(lines, short or options, escape="n", preset=preset)
             said = self._broken(numbered(options, free=free))
-            return await self._typing.line("\n".join([*(line for _, line in lines), f"{said} "]), escape="n")
+            return await self._prompt().line(
+                "\n".join([*(line for _, line in lines), f"{said} "]), escape="n"
+            )
         except EOFError:
             return None
         except KeyboardInterrupt:
@@ -394,13 +396,7 @@ class TerminalPerson:
         await asyncio.sleep(1)
 
     def _say(self, *lines: str) -> None:
-        self._typing.say("".join(f"{line}\n" for line in lines))
-
-    @property
-    def _typing(self) -> PromptReader:
-        if self._prompt is None:
-            self._prompt = self._make_prompt()
-        return self._prompt
+        self._prompt().say("".join(f"{line}\n" for line in lines))
 
 
 def _means_terp(answer: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from terp_cli.terminal import tty
 
-Ground = Literal["dark", "light", "unknown"]
+Background = Literal["dark", "light", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -59,16 +59,16 @@ def own_colours() -> Theme:
     return _OWN
 
 
-def theme_of(setting: str, background: Ground, environ: Mapping[str, str]) -> Theme:
+def theme_of(setting: str, background: Background, environ: Mapping[str, str]) -> Theme:
     """Return the theme of a setting; "auto" depends on the background, from the terminal or COLORFGBG."""
     if setting == "none":
         return _NONE
-    ground: str = background if setting == "auto" else setting
-    if ground == "unknown" and (index := environ.get("COLORFGBG", "").rpartition(";")[2]).isdigit():
+    chosen: str = background if setting == "auto" else setting
+    if chosen == "unknown" and (index := environ.get("COLORFGBG", "").rpartition(";")[2]).isdigit():
         # The background's index among the sixteen colours (rxvt, Konsole).
-        ground = "light" if int(index) in (7, *range(9, 16)) else "dark"
-    if ground == "unknown" and environ.get("TERM") == "linux":
-        ground = "dark"
+        chosen = "light" if int(index) in (7, *range(9, 16)) else "dark"
+    if chosen == "unknown" and environ.get("TERM") == "linux":
+        chosen = "dark"
     if tty.has_256_colours(environ):
-        return {"dark": _DARK, "light": _LIGHT}.get(ground, _ANY)
-    return {"dark": _FEW_DARK, "light": _FEW_LIGHT}.get(ground, _FEW_ANY)
+        return {"dark": _DARK, "light": _LIGHT}.get(chosen, _ANY)
+    return {"dark": _FEW_DARK, "light": _FEW_LIGHT}.get(chosen, _FEW_ANY)

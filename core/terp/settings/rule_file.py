@@ -24,31 +24,21 @@ class RuleKeeper:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    @property
-    def place(self) -> str:
-        """The file, as it is shown."""
-        return short_path(self._path)
-
-    @staticmethod
-    def lines(texts: Sequence[str]) -> list[str]:
-        """Return the lines of YAML that hold rules, in a file without any."""
-        return _as_yaml(texts)
-
-    def place_of(self, texts: Sequence[str]) -> str:
-        """Return the file, and the line at which rules would be added to it.
+    def preview(self, rules: Sequence[str]) -> tuple[str, list[str]]:
+        """Return the file and the line at which rules would be added, and the lines of YAML with them.
 
         Raises:
-            TerpError: they cannot be added there.
+            TerpError: as `keep`.
         """
-        return f"{self.place}:{self._changed(texts)[1]}"
+        return f"{short_path(self._path)}:{self._changed(rules)[1]}", _as_yaml(rules)
 
-    def keep(self, texts: Sequence[str]) -> str:
+    def keep(self, rules: Sequence[str]) -> str:
         """Add rules; return the file and the line of the first.
 
         Raises:
             TerpError: the file cannot be read or written, or has `allow` in a form that cannot be extended.
         """
-        text, line = self._changed(texts)
+        text, line = self._changed(rules)
         # A link, as to a folder of settings that is kept elsewhere, stays one.
         path = self._path.resolve()
         new = path.with_name(f"{path.name}.{os.getpid()}.new")
@@ -60,24 +50,24 @@ class RuleKeeper:
         except OSError as error:
             with suppress(OSError):
                 new.unlink()
-            raise TerpError(f"{self.place} cannot be written: {error.strerror}.") from error
-        return f"{self.place}:{line}"
+            raise TerpError(f"{short_path(self._path)} cannot be written: {error.strerror}.") from error
+        return f"{short_path(self._path)}:{line}"
 
-    def _changed(self, texts: Sequence[str]) -> tuple[str, int]:
+    def _changed(self, rules: Sequence[str]) -> tuple[str, int]:
         """Return the text of the file with the rules, and the number of the first line of them."""
         try:
             before = self._path.read_text(encoding="utf-8") if self._path.exists() else ""
-            after, line = with_rules(before, texts)
+            after, line = with_rules(before, rules)
         except (OSError, UnicodeDecodeError, UnreadableSettings) as error:
             why = error.why if isinstance(error, UnreadableSettings) else str(error)
             raise TerpError(
-                f"The rule cannot be added to {self.place}: {why}",
+                f"The rule cannot be added to {short_path(self._path)}: {why}",
                 "Add it there by hand, below `allow:`.",
             ) from error
         return after, line
 
 
-def with_rules(text: str, texts: Sequence[str]) -> tuple[str, int]:
+def with_rules(text: str, rules: Sequence[str]) -> tuple[str, int]:
     """Return a settings file with more rules below `allow`, and the number of the first new line.
 
     Raises:
@@ -88,25 +78,25 @@ def with_rules(text: str, texts: Sequence[str]) -> tuple[str, int]:
     node = next((value for _, name, value in found if name == "allow"), None)
     if lines and not lines[-1].endswith("\n"):
         lines[-1] += "\n"
-    at, added = _place(node, lines, texts)
+    at, added = _insertion(node, lines, rules)
     after = "".join([*lines[:at], *(f"{line}\n" for line in added), *lines[at:]])
-    if _allowed(after) != [*_allowed(text), *_allowed("\n".join(_as_yaml(texts)))]:
+    if _allowed(after) != [*_allowed(text), *_allowed("\n".join(_as_yaml(rules)))]:
         raise UnreadableSettings(at + 1, "its `allow` is not a list with one rule on each line.")
     return after, at + 1 + (node is None)
 
 
-def _place(node: Any, lines: Sequence[str], texts: Sequence[str]) -> tuple[int, list[str]]:
+def _insertion(node: Any, lines: Sequence[str], rules: Sequence[str]) -> tuple[int, list[str]]:
     """Return the index of the line before which rules are added, and the lines."""
     if node is None:
-        return len(lines), _as_yaml(texts)
-    rules = [f"- {_written(text)}" for text in texts]
+        return len(lines), _as_yaml(rules)
+    added = [f"- {_written(rule)}" for rule in rules]
     if isinstance(node, yaml.SequenceNode) and node.value and not node.flow_style:
-        rule = node.value[-1]
+        last_rule = node.value[-1]
         # A mapping ends where the next token begins, behind comments; its value ends where it is written.
-        last = (rule.value[-1][1] if isinstance(rule, yaml.MappingNode) else rule).end_mark
+        last = (last_rule.value[-1][1] if isinstance(last_rule, yaml.MappingNode) else last_rule).end_mark
         indent = " " * node.start_mark.column
-        return last.line + (last.column > 0), [indent + one for one in rules]
-    return node.start_mark.line + 1, [f"  {one}" for one in rules]
+        return last.line + (last.column > 0), [indent + line for line in added]
+    return node.start_mark.line + 1, [f"  {line}" for line in added]
 
 
 def _allowed(text: str) -> list[Any]:
@@ -117,9 +107,9 @@ def _allowed(text: str) -> list[Any]:
     return list(allowed) if isinstance(allowed, list) else []
 
 
-def _as_yaml(texts: Sequence[str]) -> list[str]:
-    """Return the lines of YAML that hold rules."""
-    return ["allow:", *(f"  - {_written(text)}" for text in texts)]
+def _as_yaml(rules: Sequence[str]) -> list[str]:
+    """Return the lines of YAML that hold rules, in a file without any."""
+    return ["allow:", *(f"  - {_written(rule)}" for rule in rules)]
 
 
 def _written(text: str) -> str:

@@ -8,7 +8,7 @@ from rich.text import Text
 from terp_cli.render import look
 from terp_cli.render.ansi import Palette, text_of
 from terp_cli.terminal.program_text import Ink
-from terp_cli.terminal.theme import Ground, theme_of
+from terp_cli.terminal.theme import Background, theme_of
 
 XTERM = {"TERM": "xterm-256color"}
 
@@ -33,7 +33,7 @@ def test_without_colours_weight_and_slant_are_left() -> None:
 
 
 def test_a_terminal_that_answers_late_changes_what_is_drawn_next() -> None:
-    answers: list[Ground] = ["dark", "dark", "light"]
+    answers: list[Background] = ["dark", "dark", "light"]
     palette = Palette(ColorSystem.EIGHT_BIT, lambda: theme_of("auto", answers.pop(0), XTERM))
     rows = [palette.row(Text("x", look.MARKER)) for _ in range(2)]
     assert rows == [(("x", "33"),), (("x", "38;5;94"),)]

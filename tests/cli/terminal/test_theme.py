@@ -10,11 +10,11 @@ from terp_cli.prompt.prompt_app import STYLE
 from terp_cli.terminal.bottom import Bottom
 from terp_cli.terminal.guard import TerminalListener
 from terp_cli.terminal.painter import Painter
-from terp_cli.terminal.theme import Ground, Theme, theme_of
+from terp_cli.terminal.theme import Background, Theme, theme_of
 
 Colour = tuple[int, int, int]
 
-GROUNDS: dict[Ground, list[Colour]] = {"dark": [(0, 0, 0)], "light": [(255, 255, 255)]}
+GROUNDS: dict[Background, list[Colour]] = {"dark": [(0, 0, 0)], "light": [(255, 255, 255)]}
 GROUNDS["unknown"] = GROUNDS["dark"] + GROUNDS["light"]
 # As xterm draws its sixteen colours.
 XTERM: list[Colour] = [
@@ -54,7 +54,7 @@ def contrast(one: Colour, other: Colour) -> float:
 @pytest.mark.parametrize("terminal", TERMINALS)
 @pytest.mark.parametrize("ground", GROUNDS)
 @pytest.mark.parametrize("name", NAMES)
-def test_every_colour_can_be_read_on_its_background(name: str, ground: Ground, terminal: str) -> None:
+def test_every_colour_can_be_read_on_its_background(name: str, ground: Background, terminal: str) -> None:
     sgr = theme_of("auto", ground, {"TERM": terminal}).sgr.get(name, NAMES[name])
     assert all(contrast(colour, seen) >= 4.5 for colour in colours_in(sgr) for seen in GROUNDS[ground])
 
@@ -69,7 +69,7 @@ def bottom(theme: Theme) -> Bottom:
 @pytest.mark.parametrize("ground", GROUNDS)
 @pytest.mark.parametrize("name", STYLE)
 def test_every_style_of_the_prompt_can_be_read_on_its_background(
-    name: str, ground: Ground, terminal: str
+    name: str, ground: Background, terminal: str
 ) -> None:
     sgr = bottom(theme_of("auto", ground, {"TERM": terminal})).sgr(f"class:{name}")
     assert all(contrast(colour, seen) >= 4.5 for colour in colours_in(sgr) for seen in GROUNDS[ground])
@@ -99,6 +99,6 @@ def test_the_prompt_has_the_colours_of_the_theme(theme: Theme, sgr: str) -> None
     ],
 )
 def test_the_background_is_told_by_the_setting_the_terminal_or_the_environment(
-    setting: str, background: Ground, environ: dict[str, str], like: str
+    setting: str, background: Background, environ: dict[str, str], like: str
 ) -> None:
     assert theme_of(setting, background, environ) == theme_of(like, "unknown", {})

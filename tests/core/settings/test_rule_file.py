@@ -44,12 +44,14 @@ def test_a_file_that_cannot_be_extended_is_named_with_the_remedy(tmp_path: Path)
     path = tmp_path / "config.yaml"
     path.write_text("allow: [a]\n")
     with pytest.raises(TerpError, match="cannot be added to") as raised:
-        RuleKeeper(path).place_of(["shell: ls"])
+        RuleKeeper(path).preview(["shell: ls"])
     assert raised.value.remedy == "Add it there by hand, below `allow:`."
 
 
-def test_rules_are_shown_as_the_lines_of_a_file() -> None:
-    assert RuleKeeper.lines(["shell: git status", "shell: grep '*' x", "effects: reads writes"]) == [
+def test_rules_are_shown_as_the_lines_of_a_file(tmp_path: Path) -> None:
+    rules = ["shell: git status", "shell: grep '*' x", "effects: reads writes"]
+    _, lines = RuleKeeper(tmp_path / "config.yaml").preview(rules)
+    assert lines == [
         "allow:",
         "  - shell: git status",
         "  - \"shell: grep '*' x\"",

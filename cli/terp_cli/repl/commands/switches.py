@@ -150,8 +150,8 @@ async def plan(context: ReplContext, task: str) -> None:
         if confinement is not None and not _why_not_held(context):
             confinement.ask_at_effects(True)
             await _hold(context)
-    if held := all(effects_of(context.session.kernels.get(one)) for one in _running(context)):
-        held = confinement is not None and confinement.holds
+    kernels = map(context.session.kernels.get, _running(context))
+    held = confinement is not None and confinement.holds and all(map(effects_of, kernels))
     if not held:
         rules.restrict("planning", _CHANGES, _UNKNOWN)
     context.say(_state(context), *([] if held else [_NOT_HELD]))
