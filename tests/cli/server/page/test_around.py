@@ -187,7 +187,7 @@ def test_kernels_of_the_server_send_charts_that_are_live(site: Site, warm: Tab) 
 
 
 def test_a_file_may_come_first_and_the_page_still_says_what_it_is_for(site: Site, tab: Tab) -> None:
-    assert tab.page.locator("#start").inner_text().startswith("What shall be done?\n")
+    assert tab.page.locator("#start").inner_text().startswith("What do you want to do?\n")
     tab.page.evaluate(DROP, "first.csv")
     tab.page.wait_for_selector("#attached li")
     shown = [tab.page.locator(one).is_visible() for one in ("#start h2", "#dropZone")]
@@ -213,7 +213,7 @@ def test_what_the_model_failed_with_and_what_to_do_have_a_line_each(site: Site, 
     assert tab.turn.locator("p.problem").inner_text().splitlines() == [
         "openai/scripted: Wrong key",
         "A new session can have another profile, and so another model. "
-        "For who started the server: Check OPENAI_API_KEY, or pick another model with --model.",
+        "On the server's command line: Check OPENAI_API_KEY, or pick another model with --model.",
     ]
 
 

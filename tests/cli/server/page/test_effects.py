@@ -22,7 +22,7 @@ def asking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 def test_an_effect_is_asked_about_and_named_after_the_run(asking: Site, tabs: Callable[..., Tab]) -> None:
     tab = tabs(entrance=asking.entrance)
-    playwright.expect(tab.page.locator("#asks")).to_contain_text("asks at its effects")
+    playwright.expect(tab.page.locator("#asks")).to_contain_text("asked at its effects")
     asking.says([Call(code=connects(asking.model))], "Done so.")
     tab.ask("go")
     tab.page.get_by_role("button", name="yes, once").click()

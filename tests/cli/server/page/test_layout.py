@@ -59,7 +59,7 @@ def test_a_new_title_is_sent_once_and_leaves_the_message_as_it_was(site: Site, t
     assert (sent.count("PATCH"), tab.page.input_value("#messageInput")) == (1, "")
 
 
-def test_a_difference_keeps_its_indentation(site: Site, warm: Tab) -> None:
+def test_a_diff_keeps_its_indentation(site: Site, warm: Tab) -> None:
     made = """open("app.py", "w").write("def one():\\n    return 1\\n")"""
     edited = """edit_file("app.py", "    return 1\\n", "    return 2\\n")"""
     for code, answer in (made, "Made."), (edited, "Edited."):
@@ -68,7 +68,7 @@ def test_a_difference_keeps_its_indentation(site: Site, warm: Tab) -> None:
         warm.decide("y")
         warm.see(answer)
         warm.idle()
-    assert warm.turn.locator(".difference ins").inner_text() == "    return 2"
+    assert warm.turn.locator(".diff ins").inner_text() == "    return 2"
 
 
 def test_an_output_that_scrolls_is_reached_with_keys(site: Site, warm: Tab) -> None:

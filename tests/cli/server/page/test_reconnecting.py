@@ -104,7 +104,7 @@ def test_another_server_goes_on_with_the_session(
         tab.see("From the first server.")
         tab.idle()
     tab.ask("meanwhile")
-    tab.page.wait_for_selector("#notices :text('There is no connection now. It will be tried again.')")
+    tab.page.wait_for_selector("#notices :text('No connection. The page tries again.')")
     with serve(terp, site.model, port=url.rpartition(":")[2]):
         tab.see("The session continues.")
         tab.ask("second")

@@ -314,7 +314,7 @@ edit_file("app.py", "two\\n", "2\\nthree\\n")
 
 
 @pytest.mark.parametrize(("size", "columns"), [(DESKTOP, 4), (PHONE, 2)], ids=["side by side", "below"])
-def test_an_edit_shows_its_difference(
+def test_an_edit_shows_its_diff(
     site: Site, tabs: Callable[..., Tab], size: tuple[int, int], columns: int
 ) -> None:
     tab = tabs(size)
@@ -328,7 +328,7 @@ def test_an_edit_shows_its_difference(
     tab.decide("y")
     tab.see("Edited.")
     tab.idle()
-    shown = tab.page.locator(".difference")
+    shown = tab.page.locator(".diff")
     rows = [row.inner_text().split() for row in shown.locator("> div").all()][1:]
     context = ["1", "one"] * (columns // 2)
     assert rows == [context, ["2", "two", "2", "2"], ["3", "three"]]

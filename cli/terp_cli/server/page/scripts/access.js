@@ -1,4 +1,4 @@
-// The token, and which session this tab shows. Both come in the fragment, which is sent to nobody.
+// The token, and the session of this tab. Both are in the address's fragment, which is never sent.
 
 import { find } from "./dom.js";
 
@@ -18,7 +18,7 @@ export function takeToken() {
   use(given);
 }
 
-/** Go on with this token; who is asked for one is not asked any more. */
+/** Use this token, and close the question for one. */
 function use(token) {
   sessionStorage.setItem(KEPT, token);
   sessionStorage.removeItem(TAKEN);
@@ -27,7 +27,7 @@ function use(token) {
   connect();
 }
 
-/** The server has taken the token of this tab. */
+/** The server has accepted the token of this tab. */
 export const tokenTaken = () => sessionStorage.setItem(TAKEN, "yes");
 
 export const token = () => sessionStorage.getItem(KEPT) ?? "";
@@ -37,7 +37,7 @@ export function nameSession(session) {
   history.replaceState(null, "", session ? `#session=${session}` : "#");
 }
 
-/** Ask for a token until the server takes one. */
+/** Ask for a token until the server accepts one. */
 export function askForToken(problem, retry) {
   const dialog = find("access");
   const isNew = problem === REFUSED && sessionStorage.getItem(TAKEN);

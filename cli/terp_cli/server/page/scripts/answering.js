@@ -1,17 +1,17 @@
-// What answers in a session, chosen in the head: its model and profile; beside them its sandbox, and when it asks.
+// Model and profile of a session, chosen in the head of the page; beside them the sandbox, and when the user is asked.
 
 import { call } from "./api.js";
 import { find, make, trying } from "./dom.js";
 
 const APPROVALS = {
   before: ["asks", "good", "Nothing runs before you have approved it."],
-  effect: ["asks at effects", "notice", "It starts at once, and asks at its effects. Where they cannot be held, it asks before it runs."],
-  never: ["runs unasked", "problem", "This server runs it without asking."],
+  effect: ["asks at effects", "notice", "Code starts at once, and you are asked at its effects. Where they cannot be held, you are asked before it runs."],
+  never: ["runs unasked", "problem", "This server runs code without asking."],
 };
 const OTHER = " other";
 
 export class Answering {
-  /** `change` has the session that is shown changed, and gives what is known of it then. */
+  /** `change` changes the session that is shown, and returns its new facts. */
   constructor(change) {
     this.change = change;
     this.offer = { model: "", models: [], profiles: [], approve: "before", tier: "" };
@@ -47,7 +47,7 @@ export class Answering {
     else this.draw();
   }
 
-  /** Show what answers in this session; without one, what will answer in the next. */
+  /** Show the model and profile of this session; without one, those of the next. */
   show(told) {
     this.told = told;
     if (!told) this.wishes = { profile: "", model: "" };
@@ -63,7 +63,7 @@ export class Answering {
   }
 
   async choose(wishes) {
-    // A profile names a model; one that was chosen before it is not meant for it.
+    // A profile has a model: it replaces one that was chosen before.
     if (!this.told) this.wishes = wishes.profile === undefined ? { ...this.wishes, ...wishes } : { ...wishes, model: "" };
     else this.told = (await trying(() => this.change(wishes))) ?? this.told;
     this.draw();

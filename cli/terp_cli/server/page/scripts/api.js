@@ -24,7 +24,7 @@ async function answered(method, path, body, type) {
   throw new Refused(answer.status, told.error ?? { code: "error", message: `The server answered ${answer.status}.` });
 }
 
-/** What comes back as JSON; undefined where nothing does. */
+/** Return the reply, from JSON; undefined if it is empty. */
 export async function call(method, path, sent) {
   const body = sent === undefined ? undefined : JSON.stringify(sent);
   const answer = await answered(method, path, body, "application/json");
@@ -39,7 +39,7 @@ export const upload = (session, name, file) => answered("PUT", fileOf(session, n
 
 export const content = async (path) => (await answered("GET", path)).blob();
 
-/** Have the browser save what is behind a path. The token goes in a header, so a link alone cannot. */
+/** Download the file at a path. The token is in a header, so a plain link cannot do it. */
 export async function save(path, name) {
   const answer = await answered("GET", path);
   const said = /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition") ?? "");

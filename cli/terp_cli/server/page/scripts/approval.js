@@ -1,4 +1,4 @@
-// The person decides about code: run, edit, decline. What they saw is named by its digest.
+// Approval of code: run, edit, decline. A decision names the digest of the code that was shown.
 
 import { find, toMessage, trying } from "./dom.js";
 import { readable } from "./shown.js";
@@ -29,12 +29,12 @@ export class Approval {
     return Boolean(this.card);
   }
 
-  /** Ask about the code that a card shows. `mayTakeFocus` is false while the person types. */
+  /** Ask about the code that a card shows. `mayTakeFocus` is false while the user types. */
   ask(card, proposed, mayTakeFocus) {
     const { written } = this;
     this.written = undefined;
     if (written === proposed.code && !proposed.asks) {
-      // Who wrote it has seen it: it is proposed as it was written, and needs no second answer.
+      // The user wrote exactly this code, and needs no second question.
       const { call_id, digest } = proposed;
       return trying(() => this.decide({ call_id, digest, decision: "run" }));
     }
@@ -58,7 +58,7 @@ export class Approval {
     const hadFocus = this.node.contains(document.activeElement);
     this.card = this.proposed = undefined;
     this.node.hidden = true;
-    // Its card may go; this is kept for the next one.
+    // Its card may be removed; this node is kept for the next one.
     document.body.append(this.node);
     if (hadFocus) toMessage();
   }
@@ -80,7 +80,7 @@ export class Approval {
   propose() {
     const code = find("edited").value;
     if (code === this.proposed.code) return this.show("deciding");
-    // A field does not show characters without a shape: with one of these it is asked about again.
+    // A field does not show invisible characters: code with one is proposed again.
     this.written = readable(code) === code ? code : undefined;
     this.send({ decision: "run", code });
   }

@@ -1,6 +1,6 @@
-// One call: its code, what it would do, how it went, what it put out.
+// One call: its code, its expected effects, its result and its output.
 
-import { difference } from "./difference.js";
+import { diffNode } from "./diff.js";
 import { button, copies, make } from "./dom.js";
 import { coloured } from "./code.js";
 import { displayed, pictureFile, pictureType } from "./displayed.js";
@@ -115,7 +115,7 @@ export class Card {
     if (!wait) this.output.replaceChildren();
   }
 
-  /** Pictures that the run has saved, and not displayed as well. */
+  /** Draw pictures that the run has saved but not displayed. */
   drawFiles(files, { has, content }) {
     const isNew = ({ path, action, size: bytes }) => action !== "deleted" && bytes <= LARGEST_PICTURE && pictureType(path) && has(path) && !this.pictures.has(path);
     for (const { path } of files.filter(isNew).slice(0, MOST_PICTURES)) {
@@ -124,13 +124,13 @@ export class Card {
     }
   }
 
-  /** `does.save` has a file downloaded that the session `has`, `saveOutput` all that a run put out. */
+  /** `does.save` downloads a file that the session `has`; `saveOutput` downloads all output of a run. */
   finish({ status, seconds: time, cwd, files: changes, files_told: files, effects_told: effects, note, output_path: whole }, does) {
     const { has, save, saveOutput } = does;
     this.become(status, `${ENDED[status]}, ${seconds(time)}`);
     this.drawFiles(files, does);
     const named = (path) => readable(path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path);
-    for (const { path, diff } of changes.filter((one) => one.diff)) this.add(difference(named(path), diff));
+    for (const { path, diff } of changes.filter((one) => one.diff)) this.add(diffNode(named(path), diff));
     if (note) this.after.append(make("p", { class: "muted" }, readable(note)));
     if (effects) this.after.append(make("p", { class: "muted" }, readable(effects)));
     if (whole && this.isCut) this.after.append(button("⤓ All of the output", () => saveOutput(this.number), { class: "file" }));
@@ -147,7 +147,7 @@ export class Card {
     if (reason) this.after.append(make("p", { class: "muted" }, readable(reason)));
   }
 
-  /** Put the person's means to decide at its end. */
+  /** Put the buttons of the approval at its end. */
   hold(node) {
     this.after.before(node);
     this.become("waiting", "waits for you");

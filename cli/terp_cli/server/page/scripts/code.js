@@ -13,12 +13,12 @@ import yaml from "../vendor/language-yaml.js";
 
 const LANGUAGES = { bash, diff, js, json, py, sql, yaml };
 const NAMES = { python: "py", ipython: "py", python3: "py", sh: "bash", shell: "bash", zsh: "bash", javascript: "js", ts: "js", typescript: "js", yml: "yaml" };
-// Beyond this, colours take longer than they help.
+// Colouring longer code takes too long.
 const LONGEST = 40000;
 
 const BLANKS = /[ \t\u00a0\u2000-\u200a\u3000]{24,}/g;
 
-/** Text of code; what a run of blanks would push out of sight is said to be there. */
+/** Text of code, with a note on text that a run of blanks would push out of sight. */
 function withBlanks(text) {
   const nodes = [];
   let at = 0;

@@ -1,10 +1,10 @@
-// Where a person writes.
+// The field for messages.
 
 import { button, find, make } from "./dom.js";
 import { readable } from "./shown.js";
 
 export class Composer {
-  /** `send` takes a prompt and the files that go with it; what could not be sent stays here. */
+  /** `send` takes a prompt and the files that go with it; a prompt that could not be sent stays here. */
   constructor(send) {
     this.send = send;
     this.files = new Set();
@@ -46,7 +46,7 @@ export class Composer {
     }
   }
 
-  /** Begin a message that is to be finished. */
+  /** Put the beginning of a message into the field. */
   write(text) {
     this.input.value = text;
     this.fit();

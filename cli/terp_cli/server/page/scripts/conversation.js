@@ -1,4 +1,4 @@
-// A session as a person reads it.
+// The conversation of a session.
 
 import { Card, Displays } from "./card.js";
 import { pictureFile, pictureType } from "./displayed.js";
@@ -13,8 +13,8 @@ const STOPPED = { interrupted: "Stopped.", declined: "Ended, as you declined.", 
 
 export class Conversation {
   /**
-   * `approval` takes decisions. `does` has what a conversation needs of the session: `answer` and `more` of
-   * questions, `goOn`, `again`, which undoes turns and asks anew, `save` and `content` of a file by its path, `whole` for that path, and `saveOutput` of a run by its number, `has` for whether it can be had, and `changed`, which hears of what the rest of the page shows.
+   * `approval` takes decisions. `does` has functions of the session: `answer` and `more` of
+   * questions, `goOn`, `again`, which undoes turns and sends a prompt, `save` and `content` of a file by its path, `whole` for that path, and `saveOutput` of a run by its number, `has`, which is true for a file that can be downloaded, and `changed` for the rest of the page.
    */
   constructor(approval, does) {
     Object.assign(this, { approval, does });
@@ -23,13 +23,13 @@ export class Conversation {
     this.clear();
   }
 
-  /** Who looks at the end goes on looking at it: pictures and frames take their height late. */
+  /** Stay at the end if it is in view: pictures and frames get their height late. */
   follow() {
     this.atEnd = true;
     let last = 0;
     this.scroll.addEventListener("scroll", () => {
       const { scrollHeight, scrollTop, clientHeight } = this.scroll;
-      // What grew since the scrolling began takes nobody away from the end: only scrolling up does.
+      // Growth does not leave the end: only scrolling up does.
       this.atEnd = scrollHeight - scrollTop - clientHeight < 80 || (this.atEnd && scrollTop >= last);
       last = scrollTop;
       find("toEnd").hidden = this.atEnd;
@@ -56,7 +56,7 @@ export class Conversation {
     this.cost = { dollars: 0, known: true, input: 0, output: 0 };
   }
 
-  /** An event came. It is drawn with the next frame, together with what else has come by then. */
+  /** Queue an event; all that are queued are drawn with the next frame. */
   take(event) {
     this.queue.push(event);
     this.schedule();
@@ -69,7 +69,7 @@ export class Conversation {
       this.scheduled = false;
       this.draw();
     };
-    // No frames come while nobody looks.
+    // A hidden page gets no frames.
     if (document.hidden) setTimeout(frame, 100);
     else requestAnimationFrame(frame);
   }
@@ -112,7 +112,7 @@ export class Conversation {
     this.setBusy(true, "starts");
   }
 
-  /** Turns that were undone are folded away. */
+  /** Fold turns that were undone. */
   rewind(removed) {
     const [first] = this.begun.splice(Math.max(0, this.begun.length - removed));
     if (!first) return;
@@ -122,7 +122,7 @@ export class Conversation {
     this.turn = undefined;
   }
 
-  /** What a reply has brought so far is void when it is asked for again. */
+  /** Remove the part of a reply that came before its request was repeated. */
   void(retrying) {
     for (const node of this.reply) node.remove();
     this.beginReply();
@@ -143,7 +143,7 @@ export class Conversation {
     if (text) this.drawNamed(text.node);
   }
 
-  /** Pictures of the session that a text names, below it, unless they stand above. */
+  /** Draw the pictures of the session that a text names, unless they are above. */
   drawNamed(node) {
     for (const { dataset } of node.querySelectorAll("a[data-picture]")) {
       const path = this.does.whole(dataset.file);

@@ -1,4 +1,4 @@
-// Objects that code displays: of all forms that a kernel sends, the one that shows most.
+// Objects that code displays, in the richest form of those that the kernel sends.
 
 import { button, make } from "./dom.js";
 import { html } from "./framed.js";
@@ -28,7 +28,7 @@ function picture(blob, name) {
   return make("figure", {}, open, make("figcaption", {}, button(`⤓ ${readable(name)}`, () => saveBlob(blob, name), { class: "plain" })));
 }
 
-// In this order: what is first shows most.
+// The richest form first.
 const SHOWN = [
   ["image/png", (value, name) => encoded("image/png", value, name)],
   ["image/jpeg", (value, name) => encoded("image/jpeg", value, name)],
@@ -43,7 +43,7 @@ const SHOWN = [
 const TYPES = { png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", svg: "image/svg+xml" };
 export const pictureType = (path) => TYPES[path.split(".").pop().toLowerCase()];
 
-/** The picture in a file, once `content` has it. Nothing where it cannot be had, or is no picture. */
+/** Return a node for the picture in a file; it is removed if `content` fails, or has no picture. */
 export function pictureFile(path, content) {
   const place = make("div", { class: "display" });
   const show = (blob) => {
@@ -54,10 +54,10 @@ export function pictureFile(path, content) {
   return place;
 }
 
-/** A MIME bundle as a node. */
+/** Return a MIME bundle as a node. */
 export function displayed({ data, path = "" }, number) {
   const { "text/html": page = "", ...others } = data;
-  // A chart that can be used shows more than its picture.
+  // An interactive chart is better than its picture.
   const isLive = asText(page).includes("\x3cscript");
   const [type, show] = SHOWN.find(([type]) => type in data && (!isLive || type === "text/html")) ?? [];
   const other = () => displayed({ data: others, path }, number);

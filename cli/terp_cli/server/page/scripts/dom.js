@@ -1,10 +1,10 @@
-// Elements without HTML text: what is not ours only ever becomes a text node.
+// Elements without HTML text: text of others only ever becomes a text node.
 
 import { here } from "./shown.js";
 
 export const find = (id) => document.getElementById(id);
 
-/** An element. `about` has attributes, and listeners as `onclick`; what is inside may be text. */
+/** Return an element. `about` has attributes, and listeners as `onclick`; children may be text. */
 export function make(tag, about = {}, ...inside) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(about)) {
@@ -18,7 +18,7 @@ export function make(tag, about = {}, ...inside) {
 
 export const button = (text, onclick, about = {}) => make("button", { type: "button", onclick, ...about }, text);
 
-/** Back to where a person writes. Where keys are on the screen, they would cover what is to be read. */
+/** Focus the message field; not with an on-screen keyboard, which would cover the text. */
 export const toMessage = () => matchMedia("(hover: hover)").matches && find("messageInput").focus();
 
 export function copies(text) {
@@ -27,7 +27,7 @@ export function copies(text) {
   return copy;
 }
 
-/** A word that lasts: what went wrong, or was done. Screen readers say it. */
+/** Show a notice of an error or a result; screen readers read it. */
 export function notice(text, kind = "") {
   const shown = make("p", { class: kind }, text);
   find("notices").append(shown);
@@ -35,7 +35,7 @@ export function notice(text, kind = "") {
   return shown;
 }
 
-/** Do it, and say why if that cannot be. */
+/** Call `doing`; show its error. */
 export async function trying(doing) {
   try {
     return await doing();

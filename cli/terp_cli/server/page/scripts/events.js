@@ -1,4 +1,4 @@
-// What each event does to the conversation `it`. Every one has its place, also one that shows nothing.
+// Functions that show an event in the conversation `it`: one for every event, also for those that show nothing.
 
 import { here } from "./shown.js";
 
@@ -10,7 +10,7 @@ export const TOLD = {
   },
   model_retrying: (it, event) => it.void(event),
   reasoning_delta: (it, { text }) => it.think(text),
-  // A value that terp has put in stands between marks that neither the model nor the value can write.
+  // A value that terp inserted is between marks that neither the model nor the value can contain.
   text_delta: (it, { text, reference }) => {
     const clean = text.replace(/[\ufdd0\ufdd1]/g, "");
     it.write(reference ? `\ufdd0${clean}\ufdd1` : clean);
@@ -41,11 +41,11 @@ export const TOLD = {
   progress: (it, { what, done, total }) => it.does.changed("doing", total ? `${what}: ${Math.round((100 * done) / total)} %` : what),
   usage_reported: (it, event) => it.use(event),
   history_compacted: (it, { before, after, how, reason }) =>
-    it.said(`What the model reads ${reason === "undone" ? "is whole again" : `was shortened (${how})`}: ${before} to ${after} tokens.`),
+    it.said(`${reason === "undone" ? "Compaction undone" : `Compacted (${how})`}: ${before.toLocaleString()} → ${after.toLocaleString()} tokens.`),
   history_rewound: (it, { removed }) => it.rewind(removed),
-  session_forked: (it, { copy }) => it.said(`Up to here it can also be gone on with as ${copy}.`),
+  session_forked: (it, { copy }) => it.said(`Saved a copy of the conversation: ${copy}.`),
   session_resumed: (it, event) => it.resume(event),
-  code_compared: (it, { difference }) => it.said(difference ? "It put out something else than then." : "It put out the same as then."),
+  code_compared: (it, { difference }) => it.said(difference ? "The output differs from before." : "The output is the same as before."),
   check_started: (it, { check, attempt }) => it.said(`Check ${attempt}: ${check}`),
   check_finished: (it, event) => it.said(ofCheck(event)),
   noticed: (it, { text, remedy }) => it.said([text, here(remedy)].filter(Boolean).join(" "), "notice"),

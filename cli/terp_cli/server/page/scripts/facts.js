@@ -1,4 +1,4 @@
-// What there is to know of a session: variables, cost, where it works; and what can be done with it.
+// Facts of a session: variables, cost, working directory; and its exports.
 
 import { call, pathOf, save } from "./api.js";
 import { button, find, make, trying } from "./dom.js";
@@ -21,7 +21,7 @@ function inWords(spent, known) {
   return spent ? `${dollars(spent)}, and what has no known price` : "not known for this model";
 }
 
-/** What a turn that is over leaves to be said: what all of them have cost. */
+/** Return the line below a turn that has ended: the cost of all turns. */
 export function costLine({ dollars: spent, input, output }) {
   return [spent && dollars(spent), input + output && `${(input + output).toLocaleString()} tokens`].filter(Boolean).join(" · ");
 }
@@ -38,7 +38,7 @@ export function showFacts({ id, model, cwd, tier }, { dollars: spent, known, inp
   find("facts").replaceChildren(...Object.entries(facts).flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, readable(value))]));
 }
 
-/** `session` gives the id of the session that is shown. */
+/** `session` returns the id of the session that is shown. */
 export function offerExports(session) {
   const offered = ([format, name]) => button(name, () => trying(() => save(pathOf(session(), `/export?format=${format}`))));
   find("exports").replaceChildren(...Object.entries(EXPORTS).map(offered));

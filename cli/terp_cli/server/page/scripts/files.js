@@ -1,11 +1,11 @@
-// The files of a session: those in the directory where its code works.
+// The files in the working directory of a session.
 
 import { call, fileOf, pathOf, save, upload } from "./api.js";
 import { button, find, make, notice, trying } from "./dom.js";
 import { readable, size } from "./shown.js";
 
 export class Files {
-  /** `session` gives the id of the session, which is made when there is none yet; `attached` hears of new files. */
+  /** `session` returns the id of the session, created if there is none; `attached` is called with new files. */
   constructor(session, attached) {
     Object.assign(this, { session, attached });
     const chosen = find("chosenFiles");
@@ -36,7 +36,7 @@ export class Files {
     for (const file of files) {
       await trying(async () => {
         const session = await this.session();
-        const told = notice(`Uploads ${readable(file.name)} …`);
+        const told = notice(`Uploading ${readable(file.name)} …`);
         await upload(session, file.name, file).finally(() => told.remove());
         this.attached(file.name);
         await this.show(session);
@@ -47,7 +47,7 @@ export class Files {
   async show(session) {
     const wish = (this.wish = Symbol());
     const { files, more } = await call("GET", pathOf(session, "/files"));
-    // An answer that comes late is about how it was.
+    // The reply may be late, after another session was opened.
     if (wish !== this.wish) return;
     const rows = files.map((file) => this.row(session, file));
     const told = files.length ? [] : [make("li", { class: "muted" }, "No files yet.")];

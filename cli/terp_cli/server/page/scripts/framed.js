@@ -1,4 +1,4 @@
-// HTML that code made: in a frame of an origin of its own, without a network.
+// HTML of code: in a frame with another origin, without a network.
 
 import { make } from "./dom.js";
 import { readable } from "./shown.js";
@@ -16,7 +16,7 @@ const TABLES = {
 // The page has its own look for tables; a browser complains of styles that it may not apply.
 const STYLES = /<style[\s\S]*?<\/style>|\sstyle="[^"]*"/g;
 
-/** A data frame becomes a table of this page; any other HTML keeps what it is in its frame. Where nothing can be seen in it, `other` is. */
+/** Return a data frame as a table of this page, and any other HTML in a frame; `other` replaces a frame that shows nothing. */
 export function html(text, other) {
   return /<table[^>]*class="dataframe"/.test(text) ? make("div", {}, frameTables(DOMPurify.sanitize(text.replace(STYLES, ""), TABLES))) : framed(text, other);
 }

@@ -1,4 +1,4 @@
-// Keys that hold everywhere on the page.
+// Keys that work everywhere on the page.
 
 import { find } from "./dom.js";
 import { showSide, uncover } from "./look.js";
@@ -21,7 +21,7 @@ export function listenToKeys(does) {
   });
 }
 
-/** What lies on top goes first; then what runs is stopped. */
+/** Close the topmost part of the page; if there is none, stop the turn. */
 function escape(does) {
   if (uncover()) return;
   if (find("sidebar").contains(document.activeElement)) find("messageInput").focus();

@@ -1,13 +1,13 @@
-// The line to one session: its events come, what the person does goes. It mends itself.
+// The connection to one session: it receives events, sends actions, and reconnects itself.
 
 import { token } from "./access.js";
 import { call, pathOf, Refused } from "./api.js";
 
 const LONGEST_WAIT = 4000;
-const NONE = "There is no connection now. It will be tried again.";
+const NONE = "No connection. The page tries again.";
 
 export class Link {
-  /** `told` hears events, `retold` the session as it is now, `changed` the state of the line, `again` that all events will come anew. */
+  /** `told` gets events, `retold` the facts of the session, `changed` the state of the connection; `again` is called before all events are sent again. */
   constructor(session, { told, retold, changed, again }) {
     Object.assign(this, { session, told, retold, changed, again });
     this.last = 0;
@@ -21,7 +21,7 @@ export class Link {
 
   connect() {
     clearTimeout(this.timer);
-    // Several events may have one number: come again behind the number before, and pass over those that came.
+    // Several events may have one number: resume after the number before, and skip those that were received.
     this.known = this.ofLast;
     this.knownNumber = this.last;
     const after = Math.max(0, this.last - 1);
@@ -59,7 +59,7 @@ export class Link {
     return new Promise((done, failed) => this.expecting.push({ done, failed }));
   }
 
-  /** Have something done; what came of it. */
+  /** Send an action; return its result. */
   send(what, fields = {}) {
     if (this.socket.readyState !== WebSocket.OPEN) {
       return Promise.reject(new Error(NONE));
@@ -72,7 +72,7 @@ export class Link {
   }
 
   async lost(closed) {
-    const broken = new Error("The connection broke off. Look whether it was done.");
+    const broken = new Error("The connection was lost. Check whether it was done.");
     for (const { failed } of this.waiting.values()) failed(broken);
     for (const { failed } of this.expecting.splice(0)) failed(new Error(NONE));
     this.waiting.clear();
@@ -80,14 +80,14 @@ export class Link {
     if (closed.code === 1008 && closed.reason !== "not_open") return this.end(closed.reason);
     if (closed.code === 1008 && this.leftByServer) return this.end("closed");
     if (closed.code === 1008) return this.reopen();
-    // 1001: the session was closed, or the server ends. The next attempt tells which.
+    // 1001: the session was closed, or the server ends. The next attempt shows which.
     this.leftByServer = closed.code === 1001;
     this.changed("waiting");
     this.timer = setTimeout(() => this.connect(), this.wait);
     this.wait = Math.min(this.wait * 2, LONGEST_WAIT);
   }
 
-  /** Another server has the session now, or this one had closed it: its events come anew. */
+  /** Resume a session that this server has closed; all its events are sent again. */
   async reopen() {
     try {
       this.retold(await call("POST", pathOf(this.session, "/resume"), {}));

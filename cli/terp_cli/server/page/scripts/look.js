@@ -1,4 +1,4 @@
-// How the page looks here: colours, and which of its sides are open.
+// The colours of the page, and its open sides.
 
 import { find } from "./dom.js";
 
@@ -34,14 +34,14 @@ export function showSide(name, open) {
 const narrow = matchMedia("(max-width: 799px)");
 const isNarrow = () => narrow.matches;
 
-/** On a phone, show the conversation again. Whether anything lay over it. */
+/** On a phone, close the sides that cover the conversation; return true if any did. */
 export function uncover() {
   const over = isNarrow() ? ["sidebar", "panel"].filter((side) => document.body.classList.contains(`with-${side}`)) : [];
   for (const side of over) showSide(side, false);
   return over.length > 0;
 }
 
-/** `chosen` hears which tab of the panel is looked at. */
+/** `chosen` is called with the tab of the panel that was opened. */
 export function openSides(chosen) {
   const tabs = ["Files", "Variables", "Facts"];
   const choose = (name) => {

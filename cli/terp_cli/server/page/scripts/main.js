@@ -1,4 +1,4 @@
-// The page put together.
+// The whole page.
 
 import { askForToken, namedSession, nameSession, REFUSED, takeToken, token, tokenTaken } from "./access.js";
 import { call, content, fileOf, pathOf, save } from "./api.js";
@@ -88,7 +88,7 @@ class Page {
     else toMessage();
   }
 
-  /** Nothing is made before there is something to do in it. */
+  /** Show the start page; a session is created with its first message or file. */
   begin() {
     uncover();
     this.leave();
@@ -114,9 +114,9 @@ class Page {
     this.sessions.mark(this.id);
   }
 
-  /** The session that is shown, made now if there is none. */
+  /** Return the id of the session that is shown; create one if there is none. */
   async session() {
-    // Who is quick must not get another one than the one that is coming.
+    // The session in the address may still be opening.
     await this.starting;
     if (this.id) return this.id;
     this.making ??= this.make().finally(() => (this.making = undefined));
@@ -155,7 +155,7 @@ class Page {
     this.panel.refresh();
   }
 
-  /** It has another model, profile or title, chosen here or elsewhere. */
+  /** Show a model, profile or title that was changed here or elsewhere. */
   retold(told) {
     this.told = told;
     this.answering.show(told);
@@ -164,7 +164,7 @@ class Page {
 
   showState(state, why) {
     const shown = find("state");
-    // What was changed while there was no line is asked for.
+    // Changes during the interruption were not received.
     if (state === "connected" && this.missed) call("GET", pathOf(this.id)).then((told) => told.id === this.id && this.retold(told), () => undefined);
     this.missed = state === "waiting" || (this.missed && state === "connecting");
     shown.dataset.state = state;
@@ -205,7 +205,7 @@ class Page {
     return path.startsWith(`${this.told.cwd}/`) ? path.slice(this.told.cwd.length + 1) : path;
   }
 
-  /** A file by its path below the directory of the session, or by its whole path. */
+  /** Download a file by its path below the working directory, or by its whole path. */
   save(path) {
     const below = this.below(path);
     return save(fileOf(this.id, below), below.split("/").pop());
@@ -239,17 +239,17 @@ class Page {
   async rename(title) {
     await this.change({ title });
     await this.sessions.refresh();
-    // What was asked before may have shown the earlier one meanwhile.
+    // An earlier reply may have shown the former title meanwhile.
     showTitle(title);
   }
 
-  /** Undo the last turns, so many of them, and ask. `choose` has a person say what becomes of files. */
+  /** Undo the last `count()` turns, and send a prompt. `choose` asks the user about their files. */
   async again(count, choose, prompt, attachments) {
     const turns = count();
     const { question, files } = await call("GET", pathOf(this.id, `/rewind?turns=${turns}`));
     const restores = question && (await choose(question));
     if (restores === undefined) return;
-    // Another turn came meanwhile, perhaps with other files.
+    // There is another turn by now, perhaps with other files.
     if (turns !== count()) return this.again(count, choose, prompt, attachments);
     const { told } = await call("POST", pathOf(this.id, "/rewind"), { turns, files: restores ? files : [] });
     if (told.length) notice(readable(told.join(" ")));

@@ -1,4 +1,4 @@
-// The model's Markdown: parsed by marked, cleaned by DOMPurify, drawn block by block as it comes.
+// The model's Markdown: parsed by marked, cleaned by DOMPurify, drawn block by block while it streams.
 
 import { codeBlock } from "./code.js";
 import { make } from "./dom.js";
@@ -36,9 +36,9 @@ const parser = new marked.Marked({
   gfm: true,
   extensions: [maths("block"), maths("inline")],
   renderer: {
-    // HTML of the model is shown as it was written: nothing of it is lost, and nothing of it happens.
+    // HTML of the model is shown as text: complete, and without effect.
     html: ({ text }) => (HARMLESS.test(text.trim()) ? text : escaped(text)),
-    // A picture of elsewhere would tell its server who reads.
+    // A picture from another server would reveal the reader to it.
     image: ({ href, text }) => `<a href="${escaped(href)}" title="picture">${escaped(text || href)}</a>`,
     checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
   },
@@ -88,10 +88,10 @@ function drawn(tokens) {
   return nodes;
 }
 
-/** A whole text. */
+/** Return the node of a complete text. */
 export const markdown = (text) => make("div", { class: "prose" }, ...drawn(parser.lexer(text)));
 
-/** A text that grows. What is finished is drawn once; only the last block is drawn again. */
+/** A text that grows. Finished blocks are drawn once; only the last one is drawn again. */
 export class Growing {
   constructor() {
     this.node = make("div", { class: "prose" });
@@ -107,7 +107,7 @@ export class Growing {
     this.dirty = true;
   }
 
-  /** Draw what has come. True where there is more to draw, later: a long block must not take all the time. */
+  /** Draw new text; return true if some is left for later, because a long block must not block the page. */
   draw() {
     if (!this.dirty) return false;
     const began = performance.now();
@@ -131,7 +131,7 @@ export class Growing {
     this.rest = this.rest.slice(tokens.reduce((length, { raw }) => length + raw.length, 0));
   }
 
-  /** A fence that is open grows by its text alone, however long it is. */
+  /** Note an open fence, which may be long: only its new text is appended from now on. */
   beginFence() {
     const code = this.open.querySelector("code");
     if (!code || isClosed(this.rest)) return;
@@ -142,7 +142,7 @@ export class Growing {
     if (!this.fence) return false;
     const { code, length } = this.fence;
     const added = this.rest.slice(length);
-    // Only the end can close it; the lines before were looked at.
+    // Only the last lines can close it.
     if (isClosed(this.rest.slice(0, 40).split("\n")[0] + "\n" + this.rest.slice(Math.max(0, length - 200)))) {
       this.fence = undefined;
       return false;
@@ -152,7 +152,7 @@ export class Growing {
     return true;
   }
 
-  /** No more comes. */
+  /** Draw the end of the text. */
   finish() {
     this.fence = undefined;
     this.commit(parser.lexer(this.rest));

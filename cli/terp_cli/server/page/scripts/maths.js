@@ -6,17 +6,17 @@ import { readable } from "./shown.js";
 const LONGEST_FORMULA = 10000;
 let temmlComing;
 
-/** Formulas of a text, each in a `<code title="maths">`, are drawn in their place as soon as they can be. */
+/** Draw the formulas of a text, each in a `<code title="maths">`, in place, as soon as Temml is loaded. */
 export function drawFormulas(nodes) {
   const found = [...nodes.querySelectorAll('code[title="maths"]')];
   if (!found.length) return;
   if (globalThis.temml) return found.forEach(drawFormula);
   temmlComing ??= loadTemml();
-  // One that was drawn again meanwhile has left the page.
+  // A text that was drawn again meanwhile has no node on the page.
   temmlComing.then(() => found.forEach(drawFormula), () => undefined);
 }
 
-/** A formula, between its marks. */
+/** Return the node of a formula, given with its marks. */
 export function formula(raw) {
   const node = make("p", {}, make("code", { title: "maths" }, raw));
   drawFormulas(node);
@@ -32,7 +32,7 @@ function loadTemml() {
   });
 }
 
-/** One that is not understood stays as it was written. */
+/** Draw a formula; one that Temml rejects stays as it was written. */
 function drawFormula(code) {
   const raw = code.textContent.trim();
   const displayMode = /^(\$\$|\\\[)/.test(raw);

@@ -1,14 +1,14 @@
-// The side that tells about the session: it is looked at again when something has changed.
+// The panel with files, variables and facts of the session; it is refreshed after changes.
 
 import { find, trying } from "./dom.js";
 import { showTitle } from "./title.js";
 import { showFacts, showVariables } from "./facts.js";
 
-// Many events of one moment, as after a reload, are one reason to look again.
+// Many events at once, as after a reload, cause one refresh.
 const SOON_MS = 150;
 
 export class Panel {
-  /** `session` gives what is known of the session that is shown, or nothing. */
+  /** `session` returns the facts of the session that is shown, or nothing. */
   constructor(files, sessions, session) {
     Object.assign(this, { files, sessions, session });
     this.tab = "Files";
@@ -20,7 +20,7 @@ export class Panel {
     this.refresh();
   }
 
-  /** Code `ran`, a turn `finished`, or the `cost` is another one. */
+  /** Refresh after code `ran`, a turn `finished`, or the `cost` changed. */
   changed(what) {
     this.changes.add(what);
     this.soon ??= setTimeout(() => this.catchUp(), SOON_MS);
@@ -46,7 +46,7 @@ export class Panel {
         else if (this.tab === "Variables") await showVariables(shown.id);
         else showFacts(shown, shown.cost);
       } catch (problem) {
-        // That it was closed stands above it, with the means to open it.
+        // The head of the page says that the session was closed, with a button to open it.
         if (problem.code !== "not_open") throw problem;
       }
     });

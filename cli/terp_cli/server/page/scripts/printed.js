@@ -1,9 +1,9 @@
-// Text of programs: colours, and carriage returns that write a line anew.
+// Text of programs: colours, and carriage returns, which overwrite a line.
 
 import { make } from "./dom.js";
 import { readable } from "./shown.js";
 
-// What a page keeps of one stream: so much of its beginning and of its end. All of it is a download away.
+// Characters of one stream that the page keeps from its beginning and from its end; all of it can be downloaded.
 const MOST = 100000;
 const PIECE = 20000;
 const ESCAPE = /\u001b(?:\[([0-9;]*)([A-Za-z])|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g;
@@ -37,7 +37,7 @@ function painted(text, classes) {
 
 export const paintedNodes = (text) => painted(text, []).nodes;
 
-/** One stream of a run. Lines that are over are drawn once; the last one may be written anew. */
+/** One stream of a run. Finished lines are drawn once; the last one may be overwritten. */
 export class Printing {
   constructor(stream) {
     this.stream = stream;
@@ -64,10 +64,10 @@ export class Printing {
     if (end) this.commit(text.slice(0, end));
     this.line = text.slice(end);
     this.last.replaceChildren(...painted(current(this.line), this.classes).nodes);
-    // Who looks at the end of it goes on looking at it.
+    // Stay at the end if it is in view.
     if (!this.atEnd) return;
     this.node.scrollTop = this.node.scrollHeight;
-    // What can be scrolled must be reached by keys.
+    // A part that scrolls must be reached by keys.
     if (this.node.scrollTop) this.node.tabIndex = 0;
   }
 
@@ -103,7 +103,7 @@ export class Printing {
 
 const isAtEnd = ({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight < 40;
 
-/** What is left of a line on which carriage returns began anew. */
+/** Return a line after its carriage returns have overwritten it. */
 function current(line) {
   const parts = line.replace(/\r+$/, "").split("\r");
   return parts.reduce((before, part) => part + before.slice(part.length), "");

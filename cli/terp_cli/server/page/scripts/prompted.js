@@ -1,9 +1,9 @@
-// What a person asked for, with the means to have it answered again, or to ask for something else in its place.
+// A prompt, with buttons to send it again, or to edit it.
 
 import { button, make, toMessage } from "./dom.js";
 import { readable } from "./shown.js";
 
-/** A prompt as a node. `undo` undoes its turn and all after it, and asks anew. */
+/** Return a prompt as a node. `undo` undoes its turn and all later ones, and sends a prompt. */
 export function prompted({ prompt, attachments }, undo) {
   const again = (...asked) => node.querySelector(".choice") ?? undo(choose, ...asked);
   const text = make("div", { class: "prompt", "aria-label": "You" }, readable(prompt));
@@ -26,7 +26,7 @@ export function prompted({ prompt, attachments }, undo) {
         end()();
       };
       node.append(asking);
-      // Who looks at the end is kept there: what is asked about must be seen.
+      // The view may be held at the end, and the question must be seen.
       asking.scrollIntoView({ block: "center" });
       yes.focus({ preventScroll: true });
     });

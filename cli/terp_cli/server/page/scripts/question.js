@@ -3,7 +3,7 @@
 import { button, make, trying } from "./dom.js";
 import { readable } from "./shown.js";
 
-/** A question as a node. `answer` sends what the person says; `more` has what the event does not tell. */
+/** Return a question as a node. `answer` sends the answer; `more` returns fields that the event does not have. */
 export function question({ question_id: id, kind, what, secret, options }, answer, more) {
   const say = (said) => trying(() => answer(id, said));
   const node = make("section", { class: "card question", role: "group", "aria-label": "A question", tabindex: -1 }, make("p", {}, readable(what) || "The code waits for a line."));

@@ -1,4 +1,4 @@
-// The sessions that there are, and finding one of them.
+// The list of sessions, with a filter.
 
 import { call } from "./api.js";
 import { button, find, make } from "./dom.js";
@@ -25,7 +25,7 @@ export class SessionsList {
   async refresh() {
     const number = (this.asked = (this.asked ?? 0) + 1);
     const { sessions } = await call("GET", "/v1/sessions");
-    // An earlier answer can come later, and has an earlier title.
+    // An earlier reply may come later, with an old title.
     if (number !== this.asked) return;
     this.rows = sessions;
     this.draw();
@@ -52,12 +52,12 @@ export class SessionsList {
   row({ id, title, used, open }) {
     const told = make("small", { class: "muted" }, `${open ? "● open · " : ""}${since(used)}`);
     const about = { "data-session": id, "aria-current": id === this.current && "true" };
-    const chosen = button(title || "Nothing said yet", () => this.choose(id), about);
+    const chosen = button(title || "Empty session", () => this.choose(id), about);
     chosen.append(told);
     return make("li", {}, chosen);
   }
 
-  /** Arrows go through the list, from the field as well. */
+  /** Move through the list with the arrows, also from the field. */
   move(event) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!step) return;

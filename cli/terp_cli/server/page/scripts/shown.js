@@ -1,15 +1,15 @@
-// Text of others as a person may see it.
+// Text of others, made safe to show.
 
-// Controls, and what changes the order or hides: code must be read as it runs.
+// Controls, and characters that reorder or hide text: code must be read as it runs.
 const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
-/** The text with every character visible that has no shape of its own. */
+/** Return the text with all invisible characters made visible. */
 export const readable = (text) => text.replace(HIDDEN, (one) => `<U+${one.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}>`);
 
 const HERE = { max_steps: "Write “go on” for more of them." };
 
-/** What can be done about it on a page; flags are for who has the command line. */
-export const here = (remedy, reason) => (/--\w/.test(remedy) ? `${HERE[reason] ?? "A new session can have another profile, and so another model."} For who started the server: ${remedy}` : remedy);
+/** Return a remedy in the words of the page; flags are only for the command line of the server. */
+export const here = (remedy, reason) => (/--\w/.test(remedy) ? `${HERE[reason] ?? "A new session can have another profile, and so another model."} On the server's command line: ${remedy}` : remedy);
 
 const SIZES = ["B", "kB", "MB", "GB"];
 

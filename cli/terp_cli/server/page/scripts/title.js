@@ -1,20 +1,20 @@
-// The title of the session, and giving it another one.
+// The title of the session, and its editing.
 
 import { find, make, toMessage } from "./dom.js";
 
-/** Show a title, unless it is being written. */
+/** Show a title, unless it is being edited. */
 export function showTitle(text) {
   if (find("title").querySelector("input")) return;
   find("title").replaceChildren(text);
   document.title = `${text} · terp`;
 }
 
-/** Have a person write the title; `rename` takes another one. */
+/** Let the user edit the title; `rename` gets the new one. */
 export function writeTitle(rename) {
   const before = find("title").textContent;
   const field = make("input", { "aria-label": "Title of the session", maxlength: 120, value: before });
   const end = (written) => {
-    // It loses the focus as it goes.
+    // Removing the field takes its focus.
     field.onblur = null;
     const title = written.trim() || before;
     find("title").replaceChildren(title);

@@ -1,12 +1,12 @@
-// The difference of a file before and after an edit: side by side where there is room, else below each other.
+// Diffs of files: side by side where there is room, else below each other.
 
 import { coloured } from "./code.js";
 import { make } from "./dom.js";
 
-/** The hunks of a unified diff of the file at `path`, as a node. */
-export function difference(path, hunks) {
+/** Return the hunks of a unified diff of the file at `path` as a node. */
+export function diffNode(path, hunks) {
   const suffix = path.split(".").pop();
-  const node = make("div", { class: "difference", role: "group", "aria-label": `Changes of ${path}` }, make("b", {}, path));
+  const node = make("div", { class: "diff", role: "group", "aria-label": `Changes of ${path}` }, make("b", {}, path));
   let [left, right, removed, added] = [0, 0, [], []];
   const side = (tag, [number, line] = ["", ""]) => [make("span", { class: "muted" }, String(number)), make(number ? tag : "span", {}, ...coloured(line, suffix))];
   const row = (kind, ...sides) => node.append(make("div", { class: kind }, ...sides.flat()));
