@@ -2,9 +2,10 @@
 
 import asyncio
 import os
+import re
 import shlex
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -43,6 +44,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _LARGEST_FILE = 10_000_000
 _LONGEST_LINE = 200
+_LINES = re.compile(r"\d+-\d*|-?\d+")
 # Code that has not answered an interrupt for so long is interrupted again, which ends its kernel.
 _PATIENCE_S = 3.0
 _FIRST = "client-1"
@@ -176,7 +178,7 @@ class ClientSession:
 
         Raises:
             UnknownRun: there is no such run.
-            ValueError: `lines` are none.
+            TerpError: `lines` are none.
         """
         # It imports the drawing of the REPL; few clients ask.
         from terp_cli.repl.commands.code import full_output  # noqa: PLC0415
@@ -185,6 +187,8 @@ class ClientSession:
             (at, without_escapes(line)) for at, line in enumerate(full_output(self._runs.find(number)), 1)
         ]
         if lines:
+            if not _LINES.fullmatch(lines):
+                raise TerpError("`lines` must be 1-50, 200-, or -20 for the last 20.")
             first, _, last = lines.rpartition("-")
             rows = rows[int(first) - 1 : int(last) if last else None] if first else rows[-int(last) :]
         if grep:
@@ -369,12 +373,13 @@ async def nobody_looks(_: ClientSession) -> None:
     """Do nothing: no page is open."""
 
 
-def installing(packages: Sequence[str]) -> str:
+def installing(packages: Any) -> str:
     """Return the code that installs packages, under the rules of all code.
 
     Raises:
-        TerpError: they are no names of packages.
+        TerpError: they are no list of names of packages.
     """
-    if not packages or any(name.startswith("-") for name in packages):
-        raise TerpError("`packages` must be names of packages, such as pandas or numpy>=2.")
+    listed = packages if isinstance(packages, list) else []
+    if not listed or any(not isinstance(name, str) or name.startswith("-") for name in listed):
+        raise TerpError('`packages` must be names of packages in a list, such as ["pandas", "numpy>=2"].')
     return f"%pip install {shlex.join(packages)}"

@@ -117,7 +117,7 @@ async def _called(ctx: Context, client: ClientSession, params: types.CallToolReq
         case "execute":
             return await _run(ctx, client, params, language, str(given["code"]))
         case "install":
-            return await _run(ctx, client, params, "python", installing(list(map(str, given["packages"]))))
+            return await _run(ctx, client, params, "python", installing(given["packages"]))
         case "variables":
             said = await client.variables()
         case "output":

@@ -219,7 +219,14 @@ async def test_wrong_calls_are_answered_with_what_is_wrong(terp: Terp) -> None:
         assert "cobol" in await agent.run("DISPLAY 'HI'.", "cobol")
         assert await agent.text("execute") == "The argument 'code' is missing."
         await agent.run("1")
-        assert await agent.text("output", n=1, lines="a-b") == "invalid literal for int() with base 10: 'a'"
+        assert "must be 1-50, 200-, or -20" in await agent.text("output", n=1, lines="a-b")
+
+
+async def test_packages_that_are_no_list_are_not_taken_letter_by_letter(terp: Terp) -> None:
+    user = User("no")
+    async with over_stdio(terp, user=user) as agent:
+        assert "must be names of packages in a list" in await agent.text("install", packages="numpy")
+    assert user.asked == []
 
 
 async def test_two_clients_at_once_have_kernels_of_their_own(terp: Terp) -> None:
