@@ -258,6 +258,20 @@ async def test_each_command_that_is_offered_works_in_an_editor(terp: Terp) -> No
                     await editor.ask(session, f"/{name} {ARGUMENTS.get(name, '')}".rstrip())
                 except RequestError as error:
                     failed[name] = str(error)
-    # Those say why: numpy is on no index here, and there is one turn only.
-    assert set(failed) <= {"install", "compact", "rewind", "undo", "retry"}, failed
+    # Those say why: numpy is on no index here, and there is one turn and no plan.
+    assert set(failed) <= {"install", "compact", "rewind", "undo", "retry", "go"}, failed
     assert "Internal error" not in failed.values()
+
+
+async def test_planned_changes_are_declined_until_the_plan_is_carried_out(terp: Terp) -> None:
+    make = Call(code="open('made', 'w').close()")
+    with Loopback([make, "1. Make it.", make, "Made."]) as server:
+        async with opened(terp, server, Editor("once")) as editor:
+            await editor.begin()
+            session = await editor.new(terp.cwd)
+            await editor.ask(session, "/plan make it")
+            assert not (terp.cwd / "made").exists()
+            await editor.ask(session, "/go")
+    assert (terp.cwd / "made").exists()
+    assert "1. Make it." in editor.text()
+    assert said(server.requests[2])[-1][1].startswith("Carry out the plan.")
