@@ -324,7 +324,7 @@ class TerminalPerson:
             self._say(_NO_COMMANDS)
             return
         try:
-            if not await all_commands().run(self.context, line, asked=True):
+            if not await all_commands(self.context.own_commands).run(self.context, line, asked=True):
                 raise TerpError("Code of your own has to wait until the question is answered.")
         except TerpError as error:
             self._front.say(error.message, *([error.remedy] if error.remedy else []))

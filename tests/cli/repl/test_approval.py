@@ -488,3 +488,14 @@ async def test_nothing_typed_before_the_question_counts() -> None:
         os.write(hand, b"rather not\r")
         assert await asyncio.wait_for(asking, 20) == Decline("rather not")
         desk.close()
+
+
+async def test_a_command_of_the_users_own_waits_at_a_question(
+    tmp_path: Path, desk: Callable[..., Seat]
+) -> None:
+    (tmp_path / "terp/commands").mkdir(parents=True)
+    (tmp_path / "terp/commands/review.md").write_text("Review it.")
+    seat = desk()
+    seat.person.context = Here(tmp_path)
+    assert await seat.answered(Consent("Install pandas?"), "/review\r", "y\r") is True
+    assert "/review has to wait until the question is answered." in seat.terminal.shown()

@@ -84,6 +84,8 @@ def own_commands(places: Places, project: Project, built_in: Commands) -> tuple[
             if built_in.has(name):
                 raise Refused(f"has the name of terp's own command /{name}; rename the file")
             read = read_front_matter(read_bounded(path, LARGEST_BYTES) if content is None else content)
+            if not read.body:
+                raise Refused("has no text to send")
         except Refused as refused:
             problems.append(f"{short_path(path)} {refused}.")
             continue

@@ -77,12 +77,13 @@ def test_commands_of_the_user_win_over_those_of_a_project(tmp_path: Path) -> Non
     assert problems == []
 
 
-def test_a_file_with_the_name_of_a_command_of_terp_is_named(tmp_path: Path) -> None:
-    own = write(tmp_path / "commands", help="x")
+def test_a_file_that_is_no_command_is_named(tmp_path: Path) -> None:
+    own = write(tmp_path / "commands", empty="---\ndescription: x\n---\n", help="x")
     (own / "two words.md").write_text("x")
     found, problems = own_commands(Places(tmp_path, tmp_path), Project(tmp_path, tmp_path), all_commands())
     assert found == []
     assert [line.removeprefix(f"{own}/") for line in problems] == [
+        "empty.md has no text to send.",
         "help.md has the name of terp's own command /help; rename the file.",
         "two words.md has a name with other characters than letters, digits, - and _.",
     ]
