@@ -65,6 +65,9 @@ class SyncKernel:
     stop = _blocking(_live, LiveKernel.stop)
     restart = _blocking(_live, LiveKernel.restart)
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.variables
+
     @property
     def variables(self) -> Mapping[str, Variable]:
         """The variables of the Python kernel by name: type, shape, size in bytes, beginning of the value."""

@@ -40,16 +40,16 @@ class ChatSession(Session):
     async def ask(
         self,
         prompt: str,
-        attachments: Sequence[Attachable] = (),
+        attachments: Sequence[Attachable] | Attachable = (),
         *,
         until: str = "",
         on_event: OnEvent | None = None,
     ) -> Reply:
         """Run one turn to its end; `on_event` is called with each event.
 
-        `attachments` are paths of files, bytes or tables; these are written to the session's folder, tables
-        as CSV. With `until`, a shell command or `py:` and a Python expression, the turn is repeated until
-        that check passes, as often as `max_revisions` allows.
+        `attachments`, one or several, are paths of files, bytes or tables; these are written to the session's
+        folder, tables as CSV. With `until`, a shell command or `py:` and a Python expression, the turn is
+        repeated until that check passes, as often as `max_revisions` allows.
 
         Raises:
             AttachmentError: there is no such file, or an object is of another type.
@@ -58,6 +58,8 @@ class ChatSession(Session):
                 its reply.
             RuntimeError: another turn of this session is running.
         """
+        if isinstance(attachments, str | bytes) or not isinstance(attachments, Sequence):
+            attachments = [attachments]
         attached = await asyncio.to_thread(_all_attached, self, attachments) if attachments else ()
         before = self.resources.goal
         if until:

@@ -2,7 +2,9 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from inspect import signature
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
@@ -53,7 +55,7 @@ def open(  # noqa: A001, PLR0913  # each is a keyword; reads as `terp.open(…)`
 ) -> "Opening":
     """Open a conversation, for a `with` block (`Chat`) or an `async with` block (`ChatSession`).
 
-        with terp.open(model="openai/gpt-4o", auto_run=True) as chat:
+        with terp.open(model="openai/gpt-4o", approve="never") as chat:
             print(chat("How many primes are there below a million?").text)
 
     `model` is a name, or an object with `name`, `stream` and `aclose` (`terp.events.model.Model`).
@@ -141,7 +143,9 @@ def _loaded(
 def _lacking(what: str, given: object, methods: Sequence[str]) -> Iterator[str]:
     """Yield the problem of an object of the caller that lacks a method."""
     missing = [name for name in methods if given is not None and not callable(getattr(given, name, None))]
-    if missing:
+    if isinstance(given, type):
+        yield f"terp.open: {what} is the class {given.__name__}; give an object of it."
+    elif missing:
         kinds = {"person": "terp.person.Person", "model": "terp.events.model.Model"}
         yield f"terp.open: {what} has no method {missing[0]}; see {kinds[what]}."
 
@@ -154,7 +158,13 @@ def _wrong_objects(model: object, approve: object, person: object, tools: object
             yield "terp.open: model has no name; see terp.events.model.Model."
     if callable(approve) and person is not None:
         yield "terp.open: approve is a function and there is a person: one of them decides."
-    if approve is not None and not callable(approve) and approve not in APPROVALS:
+    if callable(approve):
+        with suppress(ValueError):  # Some functions written in C have no signature.
+            try:
+                signature(approve).bind(None)
+            except TypeError:
+                yield "terp.open: approve must take one argument, the proposal; see terp docs approval."
+    elif approve is not None and approve not in APPROVALS:
         yield f"terp.open: approve is {approve!r}, must be one of {', '.join(APPROVALS)}, or a function."
     if not isinstance(tools, list | tuple):
         yield f"terp.open: tools is {tools!r}, must be a list of files and functions."

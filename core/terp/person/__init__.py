@@ -147,7 +147,7 @@ class Nobody:
             )
         raise NobodyThere(
             "The code needs approval, and nobody is there to give it.",
-            "Run terp on a terminal, or add -y (auto_run=True in Python) to run code without being asked.",
+            "Run terp on a terminal, or add -y (approve='never' in Python) to run code without being asked.",
         )
 
     async def allow(self, request: Consent) -> bool:

@@ -169,6 +169,10 @@ class Conversation:
                 self._log.append(ModelRetrying(attempt, reason, delay_s))
             case Replied(message=message):
                 incoming.message = message
+            case _:
+                raise TypeError(
+                    f"{self.requests.model.name} yielded {chunk!r}, no chunk of terp.events.model."
+                )
 
     def _take_call(self, delta: CallDelta, incoming: _Incoming) -> None:
         while len(incoming.codes) <= delta.position:

@@ -91,6 +91,15 @@ def test_files_and_bytes_go_with_a_prompt(tmp_path: Path) -> None:
     assert kept == [b"of bytes"]
 
 
+def test_one_attachment_needs_no_list(tmp_path: Path) -> None:
+    table = tmp_path / "iris.csv"
+    table.write_text("a,b\n1,2\n")
+    model = ScriptedModel()
+    with talk(tmp_path, model) as chat:
+        chat("what is it?", str(table))
+    assert str(table) in model.requests[0][-1].text
+
+
 def test_a_file_that_is_not_there_is_named_before_the_model_is_asked(tmp_path: Path) -> None:
     model = ScriptedModel()
     with talk(tmp_path, model) as chat, pytest.raises(AttachmentError, match="no file"):

@@ -32,6 +32,15 @@ def test_a_model_is_an_object(tmp_path: Path) -> None:
     assert model.closed
 
 
+def test_a_model_that_yields_something_else_is_reported(tmp_path: Path) -> None:
+    class Texts(ScriptedModel):
+        async def stream(self, messages: Any, tools: Any = ()) -> Any:
+            yield "hello"
+
+    with opened(tmp_path, Texts()) as chat, pytest.raises(TypeError, match="yielded 'hello', no chunk"):
+        chat("hi")
+
+
 def test_a_function_approves_code_by_what_it_is_shown(tmp_path: Path) -> None:
     seen: list[CodeProposed] = []
 
@@ -123,6 +132,8 @@ def untyped(x):  # type: ignore[no-untyped-def]  # noqa: ANN201, ANN001
         ({"model": object()}, "model has no method stream; see terp.events.model.Model."),
         ({"approve": "efect"}, "approve is 'efect', must be one of before, effect, never, or a function."),
         ({"approve": print, "person": terp.Nobody()}, "approve is a function and there is a person"),
+        ({"approve": lambda: True}, "approve must take one argument, the proposal; see terp docs approval."),
+        ({"model": ScriptedModel}, "model is the class ScriptedModel; give an object of it."),
         ({"person": object()}, "person has no method approve; see terp.person.Person."),
         ({"tools": print}, "must be a list of files and functions."),
         ({"tools": [without_words]}, "tools: without_words has no docstring, which the model needs."),
@@ -189,6 +200,7 @@ def test_a_kernel_runs_code_without_a_model(tmp_path: Path) -> None:
     with terp.kernel(cwd=tmp_path, environ=surroundings(tmp_path)) as kernel:
         assert kernel.status() == "stopped"
         kernel["x"] = 20
+        assert ("x" in kernel, "y" in kernel) == (True, False)
         assert kernel.run("x + 1").text == "21\n"
         assert kernel.upload(b"abc", "a.txt") == str(tmp_path / "a.txt")
         assert kernel.download("a.txt") == b"abc"
