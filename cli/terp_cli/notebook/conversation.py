@@ -22,9 +22,11 @@ from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.loading import load_settings
 from terp.settings.places import find_places
+from terp.settings.profile_values import unknown
 from terp.settings.project.files import read_project
 from terp.settings.project.standing import standing_of
 from terp.settings.setting import table
+from terp.settings.sources import Given, GivenValues
 from terp.store.folders import new_folder
 from terp.store.lines import keep_lines
 from terp.store.places import Place
@@ -43,6 +45,7 @@ _INTERRUPTED = "Interrupted. Variables are kept."
 _UNTRUSTED = "This project brings its own settings for terp, which are left out: see `terp trust`."
 # Settings that need another kernel than the notebook's.
 _FIXED: Mapping[str, Any] = {"mcp_servers": {}, "auto_run": False, "until": "", "background_after_s": 0.0}
+_OF_ANOTHER_KERNEL = frozenset((*_FIXED, "approve", "network", "sandbox", "sandbox_required"))
 _HEAD = (
     "[Code runs in {}, with IPython's magics and top-level await. The cells that the user has run since the "
     "last question, and all variables, follow as data; Out[N] has values of cells.]"
@@ -79,6 +82,7 @@ class NotebookConversation:
         self._session: Session | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._known: set[str] = set()
+        self._given: dict[str, Given] = {}
 
     async def run(self) -> None:
         """Serve the kernel until it ends."""
@@ -112,25 +116,21 @@ class NotebookConversation:
         task.add_done_callback(self._tasks.discard)
 
     def _open(self, message: Mapping[str, Any]) -> None:
-        places = find_places(self._environ)
-        self._folder = new_folder(places.sessions)
+        self._folder = new_folder(find_places(self._environ).sessions)
         self._kernel = NotebookKernel(self._pipe, message, (str(self._folder),))
         self._front = NotebookFront(self._pipe) if message["rich"] else IPythonFront(self._pipe)
         if message["version"] != __version__:
             self._note_once(f"terp is {__version__} here, and {message['version']} in the kernel.")
+
+    def _loaded(self, given: GivenValues) -> Settings:
+        """Return the settings of all sources, as they are now, with those of the conversation."""
+        places = find_places(self._environ)
         standing = standing_of(self._kernel.cwd, self._environ, places)
         if standing.state == "open":
             self._note_once(_UNTRUSTED)
         self._project = read_project(self._kernel.cwd, self._environ, standing)
-        try:
-            loaded = load_settings(
-                {}, profile="", environ=self._environ, places=places, project=self._project
-            )
-        except SettingsError as error:
-            self._settings_error: SettingsError | None = error
-            return
-        self._settings_error = None
-        self._settings = replace(loaded.settings, **_FIXED)
+        loaded = load_settings(given, profile="", environ=self._environ, places=places, project=self._project)
+        return replace(loaded.settings, **_FIXED)
 
     async def _interrupt(self) -> None:
         if self._session is not None:
@@ -147,8 +147,8 @@ class NotebookConversation:
             "resume": self._resume,
         }
         try:
-            if self._settings_error is not None:
-                raise self._settings_error
+            if self._session is None:
+                self._settings = self._loaded(self._given)
             result = await orders[message["do"]](message)
         except TerpError as error:
             result = {"stopped": self._redacted(f"terp: {with_remedy(error.message, error.remedy)}")}
@@ -159,7 +159,8 @@ class NotebookConversation:
     async def _turn(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
         session = await self._opened()
         self._kernel.cwd = str(message["cwd"])
-        self._note_once(_NO_SANDBOX.format(self._kernel.place))
+        if not self._user.auto:
+            self._note_once(_NO_SANDBOX.format(self._kernel.place))
         for name in self._keys_in_kernel():
             self._note_once(_KEYS.format(name))
         if facts := self._facts(message):
@@ -176,22 +177,25 @@ class NotebookConversation:
         return {"stopped": f"terp: {with_remedy(end.error or end.reason, end.remedy)}"}
 
     async def _config(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
-        rows, after = table(Settings), self._settings
-        for given in message["given"]:
-            name, equals, text = given.partition("=")
+        rows, given = table(Settings), dict(self._given)
+        rows = {name: row for name, row in rows.items() if row.has_flag and name not in _OF_ANOTHER_KERNEL}
+        for word in message["given"]:
+            name, equals, text = word.partition("=")
             row = rows.get(name)
-            if row is None or not equals or not row.has_flag or name in _FIXED:
-                raise TerpError(f"{given}: no setting of a notebook, as NAME=VALUE.", "%terp --help")
+            if row is None or not equals:
+                why = unknown(name, list(rows), "%terp_config NAME=VALUE changes a setting of a notebook.")
+                raise SettingsError([why if row is None else f"{name}: no value. Write {name}=VALUE."])
             try:
-                after = replace(after, **{name: row.parse(text)}, origins={**after.origins, name: "notebook"})
+                given[name] = Given(row.parse(text), "notebook")
             except ValueError:
                 raise SettingsError([f'{name} is "{text}", must be {row.rule}.']) from None
+        after = self._loaded(given)
         change = Change(self._settings, after)
         if self._session is not None and change.is_any:
             await change_settings(self._session, change, self._environ)
-        self._settings = after
+        self._settings, self._given = after, given
         changed = [name for name, row in rows.items() if getattr(after, name) != row.default]
-        lines = [f"{name}: {getattr(after, name)}" for name in changed if name not in _FIXED]
+        lines = [f"{name}: {getattr(after, name)}" for name in changed]
         approval = "none" if self._user.auto else "before code runs"
         self._front.note(self._redacted("\n".join([*lines, f"approval: {approval}"])))
         return {}

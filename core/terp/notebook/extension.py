@@ -59,6 +59,8 @@ class TerpMagics(Magics):
         call, name = ("await get_ipython()", "terp_awaited") if awaits else ("get_ipython()", "terp")
         if first.split()[:1] == [CELL]:
             about, cell = first[len(CELL) :].strip(), "".join(lines[1:])
+            if not cell:
+                return [f"{call}.run_line_magic({name!r}, {about!r})\n"]
             return [f"{call}.run_cell_magic({name!r}, {about!r}, {cell!r})\n"]
         return [
             f"{call}.run_line_magic({name!r}, {line[len(LINE) :].strip()!r})\n"
@@ -103,7 +105,7 @@ class TerpMagics(Magics):
     async def _option(self, option: str, rest: str) -> str:
         """Do what an option asks for, and return the question behind it."""
         match option:
-            case "--auto" | "--no-auto":
+            case "--auto" | "--no-auto" if not rest.startswith("--"):
                 await self.client.order(do="auto", on=option == "--auto")
                 return rest
             case "--by" if rest in WAYS:
@@ -112,8 +114,10 @@ class TerpMagics(Magics):
                 await self._save()
             case "--resume":
                 await self.client.order(do="resume", session=self._saved())
-            case _:
+            case "--help":
                 sys.stdout.write(f"{USAGE}\n")
+            case _:
+                raise Ended(f"unknown option: {option} {rest}".rstrip() + f"\n{USAGE}")
         return ""
 
     async def _save(self) -> None:

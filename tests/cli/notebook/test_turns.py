@@ -96,6 +96,41 @@ async def test_each_switch_to_auto_says_that_there_is_no_sandbox(tmp_path: Path)
         assert "has no sandbox" in shown(await notebook.run("%terp --auto"))
 
 
+async def test_a_second_option_is_no_question_that_runs_code(tmp_path: Path) -> None:
+    async with opened(tmp_path, [["", Call(code="z = 3")], "Three."]) as notebook:
+        assert "unknown option: --auto --no-auto" in shown(await notebook.run("%terp --auto --no-auto"))
+        assert notebook.model.requests == []
+
+
+async def test_with_auto_no_note_says_that_the_user_is_asked(tmp_path: Path) -> None:
+    async with opened(tmp_path, ["Hello."]) as notebook:
+        assert "You are asked" not in shown(await notebook.run("%terp --auto hello"))
+
+
+async def test_a_sandbox_is_no_setting_of_a_notebook(tmp_path: Path) -> None:
+    async with opened(tmp_path, []) as notebook:
+        assert "unknown setting 'sandbox'" in shown(await notebook.run("%terp_config sandbox=workspace"))
+
+
+async def test_a_mistyped_setting_is_answered_with_the_nearest(tmp_path: Path) -> None:
+    async with opened(tmp_path, []) as notebook:
+        assert "Did you mean 'temperature'?" in shown(await notebook.run("%terp_config temprature=1"))
+
+
+async def test_a_corrected_file_of_settings_counts_at_the_next_question(tmp_path: Path) -> None:
+    async with opened(tmp_path, ["Hello."]) as notebook:
+        config = tmp_path / "home/config.yaml"
+        config.write_text("temprature: 1\n")
+        assert "unknown setting 'temprature'" in shown(await notebook.run("%terp hello"))
+        config.write_text("temperature: 1\n")
+        assert "Hello." in shown(await notebook.run("%terp hello"))
+
+
+async def test_an_empty_question_shows_the_usage(tmp_path: Path) -> None:
+    async with opened(tmp_path, []) as notebook:
+        assert "%terp QUESTION" in shown(await notebook.run("%%terp\n"))
+
+
 async def test_code_that_awaits_runs_in_the_loop_of_the_notebook(tmp_path: Path) -> None:
     code = "import asyncio\nsame = asyncio.get_running_loop() is loop\nawait asyncio.sleep(0.01)\nsame"
     async with opened(tmp_path, [["", Call(code=code)], "Yes."], "y") as notebook:
