@@ -1,32 +1,22 @@
-"""Turns as displays of a notebook: the answer as Markdown that grows, notes in small print.
+"""Turns in a notebook or IPython: the front end for pipes, whose lines the kernel shows.
 
-Outputs of code are not among them: the kernel that runs it shows them itself.
+In a notebook the answer is Markdown that grows, and notes are small print. Outputs of code are not shown: the
+kernel that runs it does that.
 """
 
 import html
 import io
 import re
 import time
-from typing import assert_never
 
 from terp import events as on
 from terp.analysis.edits import spelled_edits
-from terp.errors import with_remedy
-from terp.events.changes import delta_line, described_files, file_groups, stopped_line
 from terp.text.fences import marks_around, opening_fence
 from terp_cli.fronts.plain import PlainFront
 from terp_cli.notebook.pipe import KernelPipe
-from terp_cli.render import sentences
 from terp_cli.render.sentences import effects_line
 from terp_cli.terminal.sanitise import one_line, readable, visible
 
-OfReply = on.TextDelta | on.ReasoningDelta | on.CodeDelta | on.ModelCalled | on.ModelRetrying
-OfCode = on.CodeProposed | on.CodeTyped | on.CodeDeclined | on.CodeRejected | on.CodeStarted | on.CodeFinished
-Other = (
-    on.TurnStarted | on.Asked | on.Answered | on.Printed | on.LateOutput | on.Progress | on.KernelChanged
-    | on.JobChanged | on.UsageReported | on.HistoryCompacted | on.HistoryRewound | on.SessionForked
-    | on.SessionResumed | on.CodeCompared | on.CheckStarted | on.CheckFinished | on.Noticed | on.TurnFinished
-)  # fmt: skip
 _EVERY_S = 0.1
 # A front end loads a picture of Markdown or HTML at once: its address could carry data away.
 _ACTIVE = re.compile(r"<(?=[A-Za-z/!?])|!(?=\[)")
@@ -50,11 +40,35 @@ def inert(text: str) -> str:
     return "\n".join(lines)
 
 
-class NotebookFront:
-    """Shows a turn in a notebook."""
+class IPythonFront(PlainFront):
+    """Shows a turn in IPython at a terminal, as plain text."""
 
     def __init__(self, pipe: KernelPipe) -> None:
         self._pipe = pipe
+        self._lines = _TerminalText()
+        super().__init__(self._lines, self._lines)
+
+    def note(self, text: str) -> None:
+        """Write lines."""
+        self._pipe.send("write", text=f"{readable(text)}\n")
+
+    def take(self, event: on.Event) -> None:
+        """Show one event; the kernel shows outputs, and the end of a turn that did not succeed."""
+        is_end = isinstance(event, on.TurnFinished) and event.reason != "done"
+        if is_end or isinstance(event, on.Printed | on.LateOutput):
+            return
+        super().take(event)
+        if text := self._lines.getvalue().rstrip("\n"):
+            self.note(text)
+        self._lines.seek(0)
+        self._lines.truncate()
+
+
+class NotebookFront(IPythonFront):
+    """Shows a turn in a notebook."""
+
+    def __init__(self, pipe: KernelPipe) -> None:
+        super().__init__(pipe)
         self._text, self._shown = "", ""
         self._block = 0
         self._drawn_at = 0.0
@@ -62,90 +76,37 @@ class NotebookFront:
         self._cost: float | None = 0.0
 
     def note(self, text: str) -> None:
-        """Show a line in small print."""
-        plain = readable(text)
+        """Show lines in small print."""
+        plain = readable(text.strip("\n"))
         marked = f"<small>{html.escape(plain).replace(chr(10), '<br>')}</small>"
         self._pipe.send("show", data={"text/html": marked, "text/plain": plain})
 
     def take(self, event: on.Event) -> None:
-        """Show one event."""
-        match event:
-            case (
-                on.TextDelta() | on.ReasoningDelta() | on.CodeDelta() | on.ModelCalled() | on.ModelRetrying()
-            ):
-                self._of_reply(event)
-            case (
-                on.CodeProposed() | on.CodeTyped() | on.CodeDeclined() | on.CodeRejected()
-                | on.CodeStarted() | on.CodeFinished()
-            ):  # fmt: skip
+        """Show one event: text and code as Markdown, others as lines."""
+        if isinstance(event, on.TextDelta):
+            self._text += event.text
+            if time.monotonic() - self._drawn_at > _EVERY_S:
                 self._draw()
-                self._of_code(event)
-            case _:
-                self._other(event)
-
-    def _other(self, event: Other) -> None:
-        match event:
-            case on.Noticed(text=text, remedy=remedy):
-                self.note(with_remedy(text, remedy))
-            case on.HistoryCompacted():
-                self.note(sentences.compacted(event, "{:,}".format))
-            case on.HistoryRewound() | on.SessionForked() | on.SessionResumed() | on.CodeCompared():
-                self.note(sentences.of_past(event))
-            case on.CheckStarted():
-                self.note(sentences.check_started(event))
-            case on.CheckFinished():
-                self.note(sentences.check_finished(event))
-            case on.Answered(by=by, answer=answer) if by.startswith(on.RULE):
-                self.note(sentences.answered(by, answer))
-            case on.UsageReported(cost_usd=cost):
-                self._cost = None if cost is None or self._cost is None else self._cost + cost
-                self._tokens += event.input_tokens + event.output_tokens
-            case on.TurnFinished():
-                self._draw()
-                self._account()
-            case (
-                on.TurnStarted() | on.Asked() | on.Answered() | on.Printed() | on.LateOutput()
-                | on.Progress() | on.KernelChanged() | on.JobChanged()
-            ):  # fmt: skip
-                # The kernel shows its outputs and its state, the question is asked by the code that waits.
-                return
-            case _:
-                assert_never(event)
-
-    def _of_reply(self, event: OfReply) -> None:
+            return
+        if isinstance(event, on.ModelRetrying):
+            self._text = ""
+        if not isinstance(event, on.UsageReported):
+            self._draw()
         match event:
             case on.ModelCalled():
                 self._block += 1
                 self._text = self._shown = ""
-            case on.TextDelta(text=text):
-                self._text += text
-                if time.monotonic() - self._drawn_at > _EVERY_S:
-                    self._draw()
-            case on.ModelRetrying(reason=reason, delay_s=delay_s):
-                self._text = ""
-                self._draw()
-                self.note(f"Again in {delay_s:.0f} s: {reason}")
-            case on.ReasoningDelta() | on.CodeDelta():
-                self._draw()
-            case _:
-                assert_never(event)
-
-    def _of_code(self, event: OfCode) -> None:
-        match event:
+            case on.UsageReported(cost_usd=cost):
+                self._cost = None if cost is None or self._cost is None else self._cost + cost
+                self._tokens += event.input_tokens + event.output_tokens
             case on.CodeProposed():
-                self._proposed(event)
-            case on.CodeDeclined(reason=reason):
-                self.note(f"Not run. {reason}".rstrip())
-            case on.CodeRejected(reason=reason):
-                self.note(f"This cannot run: {reason}")
-            case on.CodeFinished():
-                self._finished(event)
-            case on.CodeTyped() | on.CodeStarted():
-                return
+                self._code(event)
+            case on.TurnFinished():
+                self._account()
             case _:
-                assert_never(event)
+                super().take(event)
 
-    def _proposed(self, event: on.CodeProposed) -> None:
+    def _code(self, event: on.CodeProposed) -> None:
         code = visible(event.code).rstrip("\n")
         marks = marks_around(code)
         text = f"{marks}{one_line(event.language)}\n{code}\n{marks}"
@@ -153,19 +114,6 @@ class NotebookFront:
         edits = spelled_edits(event.language, event.code, event.cwd)
         if expected := effects_line(event.effects, edits):
             self.note(expected)
-
-    def _finished(self, event: on.CodeFinished) -> None:
-        lines = [
-            f"{group[0].action.capitalize()} {described_files(group, event.cwd)}"
-            for group in file_groups(event.files)
-        ]
-        if event.status not in ("ok", "error"):
-            lines.append(f"{event.status.capitalize()}. {event.note}".rstrip())
-        if event.stopped_at:
-            lines.append(f"Stopped at {stopped_line(event.stopped_at)}")
-        lines.append(delta_line(event.changes, event.more_changes))
-        if any(lines):
-            self.note("\n".join(line for line in lines if line))
 
     def _draw(self) -> None:
         """Show the text of the reply so far, in the place of what was shown of it."""
@@ -183,34 +131,8 @@ class NotebookFront:
         self._tokens, self._cost = 0, 0.0
 
 
-class IPythonFront(PlainFront):
-    """Shows a turn in IPython at a terminal, as plain text."""
-
-    def __init__(self, pipe: KernelPipe) -> None:
-        self._stream = _PipeText(pipe)
-        super().__init__(self._stream, self._stream)
-
-    def note(self, text: str) -> None:
-        """Write a line."""
-        self._stream.write(f"{readable(text)}\n")
-
-    def take(self, event: on.Event) -> None:
-        """Write one event; IPython writes the outputs."""
-        is_end = isinstance(event, on.TurnFinished) and event.reason != "done"
-        if not is_end and not isinstance(event, on.Printed | on.LateOutput):
-            super().take(event)
-
-
-class _PipeText(io.StringIO):
-    """A stream whose text the kernel writes."""
-
-    def __init__(self, pipe: KernelPipe) -> None:
-        super().__init__()
-        self._pipe = pipe
-
-    def write(self, text: str) -> int:
-        self._pipe.send("write", text=text)
-        return len(text)
+class _TerminalText(io.StringIO):
+    """Text that a terminal will show."""
 
     def isatty(self) -> bool:
         return True
