@@ -36,7 +36,6 @@ from terp_cli.notebook.kernel import NotebookKernel
 from terp_cli.notebook.person import NotebookUser
 from terp_cli.notebook.pipe import KernelPipe
 
-_OF_RUNS = ("started", "output", "ended")
 _NO_SANDBOX = "Code runs in {}, without a sandbox: it can do what you can. You are asked before it runs."
 _AUTO = "Code now runs without asking. {} has no sandbox: it can do what you can. %terp --no-auto asks again."
 _ASKS = "You are asked before code runs."
@@ -96,15 +95,11 @@ class NotebookConversation:
         match message["do"]:
             case "open":
                 self._open(message)
-            case do if do in _OF_RUNS:
+            case "started" | "output" | "ended" | "call":
                 if message.get("status") == "interrupted" and not self._kernel.is_stopped:
                     # The user interrupted the code, and means the turn.
                     self._begin(self._interrupt())
                 self._kernel.take(message)
-            case "call" if self._kernel.answers_call():
-                self._kernel.take(message)
-            case "call":
-                self._pipe.send("reply", value=None, error="no code of terp's is running")
             case "interrupt":
                 self._begin(self._interrupt())
             case _:

@@ -107,7 +107,8 @@ class NotebookKernel(NoNamespace):
                 while True:
                     item = await self._items.get()
                     if isinstance(item, RunEnded):
-                        yield await self._ended(item, began)
+                        files = await asyncio.to_thread(self._watch.changes, began, {}, self.cwd)
+                        yield replace(item, files=files)
                         return
                     yield item
             finally:
@@ -117,8 +118,10 @@ class NotebookKernel(NoNamespace):
                 self.running = ""
 
     def take(self, message: Mapping[str, Any]) -> None:
-        """Take a message about the run; one about no run is dropped."""
+        """Take a message about the run; without a run a service call is refused, and others are dropped."""
         if self._over.is_set():
+            if message["do"] == "call":
+                self._pipe.send("reply", value=None, error="no code of terp's is running")
             return
         match message["do"]:
             case "started":
@@ -129,33 +132,21 @@ class NotebookKernel(NoNamespace):
                 self._items.put_nowait(BackCall(str(message["service"]), message["arguments"]))
             case "ended":
                 self.cwd = str(message["cwd"])
-                held, hint = failed_in(message)
                 status: RunStatus = message["status"]
                 if status == "interrupted" and self._stopped:
                     status = self._stopped
-                end = RunEnded(
-                    status,
-                    changes=changes_in(message),
-                    more_changes=more_in(message),
-                    stopped_at=stopped_in(message),
-                    held=held,
-                    hint=hint,
-                )
                 self._over.set()
-                self._items.put_nowait(end)
+                self._items.put_nowait(
+                    RunEnded(
+                        status, None, (), "", changes_in(message), more_in(message), stopped_in(message), "",
+                        *failed_in(message),
+                    )
+                )  # fmt: skip
 
     @property
     def is_stopped(self) -> bool:
         """True if the session has stopped the run: an interrupt of it is not the user's."""
         return self._stopped is not None
-
-    def answers_call(self) -> bool:
-        """Return True if a run can answer a service call."""
-        return not self._over.is_set()
-
-    async def _ended(self, end: RunEnded, began: int) -> RunEnded:
-        files = await asyncio.to_thread(self._watch.changes, began, {}, self.cwd)
-        return replace(end, files=files)
 
     async def type_in(self, text: str | None) -> None:
         """Do nothing: the notebook itself asks for input."""

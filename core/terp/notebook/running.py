@@ -40,7 +40,8 @@ class OutputCopy:
     def begin(self) -> None:
         """Begin to copy."""
         for name in ("stdout", "stderr"):
-            self._copy_stream(name)
+            # Not the names in `sys`: loggers hold the stream itself.
+            self._wrap(getattr(sys, name), "write", partial(self._written, name))
         self._wrap(self._shell.display_pub, "publish", self._published)
         self._wrap(self._shell.display_pub, "clear_output", self._cleared)
         self._wrap(self._shell.displayhook, "write_format_data", self._result)
@@ -67,16 +68,6 @@ class OutputCopy:
         setattr(thing, name, wrapped)
         self._undo.append(partial(setattr, thing, name, before) if is_own else partial(delattr, thing, name))
 
-    def _copy_stream(self, name: str) -> None:
-        stream = getattr(sys, name)
-        try:
-            # Loggers hold the stream itself.
-            self._wrap(stream, "write", partial(self._written, name))
-        except AttributeError:
-            copy = _StreamCopy(stream, partial(self._written, name))
-            setattr(sys, name, copy)
-            self._undo.append(partial(_put_back, name, copy, stream))
-
     def _written(self, name: str, text: str) -> None:
         kept, rest = text[: self._room], text[self._room :]
         self._room -= len(kept)
@@ -95,17 +86,17 @@ class OutputCopy:
     def _published(
         self, data: Any, metadata: Any = None, *, transient: Any = None, update: bool = False, **_: Any
     ) -> None:
-        shown = (transient or {}).get("display_id")
-        if update:
-            self._display("display_update", data, metadata, display_id=shown)
-        else:
-            self._display("display", data, metadata, display_id=shown)
+        kind = "display_update" if update else "display"
+        self._display(kind, data, metadata, display_id=(transient or {}).get("display_id"))
 
     def _result(self, format_dict: Any, md_dict: Any = None) -> None:
         self._display("display", format_dict, md_dict, is_result=True)
 
     def _display(self, kind: str, data: Any, metadata: Any, **facts: Any) -> None:
-        small = {mime: value for mime, value in data.items() if not _is_large(value)}
+        large = [
+            mime for mime, value in data.items() if isinstance(value, str | bytes) and len(value) > LARGEST
+        ]
+        small = {mime: value for mime, value in data.items() if mime not in large}
         self._flush()
         self._put(kind, data=small, metadata=metadata or {}, **facts)
 
@@ -120,31 +111,6 @@ class OutputCopy:
 
     def _put(self, kind: str, **fields: Any) -> None:
         self._send(do="output", output={"kind": kind, **fields})
-
-
-class _StreamCopy:
-    """A stream of C, whose methods cannot be wrapped."""
-
-    def __init__(self, stream: Any, seen: Callable[[str], None]) -> None:
-        self._stream = stream
-        self._seen = seen
-
-    def write(self, text: str) -> Any:
-        with suppress(Exception):
-            self._seen(text)
-        return self._stream.write(text)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-
-def _put_back(name: str, copy: Any, stream: Any) -> None:
-    if getattr(sys, name) is copy:
-        setattr(sys, name, stream)
-
-
-def _is_large(value: Any) -> bool:
-    return isinstance(value, str | bytes) and len(value) > LARGEST
 
 
 class CellRunner:
