@@ -34,7 +34,7 @@ class OutputCopy:
         self._shell = shell
         self._send = send
         self._undo: list[Callable[[], Any]] = []
-        self._text, self._stream = "", ""
+        self._text, self._stream, self._traceback = "", "", ""
         self._room, self._dropped = MOST, [0, 0]
 
     def begin(self) -> None:
@@ -69,6 +69,9 @@ class OutputCopy:
         self._undo.append(partial(setattr, thing, name, before) if is_own else partial(delattr, thing, name))
 
     def _written(self, name: str, text: str) -> None:
+        # At a terminal IPython prints the traceback of an error, which was sent already.
+        if text and text == self._traceback:
+            return
         kept, rest = text[: self._room], text[self._room :]
         self._room -= len(kept)
         self._dropped[0] += len(rest)
@@ -107,6 +110,7 @@ class OutputCopy:
     def _error(self, etype: Any, evalue: Any, stb: Any) -> None:
         self._flush()
         lines = [stb] if isinstance(stb, str) else [str(line) for line in stb]
+        self._traceback = "\n".join(lines)
         self._put("error", name=getattr(etype, "__name__", str(etype)), value=str(evalue), traceback=lines)
 
     def _put(self, kind: str, **fields: Any) -> None:

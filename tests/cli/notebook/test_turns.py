@@ -1,10 +1,13 @@
 """%terp in a notebook's own kernel: asked, approved, run there, declined, undone, kept."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
-from tests.cli.notebook.driven import opened, sent, shown
-from tests.loopback import Call
+from tests.cli.notebook.driven import opened, sent, shown, surroundings
+from tests.cli.running import Terp
+from tests.loopback import Call, Loopback
 
 PLOT = "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 3, 2]);"
 
@@ -148,6 +151,16 @@ async def test_a_traceback_names_the_cell_and_the_line(tmp_path: Path) -> None:
         frame = error["traceback"][2]
         assert f"In[{notebook.client.nb.cells[-1].execution_count}]" in frame
         assert "line 3" in frame
+
+
+def test_ipython_at_a_terminal_sends_a_traceback_once(tmp_path: Path) -> None:
+    terp = Terp(tmp_path)
+    with Loopback([["", Call(code="1/0")], "Failed."]) as model:
+        code = "%load_ext terp\n%terp --auto divide"
+        subprocess.run(
+            [sys.executable, "-m", "IPython", "-c", code], check=True, env=surroundings(terp, model)
+        )
+        assert sent(model).count("Traceback (most recent call last)") == 1
 
 
 async def test_an_interrupt_stops_the_code_and_keeps_its_variables(tmp_path: Path) -> None:
