@@ -84,7 +84,7 @@ async def jupyter(venv: Path, folder: Path) -> AsyncGenerator[Client, None]:
         "--IdentityProvider.token=t",
         "--ServerApp.root_dir=.",
     ]
-    command = [venv / "bin/jupyter", "lab", *flags]
+    command = [str(venv / "bin/jupyter"), "lab", *flags]
     lab = subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL)  # noqa: ASYNC220
     try:
         async with httpx.AsyncClient(trust_env=False) as http:

@@ -67,7 +67,7 @@ complete -c terp -n '__terp_after terp trust' -x -a 'ask show yes no list remove
 complete -c terp -n '__terp_after terp rules' -x -a 'list test'
 complete -c terp -n '__terp_after terp cost' -x -a 'month days all'
 complete -c terp -n '__terp_after terp keys' -x -a 'list set delete'
-complete -c terp -n '__terp_after terp docs' -x -a 'approval attach background clusters commands context costs editors events index kernel languages library mcp mcp-server model pipelines profiles prompt references replay rewind rules sandbox server sessions settings shell skills solve start stores tools trust until'
+complete -c terp -n '__terp_after terp docs' -x -a 'approval attach background clusters commands context costs editors events index kernel languages library mcp mcp-server model notebook pipelines profiles prompt references replay rewind rules sandbox server sessions settings shell skills solve start stores tools trust until'
 complete -c terp -n '__terp_after terp export' -x -a 'ipynb py md html'
 complete -c terp -n '__terp_after terp export ipynb' -x -a '(__terp_sessions)'
 complete -c terp -n '__terp_after terp export py' -x -a '(__terp_sessions)'

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from terp.events import CodeFinished, CodeStarted, Noticed, Printed, TextDelta, TurnFinished
+from terp.events import CodeFinished, CodeStarted, Event, Noticed, Printed, TextDelta, TurnFinished
 from terp.events.outputs import (
     Clear,
     Display,
@@ -111,7 +111,8 @@ def test_what_was_left_out_before_is_counted_too() -> None:
 def test_a_notice_in_a_growing_block_is_broken_between_words_where_nothing_is_repainted() -> None:
     terminal = Terminal()
     front = TerminalFront(lambda: terminal.screen(terminal.painter(live=False)), clock=Clock())
-    for event in [TextDelta("An answer"), Noticed("word " * 20), TurnFinished("done", "")]:
+    events: list[Event] = [TextDelta("An answer"), Noticed("word " * 20), TurnFinished("done", "")]
+    for event in events:
         front.draw(event)
     assert "! " + "word " * 14 + "word" in terminal.shown()
 

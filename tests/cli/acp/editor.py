@@ -6,9 +6,9 @@ import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
-from acp import connect_to_agent
+from acp import Client, connect_to_agent
 from acp.client.connection import ClientSideConnection
 from acp.connection import StreamDirection, StreamEvent
 from acp.exceptions import RequestError
@@ -163,7 +163,11 @@ async def opened(
     )
     assert process.stdin is not None and process.stdout is not None
     editor.agent = connect_to_agent(
-        editor, process.stdin, process.stdout, use_unstable_protocol=True, observers=[editor.observe]
+        cast("Client", editor),
+        process.stdin,
+        process.stdout,
+        use_unstable_protocol=True,
+        observers=[editor.observe],
     )
     try:
         yield editor

@@ -31,10 +31,9 @@ def validator(name: str) -> jsonschema.Draft202012Validator:
 
 def named(method: str, kind: str) -> str:
     """The name of the definition of a method's request, response or notification."""
+    definitions: dict[str, Any] = _SCHEMA["$defs"]
     return next(
-        name
-        for name, one in _SCHEMA["$defs"].items()
-        if one.get("x-method") == method and name.endswith(kind)
+        name for name, one in definitions.items() if one.get("x-method") == method and name.endswith(kind)
     )
 
 

@@ -5,7 +5,7 @@ import json
 import os
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,15 +36,14 @@ CODES = (
 
 def scripted(dice: random.Random) -> Scripted:
     """A reply of the model: text, code, both, or a failure."""
-    return dice.choice(
-        [
-            lambda: "Done. " * dice.randrange(1, 30),
-            lambda: Call(dice.choice(["python", "python", "shell", "cobol"]), dice.choice(CODES)),
-            lambda: ["First this.", *(Call(code=dice.choice(CODES)) for _ in range(dice.randrange(1, 4)))],
-            lambda: Call(arguments=dice.choice(["{", "[]", '{"code": 3}', "print(1)"])),
-            lambda: Http(dice.choice([400, 401, 500]), headers={"Retry-After": "0"}),
-        ]
-    )()
+    replies: list[Callable[[], Scripted]] = [
+        lambda: "Done. " * dice.randrange(1, 30),
+        lambda: Call(dice.choice(["python", "python", "shell", "cobol"]), dice.choice(CODES)),
+        lambda: ["First this.", *(Call(code=dice.choice(CODES)) for _ in range(dice.randrange(1, 4)))],
+        lambda: Call(arguments=dice.choice(["{", "[]", '{"code": 3}', "print(1)"])),
+        lambda: Http(dice.choice([400, 401, 500]), headers={"Retry-After": "0"}),
+    ]
+    return dice.choice(replies)()
 
 
 class Fuzz:
@@ -80,7 +79,11 @@ class Fuzz:
 
     def steps(self) -> Iterator[tuple[str, Any]]:
         """Requests, one after the other."""
-        dice, known = self.dice, lambda: self.dice.choice([*self.sessions] * 12 + ["none", "../.."])
+        dice = self.dice
+
+        def known() -> str:
+            return dice.choice([*self.sessions] * 12 + ["none", "../.."])
+
         place = {"cwd": str(self.cwd), "mcpServers": []}
         while True:
             session = known()

@@ -36,7 +36,8 @@ def driven(terp: Terp, server: Loopback, steps: Sequence[Step], **more: Any) -> 
     plan = terp.home / "steps.json"
     plan.write_text(json.dumps({"steps": steps, **more}))
     client = Path(__file__).with_name("client.mjs")
-    command = ["node", client, SDK.resolve(), plan, sys.executable, "-m", "terp_cli", "acp", *to(server)]
+    files = map(str, (client, SDK.resolve(), plan))
+    command = ["node", *files, sys.executable, "-m", "terp_cli", "acp", *to(server)]
     ran = subprocess.run(
         command, cwd=terp.cwd, env=terp.environ, capture_output=True, text=True, timeout=120, check=True
     )

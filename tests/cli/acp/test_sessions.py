@@ -10,7 +10,7 @@ from acp.exceptions import RequestError
 
 from tests.cli.acp.editor import Editor, opened, texts_of
 from tests.cli.running import Terp, said
-from tests.loopback import Call, Loopback
+from tests.loopback import Call, Loopback, Scripted
 
 pytestmark = pytest.mark.anyio
 ADD = "x = 41\nprint(x + 1)"
@@ -192,7 +192,10 @@ async def test_rewind_restores_the_variables_of_a_turn_before(terp: Terp) -> Non
 async def test_unsaved_changes_are_read_and_edited_in_the_editor(terp: Terp) -> None:
     path = str(terp.cwd / "open.py")
     Path(path).write_text("saved = 1\n")
-    script = [Call(code="print(read_file('open.py'))\nedit_file('open.py', 'unsaved', 'edited')"), "done"]
+    script: list[Scripted] = [
+        Call(code="print(read_file('open.py'))\nedit_file('open.py', 'unsaved', 'edited')"),
+        "done",
+    ]
     editor = Editor("once", buffers={path: "unsaved = 2\n"})
     with Loopback(script) as server:
         async with opened(terp, server, editor):
@@ -243,7 +246,7 @@ ARGUMENTS = {"why": "total", "install": "numpy", "rename": "Sales", "export": "m
 
 
 async def test_each_command_that_is_offered_works_in_an_editor(terp: Terp) -> None:
-    script = [Call(code="total = 42\ntotal"), "done", *["again"] * 9]
+    script: list[Scripted] = [Call(code="total = 42\ntotal"), "done", *["again"] * 9]
     failed: dict[str, str] = {}
     with Loopback(script) as server:
         async with opened(terp, server, Editor("once", *["y"] * 20)) as editor:

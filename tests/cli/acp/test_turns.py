@@ -22,6 +22,11 @@ Image(base64.b64decode("{PIXEL}"))
 ADD = "x = 41\nprint(x + 1)"
 
 
+def code_of(call: Any) -> str:
+    """The code that a request for permission is about."""
+    return str(call.raw_input["code"])
+
+
 async def test_approved_code_runs_and_its_call_has_code_and_output(terp: Terp) -> None:
     with Loopback([["I add. ", Call(code=ADD)], "It is 42."]) as server:
         async with opened(terp, server, Editor("once")) as editor:
@@ -42,7 +47,8 @@ async def test_a_request_for_permission_names_the_digest_of_the_code_that_it_sho
             await editor.ask(await editor.new(terp.cwd), "add")
     ((call, options, meta),) = editor.asked
     digest = hashlib.sha256(ADD.encode()).hexdigest()
-    assert call.raw_input["code"] == ADD
+    assert code_of(call) == ADD
+    assert call.raw_input is not None and meta is not None
     assert (call.raw_input["digest"], meta["terp"]["digest"]) == (digest, digest)
     assert [(one.option_id, one.kind) for one in options] == [
         (f"once:{digest}", "allow_once"),
@@ -59,7 +65,7 @@ async def test_code_that_is_always_allowed_runs_again_unasked_and_other_code_is_
         async with opened(terp, server, Editor("always", "decline")) as editor:
             await editor.begin()
             await editor.ask(await editor.new(terp.cwd), "add")
-    assert [call.raw_input["code"] for call, *_ in editor.asked] == [ADD, "x = 1"]
+    assert [code_of(call) for call, *_ in editor.asked] == [ADD, "x = 1"]
     assert [call["status"] for call in editor.calls().values()] == ["completed", "completed", "failed"]
 
 
@@ -99,7 +105,7 @@ async def test_edited_code_is_asked_about_again_before_it_runs(terp: Terp) -> No
         async with opened(terp, server, editor):
             await editor.begin()
             await editor.ask(await editor.new(terp.cwd), "add")
-    assert [call.raw_input["code"] for call, *_ in editor.asked] == [ADD, "print('edited')"]
+    assert [code_of(call) for call, *_ in editor.asked] == [ADD, "print('edited')"]
     assert "```console\nedited\n```" in texts_of(editor.calls()["c1"])
 
 

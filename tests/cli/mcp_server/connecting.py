@@ -21,10 +21,10 @@ class User:
     reason: str = ""
     asked: list[str] = field(default_factory=list)
 
-    async def __call__(self, _: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+    async def __call__(self, context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
         assert isinstance(params, types.ElicitRequestFormParams)
         self.asked.append(params.message)
-        if self.answer in ("decline", "cancel"):
+        if self.answer == "decline" or self.answer == "cancel":  # noqa: PLR1714  (mypy narrows these)
             return types.ElicitResult(action=self.answer)
         fields: Mapping[str, Any] = params.requested_schema["properties"]
         if "line" in fields:
@@ -46,7 +46,7 @@ class Calling:
         await self._begun.wait()
 
     async def call(self, tool: str, **arguments: Any) -> types.CallToolResult:
-        async def progressed(_: float, __: float | None, message: str | None) -> None:
+        async def progressed(progress: float, total: float | None, message: str | None) -> None:
             self.progress.append(message or "")
             if message == "begun":
                 self._begun.set()

@@ -5,7 +5,7 @@ import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
@@ -35,7 +35,7 @@ class Notebook:
 
     async def run(self, source: str) -> list[dict[str, Any]]:
         """The outputs of a new cell; what it inserts as the next one is kept."""
-        cell = new_code_cell(source)
+        cell = new_code_cell(source)  # type: ignore[no-untyped-call]
         self.client.nb.cells.append(cell)
         replies: list[Any] = []
         self.client.on_cell_executed = lambda execute_reply, **_: replies.append(execute_reply["content"])
@@ -56,13 +56,15 @@ class Notebook:
     async def _interrupt(self, at: int, text: str) -> None:
         while text not in shown([one for cell in self.client.nb.cells[at:] for one in cell.outputs]):  # noqa: ASYNC110  (nbclient announces no output)
             await asyncio.sleep(0.02)
-        await self.client.km.interrupt_kernel()
+        manager = cast("Any", self.client.km)
+        await manager.interrupt_kernel()
 
     async def answer(self) -> None:
         """Type answers whenever code asks."""
+        kernel = cast("Any", self.client.kc)
         while True:
-            await self.client.kc.get_stdin_msg(timeout=None)
-            self.client.kc.input(self.typed.pop(0))
+            await kernel.get_stdin_msg(timeout=None)
+            kernel.input(self.typed.pop(0))
 
 
 @asynccontextmanager
@@ -73,10 +75,13 @@ async def opened(
     terp = Terp(folder)
     with Loopback(replies, **model) as server:
         client = NotebookClient(
-            new_notebook(), timeout=WAIT_S, allow_errors=True, resources={"metadata": {"path": str(terp.cwd)}}
+            new_notebook(),  # type: ignore[no-untyped-call]
+            timeout=WAIT_S,
+            allow_errors=True,
+            resources={"metadata": {"path": str(terp.cwd)}},
         )
         async with client.async_setup_kernel(env=surroundings(terp, server)):
-            client.kc.allow_stdin = bool(typed)
+            cast("Any", client.kc).allow_stdin = bool(typed)
             notebook = Notebook(client, server, typed)
             typing = asyncio.create_task(notebook.answer()) if typed else None
             assert await notebook.run("%load_ext terp") == []

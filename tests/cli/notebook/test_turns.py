@@ -7,13 +7,13 @@ from pathlib import Path
 
 from tests.cli.notebook.driven import opened, sent, shown, surroundings
 from tests.cli.running import Terp
-from tests.loopback import Call, Loopback
+from tests.loopback import Call, Loopback, Scripted
 
 PLOT = "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 3, 2]);"
 
 
 async def test_approved_code_runs_in_the_kernel_with_its_outputs_in_the_cell(tmp_path: Path) -> None:
-    replies = [["I add.", Call(code="y = x + 1\nprint('adding')\ny")], "It is **42**."]
+    replies: list[Scripted] = [["I add.", Call(code="y = x + 1\nprint('adding')\ny")], "It is **42**."]
     async with opened(tmp_path, replies, "y") as notebook:
         await notebook.run("x = 41")
         outputs = await notebook.run("%terp what is x plus one?")
@@ -77,7 +77,7 @@ async def test_words_are_the_reason_not_to_run_the_code_that_waits(tmp_path: Pat
 
 
 async def test_an_error_goes_to_the_model_which_recovers(tmp_path: Path) -> None:
-    replies = [["", Call(code="nope + 1")], ["", Call(code="z = 5\nz")], "Five."]
+    replies: list[Scripted] = [["", Call(code="nope + 1")], ["", Call(code="z = 5\nz")], "Five."]
     async with opened(tmp_path, replies, "y", "y") as notebook:
         outputs = await notebook.run("%terp five")
         assert "NameError" in sent(notebook.model, 1)

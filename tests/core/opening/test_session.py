@@ -108,7 +108,7 @@ def test_what_the_provider_refuses_is_raised_with_its_words(tmp_path: Path) -> N
 
 def test_an_unknown_setting_is_named(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"terp\.open: unknown setting 'modle'"):
-        terp.open(modle="x", environ=surroundings(tmp_path))
+        terp.open(modle="x", environ=surroundings(tmp_path))  # type: ignore[call-arg]
 
 
 def test_a_person_who_cannot_be_asked_is_refused_at_once(tmp_path: Path) -> None:
@@ -137,17 +137,17 @@ async def test_the_version_of_the_python_that_runs_the_code_is_told(tmp_path: Pa
 
 def test_text_is_no_consent_to_run_code(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"terp\.open: 'auto_run' is 'no', must be true or false\."):
-        terp.open(auto_run="no", environ=surroundings(tmp_path))
+        terp.open(auto_run="no", environ=surroundings(tmp_path))  # type: ignore[arg-type]
 
 
 def test_all_wrong_values_are_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(SettingsError) as wrong:
         terp.open(
-            temperature="hot",
+            temperature="hot",  # type: ignore[arg-type]
             retries=True,
-            max_steps=1.5,
+            max_steps=1.5,  # type: ignore[arg-type]
             max_tokens=-1,
-            adapter="mine",
+            adapter="mine",  # type: ignore[arg-type]
             env_pass="AWS_*",
             environ=surroundings(tmp_path),
         )

@@ -154,7 +154,8 @@ def test_the_question_about_files_is_seen_whole_and_can_be_left(site: Site, tabs
     tab.page.keyboard.press("Enter")
     question = tab.page.locator(".choice p")
     playwright.expect(question).to_be_in_viewport(ratio=1)
-    assert tab.page.locator("main > header").bounding_box()["height"] < question.bounding_box()["y"]
+    head, below = tab.page.locator("main > header").bounding_box(), question.bounding_box()
+    assert head is not None and below is not None and head["height"] < below["y"]
     tab.page.keyboard.press("Escape")
     assert (tab.page.locator(".choice, .gone").count(), tab.focus()) == (0, "textarea")
 
