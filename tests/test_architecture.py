@@ -153,10 +153,8 @@ def test_a_session_is_put_together_in_few_places() -> None:
         ("opening/opening.py", "build_session"),
         ("demo/play.py", "Session"),
         ("repl/keeping.py", "build_session"),
-        ("verbs/solving.py", "build_session"),
         ("server/opening.py", "build_session"),
         ("notebook/conversation.py", "build_session"),
-        ("mcp_server/client_session.py", "build_session"),
     }
 
 

@@ -15,6 +15,7 @@ from acp.exceptions import RequestError
 from terp import __version__
 from terp.errors import NoModel, SessionError, SettingsError, TerpError, with_remedy
 from terp.models.building import with_found_model
+from terp.opening.supplied import Supplied
 from terp.person import Nobody
 from terp.secrets.keys import KeyringFailed, with_keys
 from terp.settings import Settings
@@ -198,7 +199,7 @@ class TerpAgent:
         return editor.state()
 
     async def _open(self, call: Invocation, place: Place, servers: Sequence[Any]) -> EditorSession:
-        try:
+        with place.closed_on_failure():
             settings = await self._with_model(call.settings())
             fs, elicitation = self._abilities.fs, self._abilities.elicitation
             edits = bool(fs and fs.read_text_file and fs.write_text_file) and not settings.gateway_url
@@ -208,11 +209,8 @@ class TerpAgent:
                 tools=(*settings.tools, *([TOOLS] if edits else [])),
             )
             person = EditorPerson(always=settings.auto_run, free=settings.auto_run)
-            session = await SessionOpener(call, settings, person, call.cwd, PRELUDE * edits).open(place)
-        except BaseException:
-            if place.keeper is not None:
-                place.keeper.close()
-            raise
+            supplied = Supplied(prelude=PRELUDE * edits)
+            session = await SessionOpener(call, settings, person, call.cwd, supplied).open(place)
         context = EditorContext(call, settings, session, person)
         has_forms = elicitation is not None and elicitation.form is not None
         editor = EditorSession(self.client, session, context, has_forms=has_forms)

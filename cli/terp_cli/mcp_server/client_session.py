@@ -20,7 +20,6 @@ from terp.events.changes import shape_text
 from terp.events.messages import Image, Result, ToolCall
 from terp.events.outputs import Text
 from terp.events.run_log import RunLog
-from terp.opening.session import build_session
 from terp.opening.supplied import Supplied
 from terp.person import AutoRun
 from terp.session.artifacts import OUTPUTS
@@ -33,6 +32,7 @@ from terp.text.plain import HeadTail, without_escapes
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.mcp_server.client_model import ClientModel, call_of
 from terp_cli.mcp_server.client_person import WATCH, ClientPerson, Elicit, nobody
+from terp_cli.repl.keeping import SessionOpener
 from terp_cli.terminal.sanitise import one_line
 
 Asking = Callable[[Session], AsyncGenerator[Event, None]]
@@ -351,19 +351,7 @@ class Clients:
         call, settings, model, person = self._call, self._settings, ClientModel(name), ClientPerson()
         place = new_place(new_folder(call.places.sessions), str(call.cwd), call.secrets)
         decides = AutoRun(person) if settings.auto_run else person
-        try:
-            session = await build_session(
-                settings,
-                decides,
-                place=place,
-                project=call.project,
-                environ=call.environ,
-                supplied=Supplied(model=model),
-            )
-        except BaseException:
-            assert place.keeper is not None, "it is stored"
-            place.keeper.close()
-            raise
+        session = await SessionOpener(call, settings, decides, call.cwd, Supplied(model=model)).open(place)
         # Its calls cost nothing here.
         session.resources.account = None
         return ClientSession(session, model, person)

@@ -15,6 +15,7 @@ from terp.errors import NoModel, SettingsError
 from terp.events.messages import Attachment
 from terp.models.adapters.routing import doubt, route
 from terp.models.building import options_of, settings_for, with_found_model, with_offered_model
+from terp.opening.supplied import Supplied
 from terp.person import AutoRun, Choice, Decline, Nobody, Option, Person
 from terp.secrets.keys import with_keys
 from terp.session.attaching import found_for
@@ -140,7 +141,7 @@ async def conversed(
     if not (call.out.isatty() or settings.record or settings.replay):
         settings = replace(settings, instructions=f"{settings.instructions}\n{_TO_A_PROGRAM}".strip())
 
-    opener = SessionOpener(call, settings, person, given.cwd, given.prelude)
+    opener = SessionOpener(call, settings, person, given.cwd, Supplied(prelude=given.prelude))
     session = await opener.open(given.place)
     _note_doubts(call, settings, session)
     keep_imports()

@@ -31,16 +31,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SessionOpener:
-    """Opens the sessions of an invocation, with these settings, in this working directory.
-
-    `prelude` is code that runs before all other code.
-    """
+    """Opens the sessions of an invocation, with these settings, in this working directory."""
 
     call: Invocation
     settings: Settings
     person: Person
     cwd: Path
-    prelude: str = ""
+    supplied: Supplied | None = None
 
     async def open(self, place: Place) -> Session:
         """Open the session in the folder of `place`, new or resumed.
@@ -55,7 +52,7 @@ class SessionOpener:
             project=self.call.project_around(self.cwd),
             environ=self.call.environ,
             api_key=self.call.options.api_key,
-            supplied=Supplied(prelude=self.prelude),
+            supplied=self.supplied,
         )
 
 

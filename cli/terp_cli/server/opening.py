@@ -301,14 +301,11 @@ class SettingsOpener:
         cwd = await asyncio.to_thread(self._workspaces.again, header.cwd, session)
         place = await asyncio.to_thread(stored_place, folder, self._secrets(self._started()))
         assert place.keeper is not None, "it is stored"
-        try:
+        with place.closed_on_failure():
             if not (wishes.model or wishes.profile):
                 model = place.keeper.stored.model if place.keeper.stored else header.model
                 wishes = replace(wishes, model=model)
             settings = await asyncio.to_thread(settings_for, wishes, self._started(), self._of_profile)
-        except BaseException:
-            place.keeper.close()
-            raise
         return await self._opened(settings, place, cwd, person, wishes)
 
     async def change(self, session: Session, before: Settings, wishes: SessionRequest) -> Settings:
@@ -324,21 +321,16 @@ class SettingsOpener:
         # An answer to a client must not end before its code, and no route stops a job.
         settings = replace(settings, background_after_s=0.0)
         unasked = settings.auto_run and not wishes.asked
-        try:
-            session = await build_session(
-                settings,
-                AutoRun(person) if unasked else person,
-                place=place,
-                # Nobody was asked about the files of a project in it.
-                project=bare_project(cwd),
-                environ=self._environ,
-                api_key=self._api_key(),
-                supplied=Supplied(prelude=_LIVE_CHARTS),
-            )
-        except BaseException:
-            if place.keeper is not None:
-                place.keeper.close()
-            raise
+        session = await build_session(
+            settings,
+            AutoRun(person) if unasked else person,
+            place=place,
+            # Nobody was asked about the files of a project in it.
+            project=bare_project(cwd),
+            environ=self._environ,
+            api_key=self._api_key(),
+            supplied=Supplied(prelude=_LIVE_CHARTS),
+        )
         for line in session.resources.notices:
             session.dialog.notify(line)
         # A client that opens a session is about to prompt.

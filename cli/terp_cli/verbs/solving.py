@@ -22,7 +22,6 @@ from terp.errors import SettingsError, StopReason, with_remedy
 from terp.events import Event, ModelRetrying, Noticed, TextDelta, TurnFinished
 from terp.events.log import Record
 from terp.events.wire import VERSION, to_json
-from terp.opening.session import build_session
 from terp.person import Nobody
 from terp.secrets.redactor import StreamRedactor
 from terp.session.foreground import Interrupted, Interrupts
@@ -34,7 +33,7 @@ from terp_cli.fronts.invocation import STDIN, Invocation
 from terp_cli.fronts.json import usage_json, write_json
 from terp_cli.line.stdin import TypedLines
 from terp_cli.line.stopping import EXIT_CODES
-from terp_cli.repl.keeping import place_of, resumed_by
+from terp_cli.repl.keeping import SessionOpener, place_of, resumed_by
 from terp_cli.repl.resuming import Resuming
 from terp_cli.terminal.sanitise import readable
 
@@ -214,14 +213,7 @@ async def _solved(
     call: Invocation, settings: Settings, place: Place, state: State, resumed: Resuming | None
 ) -> int:
     cwd = resumed.cwd if resumed else call.cwd
-    session = await build_session(
-        settings,
-        Nobody(),
-        place=place,
-        project=call.project_around(cwd),
-        environ=call.environ,
-        api_key=call.options.api_key,
-    )
+    session = await SessionOpener(call, settings, Nobody(), cwd).open(place)
     facts = {"session": place.folder.name, "model": session.model.name}
     front = front_of(call, session, facts)
     reviewer = TypingReviewer(front) if _asks(call) else None

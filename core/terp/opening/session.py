@@ -54,38 +54,39 @@ async def build_session(
         KernelStartFailed: the kernel to attach to does not answer, or the gateway refuses access.
     """
     supplied = supplied or Supplied()
-    environment = supplied.environment or await open_environment(
-        settings, project=project, environ=environ, place=place, supplied=supplied
-    )
-    kernels, functions = environment.kernels, FunctionNames(environment.toolbox)
-    model = supplied.model or await build_model(
-        settings,
-        kernels.languages,
-        cwd=kernels.cwd,
-        environ=environment.keyed,
-        api_key=api_key,
-        functions=functions,
-    )
-    resources = _resources(settings, environment, place)
-    resources.secrets = place.secrets or Secrets(environ, settings, api_key)
-    # `place.secrets` may have been built from older settings.
-    resources.secrets.use(settings)
-    resources.functions = functions
-    mark = resources.note_mark = NoteMark(place.keeper.note_word if place.keeper else new_word())
-    resources.system_prompt = SystemPrompt(kernels, environment.toolbox, environ, project, mark)
-    folder, keeper = place.folder, place.keeper
-    session = ChatSession(model, kernels, person, folder=folder, resources=resources, keeper=keeper)
-    session.settings = settings
-    if supplied.functions:
-        session.offer(SERVICE, service_of(supplied.functions))
-    session.instruct(resources.system_prompt.text(settings), code=settings.code)
-    environment.connect(session)
-    has_servers = settings.mcp_servers and "python" in kernels.languages
-    if has_servers and not isinstance(environment, GivenEnvironment):
-        from terp.opening.mcp import open_servers  # noqa: PLC0415  (few sessions have any)
+    with place.closed_on_failure():
+        environment = supplied.environment or await open_environment(
+            settings, project=project, environ=environ, place=place, supplied=supplied
+        )
+        kernels, functions = environment.kernels, FunctionNames(environment.toolbox)
+        model = supplied.model or await build_model(
+            settings,
+            kernels.languages,
+            cwd=kernels.cwd,
+            environ=environment.keyed,
+            api_key=api_key,
+            functions=functions,
+        )
+        resources = _resources(settings, environment, place)
+        resources.secrets = place.secrets or Secrets(environ, settings, api_key)
+        # `place.secrets` may have been built from older settings.
+        resources.secrets.use(settings)
+        resources.functions = functions
+        mark = resources.note_mark = NoteMark(place.keeper.note_word if place.keeper else new_word())
+        resources.system_prompt = SystemPrompt(kernels, environment.toolbox, environ, project, mark)
+        folder, keeper = place.folder, place.keeper
+        session = ChatSession(model, kernels, person, folder=folder, resources=resources, keeper=keeper)
+        session.settings = settings
+        if supplied.functions:
+            session.offer(SERVICE, service_of(supplied.functions))
+        session.instruct(resources.system_prompt.text(settings), code=settings.code)
+        environment.connect(session)
+        has_servers = settings.mcp_servers and "python" in kernels.languages
+        if has_servers and not isinstance(environment, GivenEnvironment):
+            from terp.opening.mcp import open_servers  # noqa: PLC0415  (few sessions have any)
 
-        open_servers(session, environment.kernels, settings.mcp_servers, functions)
-    return session
+            open_servers(session, environment.kernels, settings.mcp_servers, functions)
+        return session
 
 
 def _resources(

@@ -2,6 +2,8 @@
 
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +26,16 @@ class Place:
     folder: Path
     keeper: Keeping | None = None
     secrets: Secrets | None = None
+
+    @contextmanager
+    def closed_on_failure(self) -> Iterator[None]:
+        """Close the keeper, which locks the folder, if the block fails."""
+        try:
+            yield
+        except BaseException:
+            if self.keeper is not None:
+                self.keeper.close()
+            raise
 
 
 def is_session(folder: Path) -> bool:

@@ -311,6 +311,22 @@ def test_a_session_in_a_folder_of_ones_own_is_gone_on_with(tmp_path: Path) -> No
     assert said == ["hi", "hello", "and?"]
 
 
+def test_a_stored_session_that_fails_to_open_is_not_locked(tmp_path: Path) -> None:
+    environ, folder = surroundings(tmp_path), tmp_path / "mine"
+    with Loopback(["hello", "again"]) as server:
+        good = terp.open(model="openai/x", api_base=server.url, environ=environ, keep=folder)
+        with good as chat:
+            chat("hi")
+        bad = terp.open(
+            model="openai/x", api_base=server.url, languages=["klingon"], environ=environ, keep=folder
+        )
+        with pytest.raises(SettingsError) as failed, bad:
+            pass
+        with good as chat:
+            assert chat("and?").text == "again"
+    assert "klingon" in str(failed.value)
+
+
 def test_a_chat_goes_on_until_its_check_has_passed(tmp_path: Path) -> None:
     with (
         Loopback(["Done.", [Call(code="open('made', 'w').close()")], "Now."]) as server,
