@@ -11,12 +11,10 @@ from acp import schema
 
 from terp.errors import AttachmentError
 from terp.events.messages import Attachment
-from terp.session.artifacts import OUTPUTS
-from terp.session.attachments import attach, attach_elsewhere, with_attachments
+from terp.opening.chat_session import attached
+from terp.session.attachments import with_attachments
 from terp.session.session import Session
 from terp.text.fences import fenced
-from terp.text.files import make_private
-from terp.text.paths import unused
 
 Block = (
     schema.TextContentBlock | schema.ImageContentBlock | schema.AudioContentBlock
@@ -38,30 +36,23 @@ def read_prompt(blocks: Sequence[Block], session: Session) -> tuple[str, tuple[A
             case schema.TextContentBlock(text=text):
                 words.append(text)
             case schema.ImageContentBlock(data=data, mime_type=mime):
-                attachments += _of_file(_stored(data, "picture", mime, session), session)
+                attachments += _of_bytes(data, "picture", mime, session)
             case schema.ResourceContentBlock(uri=uri, name=name):
                 path = _path_of(uri)
                 words.append(f"`{path}`" if path else f"[{name}]({uri})")
                 if path is not None and path.is_file():
-                    attachments += _of_file(path, session)
+                    attachments += attached(session, path)
             case schema.EmbeddedResourceContentBlock(resource=resource):
                 name = str(_path_of(resource.uri) or resource.uri)
                 words.append(f"`{name}`")
                 if isinstance(resource, schema.BlobResourceContents):
-                    stored = _stored(resource.blob, "file", resource.mime_type or "", session)
-                    attachments += _of_file(stored, session)
+                    attachments += _of_bytes(resource.blob, "file", resource.mime_type or "", session)
                 else:
                     attachments.append(_of_text(name, resource.text))
             case schema.AudioContentBlock():
                 raise AttachmentError("sounds cannot be attached.")
     text = "".join(words)
     return with_attachments(text, attachments), tuple(attachments)
-
-
-def _of_file(path: Path, session: Session) -> tuple[Attachment, ...]:
-    if session.readiness.carries:
-        return attach_elsewhere([str(path)])
-    return attach([str(path)], Path(session.kernels.cwd))
 
 
 def _of_text(name: str, text: str) -> Attachment:
@@ -74,14 +65,12 @@ def _of_text(name: str, text: str) -> Attachment:
     )
 
 
-def _stored(data: str, name: str, mime: str, session: Session) -> Path:
+def _of_bytes(data: str, name: str, mime: str, session: Session) -> Sequence[Attachment]:
     try:
         content = base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError):
         raise AttachmentError(f"the {name} in the prompt is not base64.") from None
-    path = unused(make_private(session.folder / OUTPUTS) / f"{name}{mimetypes.guess_extension(mime) or ''}")
-    path.write_bytes(content)
-    return path
+    return attached(session, content, f"{name}{mimetypes.guess_extension(mime) or ''}")
 
 
 def _path_of(uri: str) -> Path | None:

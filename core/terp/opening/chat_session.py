@@ -115,17 +115,22 @@ class ChatSession(Session):
 
 
 def _all_attached(session: Session, attachments: Sequence[Attachable]) -> Sequence[Attachment]:
-    return [one for given in attachments for one in _attached(session, given)]
+    return [one for given in attachments for one in attached(session, given)]
 
 
-def _attached(session: Session, given: Attachable) -> Sequence[Attachment]:
+def attached(session: Session, given: Attachable, name: str = "attachment") -> Sequence[Attachment]:
+    """Return the attachment for an object; bytes are written to the session's folder as `name`.
+
+    Raises:
+        AttachmentError: there is no such file, or the object is of another type.
+    """
     if isinstance(given, Attachment):
         return [given]
     from terp.session.attachments import attach, attach_elsewhere  # noqa: PLC0415  (most prompts have none)
 
     if not isinstance(given, str | os.PathLike):
         # Code in a sandbox can read this folder.
-        name = "attachment" if isinstance(given, bytes) else "table.csv"
+        name = name if isinstance(given, bytes) else "table.csv"
         path = unused(make_private(session.folder / OUTPUTS) / name)
         _write(given, path)
         given = path
