@@ -38,7 +38,11 @@ COMMANDS: Mapping[str, str] = {
 }
 """Module and function of each command; a module is imported when its command is called."""
 
-_EXTRAS = {"fastapi": "server", "uvicorn": "server", "websockets": "server", "mcp": "mcp", "mcp_types": "mcp"}
+_EXTRAS = {
+    **dict.fromkeys(("fastapi", "uvicorn", "websockets"), "server"),
+    **dict.fromkeys(("mcp", "mcp_types"), "mcp"),
+    "acp": "acp",
+}
 """The optional part that each of its packages belongs to."""
 
 

@@ -21,7 +21,7 @@ from terp.secrets.keys import KeyringFailed, with_keys
 from terp.settings import Settings
 from terp.settings.mcp_servers import McpServer
 from terp.store.catalogue import Catalogue
-from terp.store.folders import new_folder
+from terp.store.folders import SESSION_ID, new_folder
 from terp.store.places import Place, is_session, new_place, real_directory, stored_place
 from terp_cli.acp.commands import EditorContext
 from terp_cli.acp.files import PRELUDE, TOOLS, EditorFileServices
@@ -40,7 +40,6 @@ _KEYS = {
     "description": "From a variable such as ANTHROPIC_API_KEY, or stored with terp keys set PROVIDER.",
 }
 _LISTED = 50
-_ID = re.compile(r"\d{4}-\d\d-\d\d-[0-9a-f]{8}")
 
 
 def _reported(method: M) -> M:
@@ -187,7 +186,7 @@ class TerpAgent:
     ) -> Fields:
         call = self._call_in(cwd)
         folder = call.places.sessions / session_id
-        if not (_ID.fullmatch(session_id) and is_session(folder)):
+        if not (SESSION_ID.fullmatch(session_id) and is_session(folder)):
             raise SessionError(f"There is no session '{session_id[:40]}'.", "session/list lists them.")
         if editor := self._sessions.pop(session_id, None):
             # The client has lost its view of the session, and begins again.

@@ -29,7 +29,7 @@ class LineTransport:
             self._writer.write(json.dumps(message, separators=(",", ":"), default=str).encode() + b"\n")
             await self._writer.drain()
         except ConnectionError:
-            # Whoever waits for a message of the client waits in vain.
+            # Requests to the client would wait for ever.
             self.end()
             raise
 

@@ -116,9 +116,9 @@ class EditorPerson:
             )
         except FAILED as error:
             raise NobodyThere(f"The editor cannot ask: {str(error)[:200]}.") from error
-        outcome, told = answer.outcome, (answer.field_meta or {}).get(META)
+        outcome, fields = answer.outcome, (answer.field_meta or {}).get(META)
         chosen = outcome.option_id if isinstance(outcome, schema.AllowedOutcome) else ""
-        return chosen if chosen in options else "", told if isinstance(told, dict) else {}
+        return chosen if chosen in options else "", fields if isinstance(fields, dict) else {}
 
     async def _line(self, prompt: str) -> str | None:
         """Return a line that the user types into a form; None if they close it, or there are no forms."""

@@ -13,19 +13,13 @@ from terp.person import Choice, Consent, Decline, Option, Person, Run
 from terp.text.fences import fenced
 
 T = TypeVar("T")
-PATIENCE_S = 600.0
-"""Seconds for an answer through the client."""
+ANSWER_TIMEOUT_S = 600.0
+"""Limit for an answer through the client."""
 _RUN, _NOT = "run it", "do not run it"
 WATCH = "run terp mcp-server --watch in a terminal, to be asked there"
 
-
 Elicit = Callable[[str, dict[str, Any]], Awaitable[types.ElicitResult]]
 """Asks the client's user a question, by a JSON Schema of the answer."""
-
-
-def nobody() -> Person | None:
-    """Return None: nobody watches."""
-    return None
 
 
 class ClientPerson:
@@ -38,7 +32,7 @@ class ClientPerson:
     def __init__(self) -> None:
         self.declined: list[str] = []
         self.elicit: Elicit | None = None
-        self.watcher: Callable[[], Person | None] = nobody
+        self.watcher: Callable[[], Person | None] = lambda: None
 
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
         """Ask about the code.
@@ -51,7 +45,7 @@ class ClientPerson:
         message = f"Run this code {where}?{why}\n\n{fenced(proposed.code, proposed.language)}"
         chosen = await self._chosen(message, [_RUN, _NOT], reason=True)
         if chosen is None:
-            return await self._beside(lambda person: person.approve(proposed), "The code needs approval")
+            return await self._ask_watcher(lambda person: person.approve(proposed), "The code needs approval")
         return Run(proposed.code) if chosen["answer"] == _RUN else Decline(chosen["reason"])
 
     async def allow(self, request: Consent) -> bool:
@@ -78,7 +72,7 @@ class ClientPerson:
             return letter
         if not (choice.needed or self.watcher()):
             return ""
-        return await self._beside(lambda person: person.choose(choice), choice.what)
+        return await self._ask_watcher(lambda person: person.choose(choice), choice.what)
 
     async def type_in(self, prompt: str, *, secret: bool) -> str:
         """Return a line for `input()`. A secret one is never asked for through a client, which would read it.
@@ -92,7 +86,7 @@ class ClientPerson:
             raise NobodyThere("The user typed no line.")
         if given is not None:
             return str(given.get("line", ""))
-        return await self._beside(
+        return await self._ask_watcher(
             lambda person: person.type_in(prompt, secret=secret), "The code asked for input"
         )
 
@@ -113,7 +107,7 @@ class ClientPerson:
         if self.elicit is None or self.watcher() is not None:
             return None
         try:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(ANSWER_TIMEOUT_S):
                 schema = {"type": "object", "properties": form, "required": [required]}
                 result = await self.elicit(message, schema)
         except (TimeoutError, MCPError):
@@ -121,7 +115,7 @@ class ClientPerson:
             return None
         return {"accept": result.content or {}, "decline": {}}.get(result.action)
 
-    async def _beside(self, ask: Callable[[Person], Awaitable[T]], what: str) -> T:
+    async def _ask_watcher(self, ask: Callable[[Person], Awaitable[T]], what: str) -> T:
         if (watcher := self.watcher()) is not None:
             return await ask(watcher)
         raise NobodyThere(f"{what.rstrip('.')}, and nobody is there to answer.", f"{WATCH.capitalize()}.")

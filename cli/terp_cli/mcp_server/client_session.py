@@ -31,7 +31,7 @@ from terp.store.places import new_place
 from terp.text.plain import HeadTail, without_escapes
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.mcp_server.client_model import ClientModel, call_of
-from terp_cli.mcp_server.client_person import WATCH, ClientPerson, Elicit, nobody
+from terp_cli.mcp_server.client_person import WATCH, ClientPerson, Elicit
 from terp_cli.repl.keeping import SessionOpener
 from terp_cli.terminal.sanitise import one_line
 
@@ -46,7 +46,7 @@ _LARGEST_FILE = 10_000_000
 _LONGEST_LINE = 200
 _LINES = re.compile(r"\d+-\d*|-?\d+")
 # Code that has not answered an interrupt for so long is interrupted again, which ends its kernel.
-_PATIENCE_S = 3.0
+_INTERRUPT_S = 3.0
 _FIRST = "client-1"
 
 
@@ -54,7 +54,7 @@ def served_settings(settings: Settings) -> Settings:
     """Return the settings of clients' sessions: by default in the sandbox, and asked at effects."""
     wanted = {"approve": "effect", "sandbox": "workspace"}
     chosen: dict[str, Any] = {name: wanted[name] for name in wanted if settings.origin(name) == BUILT_IN}
-    # The client has MCP servers of its own, and would never read of these.
+    # The client has its own MCP servers, and no way to reach these.
     return replace(settings, **chosen, mcp_servers={}, until="", record="", replay="")
 
 
@@ -144,7 +144,7 @@ class ClientSession:
         busy = bool(self.running)
         await self.session.interrupt()
         try:
-            async with asyncio.timeout(_PATIENCE_S):
+            async with asyncio.timeout(_INTERRUPT_S):
                 await self.session.idle()
         except TimeoutError:
             await self.session.interrupt()
@@ -240,7 +240,8 @@ class ClientSession:
 
     def unwatch(self) -> None:
         """Work without the page again, which is gone."""
-        self.play, self.end, self.person.watcher = self._play_alone, self.session.aclose, nobody
+        self.play, self.end = self._play_alone, self.session.aclose
+        self.person.watcher = lambda: None
 
     async def _outcome(self, run: ClientRun, elicit: Elicit | None) -> ClientResult:
         finished: list[TurnFinished] = []
@@ -311,12 +312,12 @@ class ClientSession:
 class Clients:
     """The sessions of the clients: one over stdio, over HTTP one for each session of the protocol.
 
-    `opened` is called with each of them before its first code.
+    `opened` is called with each of them before its first code, while a page is open.
     """
 
     def __init__(self, call: Invocation, settings: Settings) -> None:
         self.open: dict[str, ClientSession] = {}
-        self.opened: Callable[[ClientSession], Awaitable[None]] = nobody_looks
+        self.opened: Callable[[ClientSession], Awaitable[None]] | None = None
         self._call, self._settings = call, settings
         self._opening = asyncio.Lock()
 
@@ -333,7 +334,8 @@ class Clients:
             if key not in self.open or self.open[key].is_closed():
                 info = ctx.session.client_params
                 client = await self._opened(one_line(info.client_info.name)[:40] if info else "client")
-                await self.opened(client)
+                if self.opened is not None:
+                    await self.opened(client)
                 self.open[key] = client
             return self.open[key]
 
@@ -355,10 +357,6 @@ class Clients:
         # Its calls cost nothing here.
         session.resources.account = None
         return ClientSession(session, model, person)
-
-
-async def nobody_looks(_: ClientSession) -> None:
-    """Do nothing: no page is open."""
 
 
 def installing(packages: Any) -> str:

@@ -17,7 +17,7 @@ from terp.events import Event
 from terp.session.session import Session
 from terp.settings import Settings
 from terp_cli.fronts.invocation import Invocation
-from terp_cli.mcp_server.client_session import SESSION_HEADER, Asking, Clients, ClientSession, nobody_looks
+from terp_cli.mcp_server.client_session import SESSION_HEADER, Asking, Clients, ClientSession
 from terp_cli.mcp_server.serving import watchable
 from terp_cli.mcp_server.tools import Context, mcp_server
 from terp_cli.server.access import OwnNames, ServerToken, values
@@ -58,7 +58,7 @@ async def shown(parts: ServedParts, settings: Settings, clients: Clients) -> Asy
     try:
         yield
     finally:
-        clients.opened = nobody_looks
+        clients.opened = None
         for client in clients.open.values():
             client.unwatch()
 

@@ -11,6 +11,7 @@ from mcp.server.stdio import stdio_server
 from terp.errors import SettingsError, TerpError, with_remedy
 from terp.kernels.sandbox.confinement import confinement_of
 from terp.settings import Settings
+from terp.settings.installation import install_extra
 from terp.text.files import make_private
 from terp_cli.fronts.invocation import Invocation, keep_imports
 from terp_cli.mcp_server.client_session import Clients, served_settings
@@ -48,11 +49,12 @@ async def _over_stdio(call: Invocation, settings: Settings, safety: str) -> int:
     @asynccontextmanager
     async def page() -> AsyncGenerator[str, None]:
         if watched.locked():
-            raise TerpError("Somebody watches this server already.")
+            raise TerpError("Another terp mcp-server --watch shows this server already.")
         try:
             from terp_cli.mcp_server.page import open_page  # noqa: PLC0415  (most servers are not watched)
         except ModuleNotFoundError as missing:
-            raise TerpError(f"The page needs the extra 'server' of terp: no {missing.name}.") from missing
+            needs = f"The page needs packages that are not installed: {install_extra('server')}"
+            raise TerpError(needs) from missing
         async with watched, open_page(call, settings, clients) as address:
             yield address
 

@@ -28,7 +28,7 @@ _LISTED = 200
 _INSTRUCTIONS = """\
 A live kernel: variables, imports and the working directory stay between calls, in {cwd}. \
 Use it for all computing: load data once, then ask about it. Pictures come back as images. \
-{safety} A refused effect is said in the result, with its reason: do not work around it."""
+{safety} The result names a refused effect and the reason: do not work around it."""
 
 
 _RUN = "Run code in the live kernel; variables stay for the next call. Returns output, the value of the last \
@@ -157,7 +157,7 @@ async def _run(
         forms: types.InputRequests = {name: form for name, (form, _) in run.open.items()}
         return types.InputRequiredResult(input_requests=forms, request_state=run.call.id)
     except asyncio.CancelledError:
-        # Whoever cancels this waits for no answer, but the code must end.
+        # The client waits for no answer, but the code must end.
         await asyncio.shield(client.stop(run))
         raise
     finally:
@@ -166,7 +166,7 @@ async def _run(
 
 
 async def _report(ctx: Context, client: ClientSession, run: ClientRun) -> None:
-    """Report the progress of a run, also that it goes on: clients give up on silent servers."""
+    """Report the progress of a run at intervals, also a silent one: clients give up on silent servers."""
     began = time.monotonic()
     while True:
         await ctx.session.report_progress(time.monotonic() - began, None, client.progress(run))

@@ -1,7 +1,6 @@
 """The sessions of a server: those that are open here, and those that are stored."""
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from terp.session.rewind.rewind import ChangedFile, Restored
 from terp.store.catalogue import Catalogue, SessionEntry
+from terp.store.folders import SESSION_ID
 from terp.store.reading import read_header
 from terp_cli.server.connections import ServerLimits
 from terp_cli.server.failures import RequestRefused
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 PersonOf = Callable[[Subscribers], RemotePerson]
 """Function that makes the person behind a session, who learns of the clients that are there."""
-_ID = re.compile(r"\d{4}-\d\d-\d\d-[0-9a-f]{8}")
 _PAGE = 4_096
 
 
@@ -407,7 +406,7 @@ class Sessions:
         await self._open.pop(idle[0].id).aclose()
 
     def _is_stored(self, session: str) -> bool:
-        if not _ID.fullmatch(session):
+        if not SESSION_ID.fullmatch(session):
             return False
         found = read_header(self.workspaces.places.sessions / session)
         return found is not None and self.workspaces.has(found.cwd)

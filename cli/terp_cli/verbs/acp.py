@@ -4,14 +4,14 @@ import asyncio
 import logging
 import os
 import traceback
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from terp.errors import SettingsError, TerpError
-from terp.settings.installation import install_extra
+from acp.agent.connection import AgentSideConnection
+
+from terp.errors import SettingsError
+from terp_cli.acp.agent import TerpAgent
+from terp_cli.acp.lines import open_lines
 from terp_cli.fronts.invocation import STDIN, Invocation, keep_imports
-
-if TYPE_CHECKING:
-    from terp_cli.acp.agent import TerpAgent
 
 _STDOUT, _STDERR = 1, 2
 
@@ -20,14 +20,6 @@ def acp(call: Invocation) -> int:
     """Serve an editor until it leaves; return the exit code."""
     if call.source != "data":
         raise SettingsError(["terp acp is started by an editor: see terp docs editors."])
-    try:
-        from terp_cli.acp.agent import TerpAgent  # noqa: PLC0415  (the SDK is an extra)
-    except ModuleNotFoundError as missing:
-        if (missing.name or "").partition(".")[0] != "acp":
-            raise
-        raise TerpError(
-            f"terp acp needs a package that is not installed: {install_extra('acp')}"
-        ) from missing
     # A print, or a program that is started, must not write among the messages.
     stdout = os.dup(_STDOUT)
     os.dup2(_STDERR, _STDOUT)
@@ -35,11 +27,7 @@ def acp(call: Invocation) -> int:
     return asyncio.run(_serve(TerpAgent(call), call, stdout))
 
 
-async def _serve(agent: "TerpAgent", call: Invocation, stdout: int) -> int:
-    from acp.agent.connection import AgentSideConnection  # noqa: PLC0415  (see above)
-
-    from terp_cli.acp.lines import open_lines  # noqa: PLC0415
-
+async def _serve(agent: TerpAgent, call: Invocation, stdout: int) -> int:
     try:
         lines = await open_lines(os.dup(STDIN), stdout)
     except ValueError:
@@ -49,7 +37,7 @@ async def _serve(agent: "TerpAgent", call: Invocation, stdout: int) -> int:
         lines.end()
 
     keep_imports()
-    # Resuming and closing sessions are stable, and the SDK does not know it yet. The agent has the methods
+    # Resuming and closing sessions are stable in the protocol, not yet in the SDK. The agent has the methods
     # that it advertises, not all of the SDK's protocol.
     connection = AgentSideConnection(cast("Any", agent), lines, listening=False, use_unstable_protocol=True)
     with call.stopping.watching(end, end):

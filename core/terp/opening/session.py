@@ -1,4 +1,4 @@
-"""`open`, the short way to a session, and `build_session`, the one place that builds it from settings."""
+"""`build_session`, the one place that builds a session from settings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields

@@ -49,7 +49,7 @@ class FunctionPerson(Nobody):
 
 
 async def called(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
-    """Return the result of a function of the program; one that is not async runs in a thread."""
+    """Return the result of a function of the program; if it is not async, it runs in a thread."""
     if inspect.iscoroutinefunction(function):
         return await function(*args, **named)
     result = await asyncio.to_thread(function, *args, **named)

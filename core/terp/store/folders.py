@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import secrets
 import shutil
 import time
@@ -13,6 +14,8 @@ from terp.kernels.remote.claims import NAME as KERNELS
 from terp.store.journal import LOCK_NAME, NAME
 from terp.text.files import make_private
 
+SESSION_ID = re.compile(r"\d{4}-\d\d-\d\d-[0-9a-f]{8}")
+"""The names of folders that `new_folder` returns."""
 _DAY_S = 24 * 3600.0
 _LOOKED = ".pruned"
 _EARLIER_NS = 1_000_000

@@ -35,7 +35,7 @@ def tools_of(functions: Sequence[Callable[..., Any]]) -> tuple[Tool, ...]:
 
 
 def service_of(functions: Sequence[Callable[..., Any]]) -> Service:
-    """Return the service that calls the functions; one that is not async runs in a thread."""
+    """Return the service that calls the functions; a function that is not async runs in a thread."""
     known = {function.__name__: function for function in functions}
 
     async def call(arguments: Mapping[str, Any]) -> Any:

@@ -106,6 +106,6 @@ def array_of(column: Any) -> Any:
 
 
 def series_of(frame: Any) -> Any:
-    """Return the only column of a table; one that has no name was sent as ""."""
+    """Return the only column of a table; a Series without a name was sent as ""."""
     series = frame.iloc[:, 0]
     return series.rename(None) if series.name == "" else series
