@@ -207,7 +207,7 @@ class TerpAgent:
                 mcp_servers={**settings.mcp_servers, **_servers(servers)},
                 tools=(*settings.tools, *([TOOLS] if edits else [])),
             )
-            person = EditorPerson(always=settings.auto_run, free=settings.auto_run)
+            person = EditorPerson(free=settings.auto_run)
             supplied = Supplied(prelude=PRELUDE * edits)
             session = await SessionOpener(call, settings, person, call.cwd, supplied).open(place)
         context = EditorContext(call, settings, session, person)

@@ -31,9 +31,8 @@ class EditorPerson:
 
     editor: "EditorSession"
 
-    def __init__(self, *, always: bool, free: bool) -> None:
-        self.always = always
-        self.free = free
+    def __init__(self, *, free: bool) -> None:
+        self.always = self.free = free
         self._allowed: set[tuple[str, str, str]] = set()
 
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
