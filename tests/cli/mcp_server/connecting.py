@@ -6,7 +6,7 @@ import sys
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, cast
 
 from mcp import Client, StdioServerParameters, types
 
@@ -24,8 +24,8 @@ class User:
     async def __call__(self, context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
         assert isinstance(params, types.ElicitRequestFormParams)
         self.asked.append(params.message)
-        if self.answer == "decline" or self.answer == "cancel":  # noqa: PLR1714  (mypy narrows these)
-            return types.ElicitResult(action=self.answer)
+        if self.answer in ("decline", "cancel"):
+            return types.ElicitResult(action=cast('Literal["decline", "cancel"]', self.answer))
         fields: Mapping[str, Any] = params.requested_schema["properties"]
         if "line" in fields:
             return types.ElicitResult(action="accept", content={"line": self.answer})
