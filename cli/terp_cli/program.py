@@ -90,7 +90,7 @@ def command(name: str) -> Callable[[Invocation], int]:
         if extra is None:
             raise
         raise TerpError(
-            f"the server needs packages that are not installed: {install_extra(extra)}"
+            f"terp {name} needs packages that are not installed: {install_extra(extra)}"
         ) from missing
 
 

@@ -213,5 +213,5 @@ def test_without_its_packages_the_command_to_install_them_is_said(terp: Terp, tm
     result = terp("--server", PYTHONPATH=paths)
     assert (result.code, result.notes) == (
         1,
-        f"terp: the server needs packages that are not installed: {install_extra('server')}\n",
+        f"terp: terp serve needs packages that are not installed: {install_extra('server')}\n",
     )
