@@ -138,7 +138,8 @@ def test_leaving_the_first_list_says_how_to_go_on(tmp_path: Path) -> None:
     with first_start(Terp(tmp_path)) as teletype:
         teletype.until("Esc leaves")
         teletype.types("\x1b")
-        teletype.until("terp keys set PROVIDER")
+        shown = teletype.until("<over ")
+    assert "terp keys set PROVIDER stores a key" in " ".join(shown.split())
 
 
 def test_a_session_is_resumed_with_its_last_model(tmp_path: Path) -> None:

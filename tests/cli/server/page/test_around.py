@@ -182,8 +182,9 @@ def test_kernels_of_the_server_send_charts_that_are_live(site: Site, warm: Tab) 
     site.says([Call(code="import os; print('live:', os.environ['TERP_LIVE_CHARTS'])")], "Looked.")
     warm.ask("go")
     warm.decide("y")
-    warm.see("live: 1")
+    warm.see("Looked.")
     warm.idle()
+    assert warm.turn.locator(".output").inner_text().strip() == "live: 1"
 
 
 def test_a_file_may_come_first_and_the_page_still_says_what_it_is_for(site: Site, tab: Tab) -> None:
