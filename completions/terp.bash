@@ -141,6 +141,7 @@ _terp() {
                     --emit
                     --cwd
                     --interactive -i
+                    --detach
                     --continue -c
                     --resume -r
                     --fork
@@ -180,7 +181,7 @@ _terp() {
                     --json
                 )
             elif ((COMP_CWORD == 1)); then
-                words=(run solve attach demo docs doctor languages tools skills mcp mcp-server profiles trust rules keys sessions cost replay export serve acp completions)
+                words=(run solve attach ps demo docs doctor languages tools skills mcp mcp-server profiles trust rules keys sessions cost replay export serve acp completions)
             elif ((COMP_CWORD == 2)) && [[ $before == completions ]]; then
                 words=(bash zsh fish)
             elif ((COMP_CWORD == 2)) && [[ $before == sessions ]]; then
@@ -195,6 +196,8 @@ _terp() {
                 words=(list test)
             elif ((COMP_CWORD == 2)) && [[ $before == cost ]]; then
                 words=(month days all)
+            elif ((COMP_CWORD == 2)) && [[ $before == ps ]]; then
+                words=(list stop)
             elif ((COMP_CWORD == 2)) && [[ $before == keys ]]; then
                 words=(list set delete)
             elif ((COMP_CWORD == 2)) && [[ $before == docs ]]; then

@@ -16,6 +16,7 @@ from terp_cli.line.subcommands import lacking
 COMMANDS: Mapping[str, str] = {
     "": "terp_cli.program:converse",
     "acp": "terp_cli.verbs.acp:acp",
+    "attach": "terp_cli.verbs.detached:attach",
     "cost": "terp_cli.verbs.cost:cost",
     "demo": "terp_cli.verbs.demo.play:demo",
     "docs": "terp_cli.verbs.docs:docs",
@@ -26,6 +27,7 @@ COMMANDS: Mapping[str, str] = {
     "mcp": "terp_cli.verbs.servers:check_servers",
     "mcp-server": "terp_cli.mcp_server.serving:serve_mcp",
     "profiles": "terp_cli.verbs.profiles:profiles",
+    "ps": "terp_cli.verbs.detached:ps",
     "replay": "terp_cli.verbs.replaying:replay",
     "rules": "terp_cli.verbs.rules:rules",
     "run": "terp_cli.verbs.run_code:run_script",
@@ -103,6 +105,8 @@ def _loaded(name: str) -> Callable[..., int]:
 
 def converse(call: Invocation) -> int:
     """Answer the prompt of the command line, or prompt for one; return the exit code."""
+    if call.options.detach and call.host is None:
+        return _loaded("terp_cli.verbs.detached:detach")(call)
     if call.resumes and _loaded("terp_cli.repl.resuming:resumes_problem")(call):
         return command("solve")(call)
     settings = call.settings()

@@ -67,7 +67,7 @@ def test_a_name_that_no_kernel_has_is_one_line_and_a_mistake(
         2,
         "",
         f"terp: attach: there is no connection file 'nowhere.json', and none called so in {runtime}. "
-        "`terp attach` without a name takes the newest kernel that runs.\n",
+        "`terp attach newest` takes the newest kernel that runs.\n",
     )
 
 

@@ -151,8 +151,7 @@ def test_there_is_no_other_file() -> None:
 def test_every_subcommand_that_is_offered_is_understood() -> None:
     follows = {"run": ["code.py"], "completions": ["bash"], "export": ["md"], "replay": ["2025"]}
     called = [read_command_line([one.name, *follows.get(one.name, [])]).command for one in SUBCOMMANDS]
-    # To attach is a setting of a conversation.
-    assert called == ["" if one.name == "attach" else one.name for one in SUBCOMMANDS]
+    assert called == [one.name for one in SUBCOMMANDS]
 
 
 @pytest.mark.parametrize("name", SHELLS)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from terp.session.cost.budget import Tally
     from terp_cli.fronts.front_end import FrontEnd
     from terp_cli.fronts.plain import Detail
+    from terp_cli.terminal.detached import HostLink
 
 STDIN = 0
 _KEY_IN_ARGUMENTS = (
@@ -54,7 +55,8 @@ class Invocation:
         self.reported: list[str] = []
         """Notices of this call, which a JSON result lists."""
         self.secrets = Secrets(environ, Settings(), self.options.api_key, keyring=False)
-        self.typed_ahead = TypedAhead(STDIN if self.stays else None)
+        types = self.stays or (line.command == "attach" and self.talks)
+        self.typed_ahead = TypedAhead(STDIN if types else None)
         self.guard: Guard | Unguarded = Unguarded()
         self.wants_demo = False
         """True if the user chose the demo in place of a conversation."""
@@ -156,6 +158,15 @@ class Invocation:
         )
 
     @cached_property
+    def host(self) -> "HostLink | None":
+        """The connection to the host of a detached session; None for another call."""
+        if not self.options.detach:
+            return None
+        from terp_cli.terminal.detached import HostLink  # noqa: PLC0415  (for a detached session only)
+
+        return HostLink.found(self.environ)
+
+    @cached_property
     def standing(self) -> Standing:
         """The user's trust in the project of this call."""
         return standing_of(self.cwd, self.environ, self.places)
@@ -218,7 +229,8 @@ class Invocation:
     def _prompts(self) -> bool:
         """True if the options ask for a prompt, now or after the answer."""
         asks = self.line.words or self.options.file
-        return not self.line.command and bool(self.options.interactive or not asks)
+        stays = self.options.interactive or self.options.detach
+        return not self.line.command and bool(stays or not asks)
 
     @property
     def resumes(self) -> bool:
@@ -229,7 +241,7 @@ class Invocation:
     @contextmanager
     def terminal(self) -> Iterator[None]:
         """Allow changes of the terminal within the context; restore it afterwards in any case."""
-        changes = self.talks and self.line.command in ("", "demo", "trust")
+        changes = self.talks and self.line.command in ("", "attach", "demo", "trust")
         terminal = STDIN if changes else None
         with guarding(terminal, self.environ) as self.guard, tty.as_before(terminal), self.typed_ahead:
             yield

@@ -29,12 +29,15 @@ class Titles(TerminalListener):
         send: Callable[[str], None],
         guard: Guard | Unguarded,
         clock: Callable[[], float] = time.monotonic,
+        report: Callable[[str], None] = lambda _: None,
     ) -> None:
+        """`report` gets each new state in words."""
         self._features = features
         self._known: TerminalWindow | None = None
         self._send = send
         self._guard = guard
         self._clock = clock
+        self._report = report
 
     @classmethod
     def none(cls) -> Self:
@@ -44,6 +47,7 @@ class Titles(TerminalListener):
     @asynccontextmanager
     async def shown(self) -> AsyncIterator[None]:
         """Show terp's title until the block is left."""
+        self._report(self._window.state)
         self._write(self._window.opened())
         self._guard.taken(self._window.closed())
         try:
@@ -98,6 +102,8 @@ class Titles(TerminalListener):
 
     @_window.setter
     def _window(self, window: "TerminalWindow") -> None:
+        if self._known is None or window.state != self._known.state:
+            self._report(window.state)
         self._known = window
 
     def _tick(self) -> None:

@@ -22,6 +22,9 @@ class Options:
     )
     cwd: str = setting("", "work in this directory", metavar="DIR")
     interactive: bool = setting(False, "stay at the prompt after the answer", flags=("-i",))
+    detach: bool = setting(
+        False, "let the session outlive this terminal: `terp attach last` shows it on any other"
+    )
     continue_: bool = setting(False, "resume the last session of this directory", flags=("-c",))
     resume: str | None = setting(
         None,

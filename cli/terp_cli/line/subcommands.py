@@ -1,6 +1,7 @@
 """The subcommands, their arguments, and the messages for words that do not fit them."""
 
 import os
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,8 +10,12 @@ from typing import Literal
 
 SHELLS = ("bash", "zsh", "fish")
 NEWEST = "newest"
+LAST = "last"
+"""The name of the newest detached session."""
 EXPORTS = ("ipynb", "py", "md", "html")
 _ANY = 1_000
+_SESSION = re.compile(r"\d{4}-\d\d(-[0-9a-f]*)*")
+"""The id of a session, or the beginning of one."""
 _CODE_SUFFIXES = frozenset({".py", ".sh", ".js", ".ts", ".r", ".jl", ".rb"})
 
 
@@ -66,6 +71,10 @@ VERBS: Mapping[str, Mapping[str, Verb]] = {
         "days": Verb("each day of a month", "[YYYY-MM]", 0, 1),
         "all": Verb("each month"),
     },
+    "ps": {
+        "list": Verb("the detached sessions, and what each does"),
+        "stop": Verb("end detached sessions; terp -r continues their conversations", "ID…", 1, _ANY),
+    },
     "keys": {
         "list": Verb("the providers, and which have a key"),
         # A key behind it must not become a prompt.
@@ -85,7 +94,8 @@ _ELSEWHERE = {"version": "use terp --version", "help": "it takes a command, or a
 """Commands of other programs that are flags here; with several words after it, one begins a prompt."""
 _WANTED = {
     "run": "it takes an existing file, or - for stdin",
-    "attach": "it takes a notebook, a connection file or the name of a running kernel, and then a prompt",
+    "attach": "it takes last or the ID of a session; or a notebook, a file or the name of a kernel, "
+    "and then a prompt",
     "acp": "it takes nothing but flags",
     "demo": "it takes nothing",
     "docs": "it takes the name of a page",
@@ -132,9 +142,10 @@ SUBCOMMANDS = (
         ("model", *_CODE, "max_revisions", "solve_timeout_s", "output_format"), "terp solve ./two-sum",
     ),
     Subcommand(
-        "attach", "[FILE] […]", "use a running kernel of Jupyter or VS Code",
+        "attach", "[NAME] […]", "a detached session (last), or a kernel of Jupyter",
         ("model", "auto_run", "interactive"), "terp attach plots.ipynb 'what is df?'",
     ),
+    Subcommand("ps", "…", "detached sessions: list, stop", ("output_format",), "terp ps", usual=False),
     Subcommand("demo", "", "a tour without key or network", example="terp demo"),
     Subcommand(
         "docs", "[PAGE]", "list the pages of documentation, or show one", ("plain",), "terp docs rules"
@@ -203,7 +214,19 @@ SUBCOMMANDS = (
 )  # fmt: skip
 
 
-_ALONE = ("acp", "demo", "docs", "doctor", "languages", "mcp", "mcp-server", "serve", "solve", "tools")
+_ALONE = (
+    "acp",
+    "attach",
+    "demo",
+    "docs",
+    "doctor",
+    "languages",
+    "mcp",
+    "mcp-server",
+    "serve",
+    "solve",
+    "tools",
+)
 """The commands that need no argument."""
 
 
@@ -213,6 +236,8 @@ def called_by(words: Sequence[str], *, in_language: bool) -> tuple[str, str]:
     `in_language`: the language of the code was given, so the file may have any extension.
     """
     match words:
+        case ["attach", *rest] if _names_session(rest):
+            return "attach", rest[0]
         case [command] if command in _ALONE:
             return command, ""
         case [command, *rest] if command in VERBS and (not rest or _fits(command, rest[0], rest[1:])):
@@ -256,8 +281,8 @@ def attached_by(words: Sequence[str]) -> str:
     if words[:1] != ["attach"]:
         return ""
     more = words[1:]
-    if not more:
-        return NEWEST
+    if not more or _names_session(more):
+        return ""
     alone = len(more) == 1 and len(more[0].split()) == 1
     return more[0] if alone or _names_kernel(more[0]) else ""
 
@@ -339,6 +364,11 @@ def lacking(command: str, verb: str, more: Sequence[str]) -> str:
 def _fits(command: str, verb: str, more: Sequence[str]) -> bool:
     """Return True if the words are a command, even without its argument."""
     return verb in VERBS[command] and len(more) <= VERBS[command][verb].most
+
+
+def _names_session(words: Sequence[str]) -> bool:
+    """Return True for `last`, or the id of a session."""
+    return len(words) == 1 and (words[0] == LAST or bool(_SESSION.fullmatch(words[0])))
 
 
 def _names_kernel(argument: str) -> bool:

@@ -141,6 +141,10 @@ class PromptHost:
         """Return True if the user may leave now."""
         return True
 
+    def suspends(self) -> bool:
+        """Handle Ctrl-Z; return False if the program is to be stopped."""
+        return False
+
     def without_secrets(self, text: str) -> str:
         """Return an entered line, redacted, as it is written to the history."""
         return text
@@ -321,6 +325,9 @@ class PromptReader(Protocol):
 
     async def away(self, do: Callable[[], T]) -> T:
         """Run `do`, which uses the terminal, in a thread; return its result."""
+
+    def redraw(self) -> None:
+        """Handle, while away, that the terminal is another one now: write the last rows again."""
 
     def say(self, text: str) -> None:
         """Write plain lines of terp."""

@@ -166,6 +166,9 @@ class LinePrompt:
             if self._host is not None or self._asking.locked():
                 loop.add_reader(self._descriptor, self._read)
 
+    def redraw(self) -> None:
+        """Do nothing: these lines are not remembered."""
+
     def say(self, text: str) -> None:
         """Write plain lines of terp."""
         self._write(text.rstrip("\n") + "\n")

@@ -220,7 +220,8 @@ class MessageLine:
 
         @bindings.add("c-z", filter=typing)
         def _suspend(event: KeyPressEvent) -> None:
-            event.app.suspend_to_background()
+            if not self._host.suspends():
+                event.app.suspend_to_background()
 
         return bindings
 

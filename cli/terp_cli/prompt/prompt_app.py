@@ -275,6 +275,10 @@ class PromptApp:
         with set_app(self._app):
             return await run_in_terminal(do, in_executor=True)
 
+    def redraw(self) -> None:
+        """Handle, while away, that the terminal is another one now: write the last rows again."""
+        self._painter.redraw()
+
     def say(self, text: str) -> None:
         """Write plain lines of terp above the input line, broken between words."""
         lines = text.rstrip("\n").split("\n")

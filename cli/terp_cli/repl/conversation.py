@@ -122,6 +122,27 @@ async def conversed(
     call: Invocation, settings: Settings, given: ConversationStart, ui: "TerminalUI | None"
 ) -> int:
     """Open the session, answer the prompt, and prompt for more in a REPL; return the exit code."""
+    with shown_by_host(call, ui):
+        return await _conversed(call, settings, given, ui)
+
+
+@contextmanager
+def shown_by_host(call: Invocation, ui: "TerminalUI | None") -> Iterator[None]:
+    """Draw a detached session only while a window shows it, until the block is left."""
+    if call.host is None or ui is None or ui.prompt is None:
+        yield
+        return
+    prompt = ui.prompt()
+    following = asyncio.create_task(call.host.follow(prompt.away, prompt.redraw))
+    try:
+        yield
+    finally:
+        following.cancel()
+
+
+async def _conversed(
+    call: Invocation, settings: Settings, given: ConversationStart, ui: "TerminalUI | None"
+) -> int:
     # Before anything of the project counts, and before lines that were entered meanwhile are sent.
     settings = _with_last_model(call, await settled(call, settings, ui), given.place)
     person = ui.person if ui else person_beside(call, settings)

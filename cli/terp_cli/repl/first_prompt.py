@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from terp_cli.terminal.window import WindowFeatures
 
 
+_REMEMBERED = 1000
+"""Rows that a window gets which shows a session that outlives its terminal."""
+
+
 class PromptTerminal:
     """The terminal behind stdout, with the keyboard of stdin or of the controlling terminal.
 
@@ -39,7 +43,13 @@ class PromptTerminal:
         self.painter = tty.painter_on(call.out, call.terminal_environ)
         self.redraws = _redraws(self.painter, settings)
         """True if the prompt stays at the bottom, and new output appears above it."""
-        self.titles = Titles(partial(_features, call, settings, once=once), self.painter.send, call.guard)
+        host = call.host
+        report = (lambda state: host.report(state=state)) if host else (lambda _: None)
+        self.titles = Titles(
+            partial(_features, call, settings, once=once), self.painter.send, call.guard, report=report
+        )
+        if host:
+            self.painter.remembers = _REMEMBERED
         self.prompt = (
             None
             if self.keyboard is None

@@ -39,6 +39,7 @@ from terp.session.context.namespaces import Namespaces
 from terp.session.session import Session
 from terp.settings.interpreter import environment_name
 from terp.text.files import make_private, new_file
+from terp_cli.fronts.detached import unseen_sessions
 from terp_cli.fronts.oneshot import OneShotPrompt, one_turn
 from terp_cli.fronts.titles import Titles
 from terp_cli.prompt.interface import (
@@ -186,9 +187,12 @@ class Repl(PromptHost):
             prompt.say(fill(readable(line), prompt.width))
         async with prompt.reading(self), self._titles.shown():
             self._watch_session()
-            for work in (_import_early, prefetch_adapters, self._warm):
+            for work in (_import_early, prefetch_adapters, self._warm, self._show_unseen):
                 self.start(work)
             if question is not None:
+                if context.call.host is not None and not context.session.turns:
+                    # It was typed in another window.
+                    self._show_prompt(question.prompt)
                 turn = one_turn(context.session, question, context.front, context.call.stopping)
                 await self._guarded(self._busily(turn))
             while not context.left:
@@ -283,6 +287,13 @@ class Repl(PromptHost):
             *(f"{job.title} still runs: leaving ends it." for job in jobs), "Ctrl-D again leaves."
         )
         return False
+
+    def suspends(self) -> bool:
+        """Leave the window of a detached session; return False for another one."""
+        host = self._context.call.host
+        if host is not None:
+            host.leave()
+        return host is not None
 
     def without_secrets(self, text: str) -> str:
         """Return a text without the secrets of the session."""
@@ -437,10 +448,17 @@ class Repl(PromptHost):
         if self._context.settings.code:
             await self._context.session.readiness.warm(self._kernel)
 
+    async def _show_unseen(self) -> None:
+        """Show a line on detached sessions that wait for the user."""
+        if line := await asyncio.to_thread(unseen_sessions, self._context.places):
+            self._context.say(line)
+
     def _watch_session(self) -> None:
         """Watch the current session, unless it is being watched already."""
         if self._watched is not self._context.session:
             self._watched = self._context.session
+            if host := self._context.call.host:
+                host.report(session=self._watched.folder.name)
             self._shown = self._watched.log.resumed_at
             self._watching = self.start(self._watch)
             self._watching.add_done_callback(lambda _: self._shown_more.set())

@@ -120,6 +120,9 @@ class Painter:
         # Text of the unfinished block that became final when the size changed, without blanks.
         self._settled = ""
         self._held: list[Row | Graphic] = []
+        self.remembers = 0
+        """Number of final rows that are kept for `redraw`, and in a pause; 0: none, and all. Can be set."""
+        self._remembered: list[Row | Graphic] = []
         self._paused = False
 
     @property
@@ -219,6 +222,11 @@ class Painter:
             self._paused = False
             self._paint(())
 
+    def redraw(self) -> None:
+        """Begin with a screen of remembered rows at the next `resume`: the terminal is another one."""
+        self._held = [*self._remembered[-self.rows :], *self._held]
+        self._remembered, self._ends_blank = [], False
+
     def clear(self) -> None:
         """Clear the screen; the scrollback stays."""
         self.pause()
@@ -233,8 +241,12 @@ class Painter:
         self._held += finished
         self._settle()
         if self._paused or self.waits_s:
+            if self.remembers:
+                del self._held[: -self.remembers]
             return
         finished, self._held = self._held, []
+        if self.remembers:
+            self._remembered = [*self._remembered, *finished][-self.remembers :]
         if finished and self._parted:
             # There is a blank row already.
             finished, self._parted = finished[self._blank_after(finished[:1]) :], False

@@ -57,11 +57,16 @@ class TerminalWindow:
     touched: float | None = None
 
     @property
-    def title(self) -> str:
-        """The title: the state of terp, in words."""
+    def state(self) -> str:
+        """The state of terp, in words: "asks", "waiting", or "running: …"."""
         if self.asks:
-            return "terp · asks"
-        return "terp · waiting" if self.began is None else f"terp · running: {self.words}"
+            return "asks"
+        return "waiting" if self.began is None else f"running: {self.words}"
+
+    @property
+    def title(self) -> str:
+        """The title: the state of terp."""
+        return f"terp · {self.state}"
 
     def opened(self) -> str:
         """Return the sequence for the start: the terminal saves the old title, and reports its focus."""

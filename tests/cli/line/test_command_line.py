@@ -16,7 +16,7 @@ from terp_cli.line.help import help_text
 from terp_cli.line.subcommands import SUBCOMMANDS
 from tests.cli.running import Terp
 
-ATTACHED = "a notebook, a connection file or the name of a running kernel, and then a prompt"
+ATTACHED = "last or the ID of a session; or a notebook, a file or the name of a kernel, and then a prompt"
 
 
 def read(*arguments: str) -> CommandLine:
@@ -152,7 +152,6 @@ def test_run_is_a_command_when_a_file_follows(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "kernel", "prompt"),
     [
-        (("attach",), "newest", ()),
         (("attach", "1a2b"), "1a2b", ()),
         (("attach", "kernel.json", "what", "is", "df?"), "kernel.json", ("what", "is", "df?")),
         (("attach", "newest", "sum it up"), "newest", ("sum it up",)),
@@ -166,6 +165,15 @@ def test_a_kernel_to_attach_to_is_a_setting_of_the_conversation(
     line = read(*words)
     assert line.given["attach"] == Given(kernel, "terp attach")
     assert (line.command, line.words) == ("", prompt)
+
+
+@pytest.mark.parametrize(
+    ("words", "session"),
+    [(("attach",), ""), (("attach", "last"), "last"), (("attach", "2026-11-28-5f"), "2026-11-28-5f")],
+)
+def test_a_detached_session_is_attached_by_a_command(words: tuple[str, ...], session: str) -> None:
+    line = read(*words)
+    assert (line.command, line.argument, "attach" in line.given) == ("attach", session, False)
 
 
 def test_to_attach_is_a_prompt_behind_dashes() -> None:

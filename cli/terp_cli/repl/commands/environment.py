@@ -89,6 +89,16 @@ async def attach(context: ReplContext, target: str) -> None:
         context.say(*_shared(kernel))
 
 
+async def detach(context: ReplContext, _: str) -> None:
+    """Leave the window of a detached session, which continues."""
+    if context.call.host is None:
+        raise TerpError(
+            "This session belongs to its terminal, and ends with it.",
+            f"Leave it with /exit, and continue it with terp --detach -r {context.session.folder.name}.",
+        )
+    context.call.host.leave()
+
+
 def attachable(context: ReplContext, begun: str) -> list[str]:
     """Return the names of kernels that may be running and begin with `begun`."""
     names = [file.name for file in written(context.environ)[:_MOST_NAMES]]

@@ -193,6 +193,13 @@ TABLE = (
         at_once=True,
     ),
     SlashCommand(
+        "detach", "", "leave this window; the session, its kernel and its code continue", "Session",
+        "environment.detach",
+        "For a session of terp --detach. terp attach last shows it again, on any terminal of this machine; "
+        "Ctrl+Z and closing the window do the same.",
+        at_once=True,
+    ),
+    SlashCommand(
         "jobs", "[N|stop N]", "list background jobs, show or stop one", "Code",
         "code.jobs",
         "N shows the last output of job N so far; stop N interrupts it, and its variables stay.",

@@ -120,7 +120,7 @@ def named(target: str, environ: Mapping[str, str], cwd: str) -> Sequence[Connect
         raise SettingsError(
             [
                 f"attach: there is no connection file '{target}', and none called so in {short_path(where)}. "
-                "`terp attach` without a name takes the newest kernel that runs."
+                "`terp attach newest` takes the newest kernel that runs."
             ]
         )
     return found

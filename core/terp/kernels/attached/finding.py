@@ -64,6 +64,15 @@ async def find_attachment(target: str, environ: Mapping[str, str], cwd: str) -> 
         context.destroy(linger=0)
 
 
+async def running_kernels(environ: Mapping[str, str]) -> Sequence[ConnectionFile]:
+    """Return the kernels of other programs that answer, the newest first."""
+    context = new_context()
+    try:
+        return await _alive(context, written(environ)[:_MOST_FILES])
+    finally:
+        context.destroy(linger=0)
+
+
 async def _alive(context: zmq.asyncio.Context, files: Sequence[ConnectionFile]) -> Sequence[ConnectionFile]:
     beating = await asyncio.gather(*(beats(context, file.address("hb"), _BEAT_S) for file in files))
     return [file for file, lives in zip(files, beating, strict=True) if lives]

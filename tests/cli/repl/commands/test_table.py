@@ -17,8 +17,8 @@ COMMANDS = (
     "help", "model", "settings", "auto_run", "vars", "out", "reasoning", "restart", "reset", "undo", "retry",
     "rewind", "fork", "compact", "tokens", "cost", "resume", "export", "copy", "edit", "profile",
     "doctor", "allow", "attach", "install", "languages", "open", "python", "quit", "tools", "mcp",
-    "trust", "rules", "until", "why", "save", "bg", "jobs", "code", "approve", "effects", "init", "rename",
-    "diff", "skills", "plan", "go",
+    "trust", "rules", "until", "why", "save", "bg", "detach", "jobs", "code", "approve", "effects", "init",
+    "rename", "diff", "skills", "plan", "go",
 )  # fmt: skip
 
 

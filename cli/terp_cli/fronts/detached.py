@@ -1,0 +1,76 @@
+"""The detached sessions of this machine's user, and what each waits for."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from terp.settings.places import Places
+from terp_cli.terminal.detached import ENDED, SUFFIX, state_of
+
+
+@dataclass(frozen=True)
+class DetachedSession:
+    """A detached session: the socket of its host, or the note on its end, and its state in words.
+
+    `session` is "" until it is open. `since` is the time of its state, in seconds since the epoch. `words`
+    begin its last prompt. `last` is the end of what it had drawn when it ended.
+    """
+
+    path: Path
+    session: str
+    state: str
+    since: float
+    cwd: str
+    words: str
+    windows: int = 0
+    last: str = ""
+
+    @property
+    def has_ended(self) -> bool:
+        """True if only a note is left of it."""
+        return self.path.suffix == ENDED
+
+
+def detached_folder(places: Places) -> Path:
+    """Return the folder with a socket for each detached session."""
+    return places.state / "detached"
+
+
+def detached_sessions(places: Places) -> Sequence[DetachedSession]:
+    """Return the detached sessions, the newest first; those that ended unseen are among them."""
+    try:
+        paths = sorted(detached_folder(places).iterdir(), reverse=True)
+    except FileNotFoundError:
+        return ()
+    found = [session_at(path) for path in paths if path.suffix in (SUFFIX, ENDED)]
+    return [one for one in found if one is not None]
+
+
+def session_at(path: Path) -> DetachedSession | None:
+    """Return the session of a socket or of a note; None if there is none any more."""
+    try:
+        facts: dict[str, Any] = (
+            json.loads(path.read_text("utf-8")) if path.suffix == ENDED else state_of(path)
+        )
+    except ConnectionRefusedError:
+        # The host was killed, and its session with it.
+        path.unlink(missing_ok=True)
+        return None
+    except (OSError, ValueError):
+        return None
+    named = {
+        name: facts[name] for name in ("state", "since", "cwd", "words", "windows", "last") if name in facts
+    }
+    return DetachedSession(path, facts.get("session", ""), **named)
+
+
+def unseen_sessions(places: Places) -> str:
+    """Return a line on the detached sessions that wait for the user; "" for none."""
+    found = detached_sessions(places)
+    waiting = [one for one in found if not one.windows and (one.has_ended or one.state == "asks")]
+    if not waiting:
+        return ""
+    many = f"{len(waiting)} detached sessions wait" if len(waiting) > 1 else "A detached session waits"
+    return f"{many} for you: terp ps"

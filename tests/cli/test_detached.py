@@ -1,0 +1,151 @@
+"""`terp --detach`, `terp attach` and `terp ps`: a session that outlives the windows that show it."""
+
+import json
+import os
+import re
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import Result, Terp, to
+from tests.cli.teletype import Teletype
+from tests.loopback import Call, Loopback
+
+ID = re.compile(r"\d{4}-\d\d-\d\d-[0-9a-f]+")
+NOTE = "terp: terp attach last shows this session; terp ps lists the detached ones.\n"
+
+
+@pytest.fixture
+def terp(tmp_path: Path) -> Iterator[Terp]:
+    terp = Terp(tmp_path)
+    yield terp
+    for one in json.loads(terp("ps", "--json").out)["detached"]:
+        if not one["state"].startswith("ended"):
+            terp("ps", "stop", one["id"])
+
+
+def detached(terp: Terp, server: Loopback, *arguments: str) -> str:
+    """Detach a session in the working directory; return its id."""
+    result = terp("--detach", "--sandbox", "off", *to(server), *arguments)
+    assert (result.code, result.notes) == (0, NOTE)
+    return result.out.strip()
+
+
+def window(terp: Terp, *arguments: str) -> Teletype:
+    command = [sys.executable, "-m", "terp_cli", *(arguments or ("attach", "last"))]
+    return Teletype(command, terp.cwd, terp.environ)
+
+
+def state(terp: Terp) -> list[tuple[str, str, int]]:
+    found = json.loads(terp("ps", "--json").out)["detached"]
+    return [(one["id"], one["state"], one["windows"]) for one in found]
+
+
+def test_its_question_waits_until_a_window_shows_it(terp: Terp) -> None:
+    with Loopback([[Call(code="x = 41")], "It is there."]) as server:
+        name = detached(terp, server, "make x")
+        with window(terp) as shown:
+            shown.until("make x")
+            shown.until("Run this")
+            assert state(terp) == [(name, "asks", 1)]
+            shown.types("y")
+            shown.until("It is there.")
+
+
+def test_a_closed_window_ends_nothing_and_another_shows_the_last_rows_again(terp: Terp) -> None:
+    with Loopback(["First answer."]) as server:
+        detached(terp, server, "hello")
+        with window(terp) as first:
+            first.until("First answer.")
+            first.types(">>> x = 40 + 2\r\r")
+            first.until("+x")
+        with window(terp) as second:
+            second.until("First answer.")
+            second.types(">>> print('x is', x)\r\r")
+            second.until("x is 42")
+
+
+@pytest.mark.parametrize("keys", ["/detach\r", "\x1a"], ids=["command", "Ctrl-Z"])
+def test_a_user_can_leave_its_window(terp: Terp, keys: str) -> None:
+    with Loopback(["An answer."]) as server:
+        name = detached(terp, server, "hello")
+        with window(terp) as shown:
+            shown.until("An answer.")
+            shown.types(keys)
+            left, code = shown.over()
+            assert (shown.modes, code) == (shown.before, 0)
+        assert left.endswith("terp: The session continues: terp attach last shows it again.\r\n")
+        assert state(terp) == [(name, "waiting", 0)]
+
+
+def test_without_a_prompt_its_window_is_this_one(terp: Terp) -> None:
+    with Loopback(["An answer."]) as server:
+        with window(terp, "--detach", *to(server)) as shown:
+            shown.until_changed()
+            shown.types("hello\r")
+            shown.until("An answer.")
+        assert [state for _, state, _ in state(terp)] == ["waiting"]
+
+
+def test_keys_typed_before_it_is_shown_arrive_as_typed(terp: Terp) -> None:
+    with Loopback(["First.", "Second."]) as server:
+        detached(terp, server, "hello")
+        with window(terp) as shown:
+            shown.until_changed()
+            shown.types("again\r")
+            shown.until("Second.")
+
+
+def test_stop_ends_it_and_its_conversation_can_be_resumed(terp: Terp) -> None:
+    with Loopback(["An answer."]) as server:
+        name = detached(terp, server, "hello")
+        assert terp("ps", "stop", name[:10]) == Result(
+            0, f"Ended {name}; terp -r {name} continues its conversation.\n", ""
+        )
+    assert terp("ps") == Result(0, "", "terp: there are no detached sessions; terp --detach starts one.\n")
+    assert terp("sessions").out.startswith(name)
+
+
+def test_a_session_that_ended_unseen_is_listed_once(terp: Terp) -> None:
+    with Loopback(["An answer."]) as server:
+        name = detached(terp, server, "hello")
+        holder = int((terp.home / "sessions" / name / "lock").read_text().split()[0])
+        os.kill(holder, signal.SIGTERM)
+        while not list((terp.home / "detached").glob("*.ended")):
+            os.sched_yield()
+    assert terp("ps").out.startswith(f"{name}  ended with exit code 143 · ")
+    assert terp("ps").out == ""
+
+
+def test_attach_lists_detached_sessions(terp: Terp) -> None:
+    with Loopback(["An answer."]) as server:
+        name = detached(terp, server, "hello")
+        terp.environ["JUPYTER_RUNTIME_DIR"] = str(terp.home)
+        assert terp("attach").out.startswith(f"terp attach {name}  ")
+
+
+def test_nothing_is_attached_where_nothing_runs(terp: Terp) -> None:
+    with window(terp) as shown:
+        text, code = shown.over()
+    assert (text, code) == ("terp: There is no detached session. terp --detach starts one.\r\n", 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "data", "problem"),
+    [
+        (("--detach", "x"), "data", "--detach cannot read stdin; attach a file with -f."),
+        (
+            ("--detach", "--max-steps", "x", "y"),
+            None,
+            '--max-steps is "x", must be a whole number, 0 or more.',
+        ),
+        (("attach", "last"), None, "terp attach shows a session on a terminal, and there is none."),
+    ],
+)
+def test_a_mistake_is_reported_where_it_was_made(
+    terp: Terp, arguments: tuple[str, ...], data: str | None, problem: str
+) -> None:
+    assert terp(*arguments, data=data) == Result(2, "", f"terp: {problem}\n")
