@@ -51,7 +51,9 @@ class Transcript:
         self._log = log
         self._redactor = redactor
         self._redaction = StreamRedactor(redactor)
+        # The events of the records after number `_before`.
         self._events: list[tuple[WireEvent, ...]] = []
+        self._before = log.before
 
     @property
     def last(self) -> int:
@@ -60,14 +62,16 @@ class Transcript:
 
     async def since(self, number: int, most: int = 500) -> Batch:
         """Return the events after a number, oldest first, from at most `most` records."""
-        if number < self._log.resumed_at:
+        if number < (before := self._log.before):
             # Decoding what was stored takes seconds for a long session.
-            earlier = await asyncio.to_thread(self._earlier, number, most)
+            earlier = await asyncio.to_thread(self._earlier, number, before, most)
             if earlier:
                 return Batch(earlier, earlier[-1].number)
-            number = self._log.resumed_at
+            number = before
         self._catch_up()
-        at = number - self._log.resumed_at
+        # More may have left memory meanwhile.
+        number = max(number, self._before)
+        at = number - self._before
         found = self._events[at : at + most]
         return Batch([event for events in found for event in events], number + len(found))
 
@@ -76,14 +80,17 @@ class Transcript:
         await self._log.changed()
 
     def _catch_up(self) -> None:
-        for record in self._log.since(self._log.resumed_at + len(self._events)):
+        gone = self._log.before - self._before
+        del self._events[:gone]
+        self._before += gone
+        for record in self._log.since(self._before + len(self._events)):
             shown = [_encoded(one, self._redactor()) for one in self._redaction.passed(record)]
             before = [replace(event, is_last=False) for event in shown[:-1]]
             self._events.append((*before, *shown[-1:]))
 
-    def _earlier(self, number: int, most: int) -> Sequence[WireEvent]:
+    def _earlier(self, number: int, last: int, most: int) -> Sequence[WireEvent]:
         records = self._log.since(number)[:most]
-        return [_encoded(one, self._redactor()) for one in records if one.number <= self._log.resumed_at]
+        return [_encoded(one, self._redactor()) for one in records if one.number <= last]
 
 
 def _encoded(record: Record, redactor: "Redactor") -> WireEvent:

@@ -47,7 +47,7 @@ class Notifier:
 
 
 class EarlierLog(Protocol):
-    """The records of a session before it was resumed; read when they are first needed."""
+    """The records of a session that are not in memory."""
 
     @property
     def last(self) -> int:
@@ -55,7 +55,11 @@ class EarlierLog(Protocol):
 
     @property
     def records(self) -> Sequence[Record]:
-        """All records that were kept, in order. Their numbers have gaps."""
+        """All records that were kept, in order, read at each access. Their numbers have gaps."""
+
+
+IN_MEMORY = 10_000
+"""Records that stay in memory, where the store can read older ones: about 5 MB."""
 
 
 class EventLog:
@@ -63,6 +67,8 @@ class EventLog:
 
     A reader holds a number, not a queue: a slow reader re-reads the log and delays nobody. `keep` is
     called with each record before any reader sees it; `earlier` holds the records of earlier processes.
+    `stored` returns the records up to a number as they were kept: at the start of a turn, all but the last
+    `in_memory` records leave memory, and are read again when a reader needs them.
     """
 
     def __init__(
@@ -71,11 +77,17 @@ class EventLog:
         *,
         earlier: EarlierLog | None = None,
         keep: Callable[[Record], None] | None = None,
+        stored: Callable[[int], EarlierLog | None] = lambda _: None,
+        in_memory: int = IN_MEMORY,
     ) -> None:
         self._clock = clock
         self._earlier = earlier
         self._keep = keep
-        self.resumed_at = earlier.last if earlier else 0
+        self._stored = stored
+        self._in_memory = in_memory
+        self.resumed_at = self.before = earlier.last if earlier else 0
+        """Number of the last record of earlier processes, and of the last one that is not in memory."""
+        self._read_again: Sequence[Record] | None = None
         # Where the last turn began; code that comes before any turn belongs to what was resumed.
         self.turn_at = self.resumed_at
         self._records: list[Record] = []
@@ -85,7 +97,7 @@ class EventLog:
     @property
     def last(self) -> int:
         """The number of the newest record; 0 while the log is empty."""
-        return self.resumed_at + len(self._records)
+        return self.before + len(self._records)
 
     def append(self, event: Event) -> Record:
         """Number and time `event`, keep it, and wake the readers that wait; return the record."""
@@ -95,16 +107,30 @@ class EventLog:
             self._keep(record)
         if isinstance(event, TurnStarted):
             self.turn_at = record.number
+            self._read_again = None
+            if len(self._records) > 2 * self._in_memory:
+                self._forget()
         self.wake()
         return record
 
     def since(self, number: int) -> Sequence[Record]:
         """Return the records after `number`, oldest first."""
-        if number >= self.resumed_at or self._earlier is None:
-            return self._records[number - self.resumed_at :]
-        records = self._earlier.records
+        if number >= self.before or self._earlier is None:
+            return self._records[number - self.before :]
+        # Kept for this turn: a reader may ask page by page.
+        records = self._read_again = self._read_again or self._earlier.records
         at = bisect_right(records, number, key=lambda record: record.number)
         return [*records[at:], *self._records]
+
+    def _forget(self) -> None:
+        """Drop the records before the last `in_memory`, as far as whole turns."""
+        most = len(self._records) - self._in_memory
+        starts = (at for at in range(most, 0, -1) if isinstance(self._records[at].event, TurnStarted))
+        at = next(starts, 0)
+        earlier = self._stored(self.before + at) if at else None
+        if earlier is not None:
+            self._earlier, self.before = earlier, self.before + at
+            del self._records[:at]
 
     def wake(self) -> None:
         """Wake all tasks that wait for a change, without a new record."""

@@ -9,8 +9,8 @@ import dataclasses
 import re
 import types
 import typing
-from collections.abc import Collection, Mapping
-from functools import cache
+from collections.abc import Callable, Collection, Mapping
+from functools import cache, partial
 from typing import Any
 
 from terp import events
@@ -114,39 +114,49 @@ def _encode(value: Any) -> Any:
     return value
 
 
+Decoder = Callable[[Any], Any]
+
+
 @cache
-def _hints(kind: type) -> dict[str, Any]:
-    return typing.get_type_hints(kind)
+def _decoders(kind: type) -> tuple[tuple[str, Decoder | None], ...]:
+    """Return the names of a class's fields, each with the decoder of its values, None for none."""
+    hints = typing.get_type_hints(kind)
+    return tuple((field.name, _decoder(hints[field.name])) for field in dataclasses.fields(kind))
 
 
 def _build(kind: type, data: Mapping[str, Any]) -> Any:
-    hints = _hints(kind)
     try:
         return kind(
             **{
-                field.name: _decode(hints[field.name], data[field.name])
-                for field in dataclasses.fields(kind)
-                if field.name in data
+                name: data[name] if decode is None else decode(data[name])
+                for name, decode in _decoders(kind)
+                if name in data
             }
         )
     except (TypeError, KeyError) as error:
         raise ValueError(f"{_tag(kind)}: {error}") from error
 
 
-def _decode(hint: Any, value: Any) -> Any:
+def _decoder(hint: Any) -> Decoder | None:
     if hint == outputs.Output:
-        kind = output_types().get(value.get("kind", ""))
-        if kind is None:
-            raise ValueError(f"unknown output {value.get('kind')!r}")
-        return _build(kind, value)
+        return _output
     if typing.get_origin(hint) is types.UnionType and types.NoneType in typing.get_args(hint):
         kinds = [kind for kind in typing.get_args(hint) if kind is not types.NoneType]
-        return value if value is None or len(kinds) > 1 else _decode(kinds[0], value)
+        decode = None if len(kinds) > 1 else _decoder(kinds[0])
+        return decode and (lambda value: value if value is None else decode(value))
     if typing.get_origin(hint) is tuple:
-        return tuple(_decode(typing.get_args(hint)[0], item) for item in value)
+        each = _decoder(typing.get_args(hint)[0])
+        return tuple if each is None else lambda values: tuple(map(each, values))
     if isinstance(hint, type) and not isinstance(hint, types.GenericAlias) and dataclasses.is_dataclass(hint):
-        return _build(hint, value)
-    return value
+        return partial(_build, hint)
+    return None
+
+
+def _output(value: Mapping[str, Any]) -> Any:
+    kind = output_types().get(value.get("kind", ""))
+    if kind is None:
+        raise ValueError(f"unknown output {value.get('kind')!r}")
+    return _build(kind, value)
 
 
 def schema() -> dict[str, Any]:

@@ -33,7 +33,7 @@ class Stored:
     continue, `runs` is how many runs there were and `last_run` the number of the last. `gone` are the names
     that the last kernels held. `left_over` are the calls without a result of a turn that was cut off in its
     reply `step`; `jobs` is what still ran in the background, as in "Job 1 (python)". `notices` are shown to
-    the user.
+    the user. `cut_off` are the other runs without an end: the number of each, and the first line of its code.
     """
 
     folder: Path
@@ -50,6 +50,7 @@ class Stored:
     jobs: tuple[str, ...]
     step: int
     notices: tuple[str, ...]
+    cut_off: tuple[tuple[int, str], ...] = ()
 
 
 class Keeping(Protocol):
@@ -74,6 +75,12 @@ class Keeping(Protocol):
 
     def change(self, change: Change) -> None:
         """Store a change of the messages, after it was made."""
+
+    def earlier(self, last: int) -> EarlierLog | None:
+        """Return the stored events up to record `last`; None if they cannot be read while it is open.
+
+        Without them, all events of an open session stay in memory.
+        """
 
     def as_kept(self, text: str) -> str:
         """Return a text as it is stored: without secrets."""

@@ -69,9 +69,7 @@ class Session:
         self.folder = folder
         self.resources = resources = resources or SessionResources()
         self._keeper = keeper
-        self.log = log = EventLog(
-            earlier=stored.events if stored else None, keep=keeper.event if keeper else None
-        )
+        self.log = log = _log_kept_by(keeper)
         runs = RunLog(log)
         self._history = history = stored.history if stored else History()
         history.mark = mark = resources.note_mark
@@ -372,3 +370,10 @@ class Session:
             closing.callback(self._warming.cancel)
             closing.push_async_callback(self.jobs.aclose)
             await self.interrupt()
+
+
+def _log_kept_by(keeper: Keeping | None) -> EventLog:
+    if keeper is None:
+        return EventLog()
+    earlier = keeper.stored.events if keeper.stored else None
+    return EventLog(earlier=earlier, keep=keeper.event, stored=keeper.earlier)

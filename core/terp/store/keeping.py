@@ -33,7 +33,7 @@ from terp.store.journal import NAME, Journal
 
 if TYPE_CHECKING:
     from terp.secrets.redactor import Redactor
-    from terp.store.reading import StoredLog
+    from terp.store.reading import StoredLog, StoredRecords
 
 
 class Keeper:
@@ -122,6 +122,14 @@ class Keeper:
             line |= {"values": self._values} if self._values else {}
             self._pieces, self._values = {"text": 0, "reasoning": 0}, []
         self._write(line)
+
+    def earlier(self, last: int) -> "StoredRecords | None":
+        """Return the stored events up to record `last`; None if they are in no file, or not all in it."""
+        from terp.store.reading import StoredRecords  # noqa: PLC0415  (for a long session)
+
+        if self._failed or not isinstance(self._journal, Journal):
+            return None
+        return StoredRecords.of(self.folder, last)
 
     def as_kept(self, text: str) -> str:
         """Return a text as it is stored: without secrets."""

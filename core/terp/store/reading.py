@@ -1,10 +1,10 @@
 """Reading of stored sessions."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,17 +36,31 @@ _MOST_PIECES = 1_000_000
 
 
 class StoredRecords:
-    """The records of the events of a log, decoded on first use."""
+    """The records of a log up to number `last`; `lines` returns those that may hold them."""
 
-    def __init__(self, lines: Sequence[bytes], last: int) -> None:
+    def __init__(self, lines: Callable[[], Iterable[bytes]], last: int) -> None:
         self.last = last
         self._lines = lines
 
-    @cached_property
+    @classmethod
+    def of(cls, folder: Path, last: int) -> "StoredRecords":
+        """Return the records of the session in `folder`, of which nothing is held in memory."""
+        return cls(partial(_lines_in, folder), last)
+
+    @property
     def records(self) -> Sequence[Record]:
-        """All records in order. A reply's text is in one piece, and its code only in `CodeProposed`."""
-        found = [record for line in self._lines for record in _records(line)]
-        return sorted(found, key=lambda record: record.number)
+        """All records in order, decoded now; text in one piece a reply, code only in `CodeProposed`."""
+        found = (record for line in self._lines() for record in _records(line))
+        return sorted((one for one in found if one.number <= self.last), key=lambda record: record.number)
+
+
+def _lines_in(folder: Path) -> list[bytes]:
+    """Return the lines of events and replies in a log; none if it is gone."""
+    try:
+        content = (folder / NAME).read_bytes()
+    except OSError:
+        return []
+    return [line for line in content.split(b"\n") if line.startswith((_EVENT, _ASSISTANT))]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -67,7 +81,9 @@ def read(folder: Path) -> StoredLog:
         content = (folder / NAME).read_bytes()
     except OSError as error:
         raise SessionError(f"The session {folder.name} cannot be read: {error.strerror}.") from error
-    return stored_of(content, folder)
+    stored = stored_of(content, folder)
+    stored.events = StoredRecords.of(folder, stored.events.last)
+    return stored
 
 
 def stored_of(content: bytes, folder: Path) -> StoredLog:
@@ -87,7 +103,7 @@ def stored_of(content: bytes, folder: Path) -> StoredLog:
         folder=folder,
         header=reading.header,
         history=reading.history,
-        events=StoredRecords(reading.records, reading.last(len(lines))),
+        events=StoredRecords(lambda: reading.records, reading.last(len(lines))),
         end=reading.end,
         model=reading.model or reading.header.model,
         used=reading.used,
@@ -100,6 +116,7 @@ def stored_of(content: bytes, folder: Path) -> StoredLog:
         jobs=tuple(reading.jobs.values()),
         step=reading.turn_count("model_called"),
         notices=tuple(reading.notices(len(lines))),
+        cut_off=tuple(reading.cut_off()),
     )
 
 
@@ -129,6 +146,8 @@ class _Reading:
     last_run: int = 0
     _lines: int = 0
     _turn: list[tuple[str, bytes]] = field(default_factory=list)
+    _asked: dict[str, bytes] = field(default_factory=dict)
+    _open: dict[str, int] = field(default_factory=dict)
     _call_ids: tuple[str, ...] = ()
     _newer: dict[str, int] = field(default_factory=dict)
 
@@ -180,12 +199,14 @@ class _Reading:
                 self.used = self.used.plus(used)
             case "model_called":
                 self.model = str(_parsed(line)["model"])
-            case "code_started":
-                self.last_run = int(_parsed(line).get("execution_count", 0))
+            case "code_started" | "code_typed" | "code_proposed":
+                self._run(name, _parsed(line), line)
             case "job_changed":
                 self._job(_parsed(line))
             case "session_resumed":
                 self.jobs = {}
+                self._asked.clear()
+                self._open.clear()
                 if _parsed(line).get("lost"):
                     self.names.end("")
             case _:
@@ -207,8 +228,28 @@ class _Reading:
                 event = wire.from_json(_parsed(line))
                 assert isinstance(event, CodeFinished), "the line names this event"
                 self.names.change(self._language(event.call_id), event.changes)
+                self._end_run(event.call_id)
+            case "code_finished":
+                self._end_run(str(_parsed(line)["call_id"]))
+
+    def _run(self, name: str, event: Mapping[str, Any], line: bytes) -> None:
+        if name == "code_started":
+            self.last_run = self._open[event["call_id"]] = int(event.get("execution_count", 0))
+        else:
+            self._asked[event["call_id"]] = line
+
+    def _end_run(self, call_id: str) -> None:
+        self._open.pop(call_id, None)
+        self._asked.pop(call_id, None)
+
+    def cut_off(self) -> Iterator[tuple[int, str]]:
+        """Yield the runs without an end, with the first line of each; no background jobs."""
+        for call_id, number in self._open.items():
+            code = "".join(str(one["code"]) for one in _whole([self._asked.get(call_id, b"")]))
+            yield number, next(iter(code.strip().splitlines()), "")
 
     def _job(self, event: Mapping[str, Any]) -> None:
+        self._open.pop(event["call_id"], None)
         if event["state"] == "background":
             self.jobs[event["call_id"]] = f"Job {event['job']} ({event['language']})"
         else:

@@ -35,12 +35,12 @@ from terp.session.cost.budget import tally_of
 from terp.session.session import Session
 from terp.store.forms import event_to_json
 from terp.store.journal import DAMAGED, NAME
-from terp.store.keeping import resumed
+from terp.store.keeping import Keeper, resumed
 from terp.store.reading import read
 from terp.testing import EchoKernel, collect
 from terp.testing import call as call_of
 from tests.core.sessions import of, unanswered
-from tests.core.store.keeping import SECRET, again, kept, lines, redactor
+from tests.core.store.keeping import SECRET, again, header, kept, lines, redactor
 
 
 def talk(folder: Path) -> Session:
@@ -407,3 +407,17 @@ async def test_values_in_an_answer_are_there_again_when_its_session_is_read(tmp_
     assert set(back) - set(live) == {(back[0][0], back[0][1]), (back[3][0], back[3][1])}
     assert sorted({number for number, _ in back}) == [number for number, _ in back]
     assert tuple(read(tmp_path / "s").history) == session.history
+
+
+async def test_an_open_session_reads_its_earlier_turns_from_the_disk(tmp_path: Path) -> None:
+    keeper = Keeper(tmp_path / "s", header(tmp_path / "s"), redactor)
+    session = kept(tmp_path / "s", "hello", "bye", keeper=keeper)
+    await collect(session, "hi")
+    said = session.log.last
+    await collect(session, "thanks")
+    earlier = keeper.earlier(said)
+    assert earlier is not None
+    texts = [event.text for event in of(TextDelta, [record.event for record in earlier.records])]
+    assert (texts, earlier.last) == (["hello"], said)
+    await session.aclose()
+    assert keeper.earlier(said) is None

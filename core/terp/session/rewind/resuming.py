@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
-from terp.events import JobChanged, Noticed, SessionResumed
+from terp.events import Noticed, SessionResumed
 from terp.events.kernel import Kernels
 from terp.events.log import EventLog
 from terp.events.messages import Result, ToolCall, User
-from terp.events.run_log import RunLog
 from terp.models.tool import Misunderstood, understand
 from terp.session.context.history import History
 from terp.session.context.request import ModelRequests
@@ -91,18 +90,10 @@ def _note(event: SessionResumed) -> str:
     return f"[This conversation was resumed. The kernel is new: {gone}; imports must be done again.]"
 
 
-def _cut_off(log: EventLog) -> list[tuple[int, str]]:
-    """Return the runs without an end, with the first line of each, but no background jobs."""
-    events = [record.event for record in log.since(0)]
-    beside = {event.call_id for event in events if isinstance(event, JobChanged)}
-    runs = [run for run in RunLog.of(events).all if run.fate == "running" and run.call_id not in beside]
-    return [(run.number, next(iter(run.code.strip().splitlines()), "")) for run in runs]
-
-
 def resume(stored: Stored, requests: ModelRequests, kernels: Kernels, log: EventLog) -> Resumption:
     """Complete the conversation, log it for the user, and return its state."""
     resumption = Resumption(stored, requests, kernels)
-    cut_off = [] if kernels.resumed else _cut_off(log)
+    cut_off = () if kernels.resumed else stored.cut_off
     log.append(resumption.event)
     for number, code in cut_off:
         log.append(
