@@ -28,6 +28,7 @@ from terp.person import AutoRun
 from terp.secrets.redactor import Redactor
 from terp.session.context.history import History
 from terp.session.session import Session
+from terp.store.catalogue import Catalogue
 from terp.store.forms import Header
 from terp.store.keeping import Keeper, resumed
 from terp.store.reading import read
@@ -107,6 +108,21 @@ def append(folder: Path, records: int, *, sync: bool) -> float:
     return seconds
 
 
+def listing(folder: Path) -> Callable[[], float]:
+    """Seconds to list 1,000 sessions, which were listed before."""
+    for number in range(1_000):
+        write(folder / f"2026-11-28-{number:08x}", 2)
+    catalogue = Catalogue(folder)
+    catalogue.listed()
+
+    def listed() -> float:
+        began = time.perf_counter()
+        assert len(catalogue.listed()) == 1_000
+        return time.perf_counter() - began
+
+    return listed
+
+
 def disk(path: Path, times: int) -> float:
     """Seconds that the disk alone takes for the same bytes."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -129,12 +145,14 @@ def rows(rounds: int = 5) -> Iterator[Row]:
             "decode": lambda: decode(long),
             "append": lambda: append(next(places), 2_000, sync=False),
             "synced": lambda: append(next(places), 200, sync=True),
+            "list": listing(Path(name) / "many"),
             "disk": lambda: disk(next(places), 200),
         }
         taken = medians(rounds, cases)
         size = f"{(long / 'events.jsonl').stat().st_size / 1e6:.0f} MB, 16 records a turn"
-    yield Row("resume of 10,000 turns", taken["resume"], "s", 2, size)
+    yield Row("resume of 10,000 turns", taken["resume"], "s", 1, size)
     yield Row("all their events decoded", taken["decode"], "s")
+    yield Row("a list of 1,000 sessions", taken["list"] * 1e3, "ms", 50)
     yield Row("a record appended", taken["append"] * 1e3, "ms", 1)
     alone = f"the disk alone: {taken['disk'] * 1e3:.2g} ms"
     yield Row("a record appended and synced", taken["synced"] * 1e3, "ms", 1, alone)

@@ -70,10 +70,12 @@ class Catalogue:
         self._sessions = sessions
         self._work = work
         self._clear = clear
+        # What was read of each log, with its size and its time then. A list of many is asked for often.
+        self._known: dict[Path, tuple[tuple[int, int], Header | None, _Turns | None]] = {}
 
     def listed(self, cwd: str = "") -> list[SessionEntry]:
         """Return the sessions of the directory `cwd`, a real path, or of all; the last used comes first."""
-        return [_entry(folder, header, used) for folder, header, used in self._newest(cwd)]
+        return [self._entry(folder, header, used) for folder, header, used in self._newest(cwd)]
 
     def last(self, cwd: str) -> Path:
         """Return the session of this directory that was used last.
@@ -125,7 +127,7 @@ class Catalogue:
             return
         for folder, header, used in self._newest(cwd):
             if line := _line_with(folder, wanted):
-                yield SearchHit(_entry(folder, header, used), line)
+                yield SearchHit(self._entry(folder, header, used), line)
 
     def rename(self, folder: Path, title: str) -> None:
         """Give a session another title, also while it is open; "" is that of its first prompt again.
@@ -195,16 +197,44 @@ class Catalogue:
 
     def _folders(self) -> list[Path]:
         try:
-            return [path for path in self._sessions.iterdir() if path.is_dir() and not path.is_symlink()]
+            with os.scandir(self._sessions) as found:
+                return [Path(one.path) for one in found if one.is_dir(follow_symlinks=False)]
         except OSError:
             return []
 
     def _newest(self, cwd: str) -> Iterator[tuple[Path, Header, float]]:
-        logs = [(_last_use(folder), folder) for folder in self._folders() if (folder / NAME).is_file()]
-        for used, folder in sorted(logs, reverse=True):
-            header = read_header(folder)
+        logs = []
+        for folder in self._folders():
+            with suppress(OSError):
+                stat = os.stat(f"{folder}/{NAME}")  # noqa: PTH116  (there may be thousands)
+                logs.append((stat.st_mtime, folder, (stat.st_size, stat.st_mtime_ns)))
+        self._known = {folder: self._known[folder] for _, folder, _ in logs if folder in self._known}
+        for used, folder, stamp in sorted(logs, reverse=True):
+            if folder not in self._known or self._known[folder][0] != stamp:
+                self._known[folder] = stamp, read_header(folder), None
+            header = self._known[folder][1]
             if header is not None and cwd in ("", header.cwd):
                 yield folder, header, used
+
+    def _entry(self, folder: Path, header: Header, used: float) -> SessionEntry:
+        # Another thread may list them, too.
+        stamp, _, turns = self._known.get(folder, ((0, 0), header, None))
+        if turns is None:
+            turns = _turns(folder)
+            self._known[folder] = stamp, header, turns
+        count, first, was_reset = turns
+        return SessionEntry(
+            folder.name,
+            folder,
+            header.cwd,
+            read_title(folder) or (first if was_reset else header.title or first),
+            count,
+            header.started,
+            used,
+            header.model,
+            header.forked_from,
+            in_use(folder),
+        )
 
 
 def _is_named(id: str, name: str) -> bool:  # noqa: A002  # what it is
@@ -212,23 +242,10 @@ def _is_named(id: str, name: str) -> bool:  # noqa: A002  # what it is
     return id.startswith(name) or (bool(name) and id[11:].startswith(name))
 
 
-def _entry(folder: Path, header: Header, used: float) -> SessionEntry:
-    turns, first, was_reset = _turns(folder)
-    return SessionEntry(
-        folder.name,
-        folder,
-        header.cwd,
-        read_title(folder) or (first if was_reset else header.title or first),
-        turns,
-        header.started,
-        used,
-        header.model,
-        header.forked_from,
-        in_use(folder),
-    )
+_Turns = tuple[int, str, bool]
 
 
-def _turns(folder: Path) -> tuple[int, str, bool]:
+def _turns(folder: Path) -> _Turns:
     """Return the number of turns of the conversation, and the first line of its first prompt.
 
     The last is True if the conversation was reset before. The messages are not decoded.

@@ -14,7 +14,7 @@ from terp.store.folders import is_due
 from terp.store.keeping import resumed
 from terp.store.reading import read
 from terp.testing import collect
-from tests.core.store.keeping import kept, redactor
+from tests.core.store.keeping import again, kept, redactor
 
 
 def make(sessions: Path, name: str, *prompts: str, used: float = 0.0) -> Path:
@@ -197,3 +197,16 @@ def test_a_folder_that_has_just_been_made_is_left_alone(tmp_path: Path) -> None:
 
 def test_somebody_looks_once_a_day(tmp_path: Path) -> None:
     assert (is_due(tmp_path), is_due(tmp_path), is_due(tmp_path / "missing")) == (True, False, False)
+
+
+def test_a_session_that_went_on_is_listed_as_it_is_now(tmp_path: Path) -> None:
+    catalogue = two(tmp_path)
+    catalogue.listed()
+
+    async def scenario() -> None:
+        session = again(tmp_path / A, "an answer")
+        await collect(session, "third")
+        await session.aclose()
+
+    asyncio.run(scenario())
+    assert [(entry.id, entry.turns) for entry in catalogue.listed()] == [(A, 3), (B, 1)]
