@@ -5,7 +5,7 @@ import os
 import re
 import shlex
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 from mcp import MCPError, types
 from mcp.server.context import ServerRequestContext
 
-from terp.errors import TerpError, with_remedy
+from terp.errors import SettingsError, TerpError, with_remedy
 from terp.events import Asked, Event, KernelChanged, Printed, Progress, TurnFinished
 from terp.events.changes import shape_text
 from terp.events.messages import Image, Result, ToolCall
@@ -26,6 +26,7 @@ from terp.session.artifacts import OUTPUTS
 from terp.session.context.namespaces import Namespaces
 from terp.session.session import Session
 from terp.settings import BUILT_IN, Settings
+from terp.settings.setting import table
 from terp.store.folders import new_folder
 from terp.store.places import new_place
 from terp.text.plain import HeadTail, without_escapes
@@ -50,12 +51,26 @@ _INTERRUPT_S = 3.0
 _FIRST = "client-1"
 
 
-def served_settings(settings: Settings) -> Settings:
-    """Return the settings of clients' sessions: by default in the sandbox, and asked at effects."""
-    wanted = {"approve": "effect", "sandbox": "workspace"}
+_UNUSED: Mapping[str, Any] = {"mcp_servers": {}, "until": "", "record": "", "replay": ""}
+"""Settings that have no effect: the client has its own model, and its own MCP servers."""
+
+
+def served_settings(call: Invocation, *, over_http: bool) -> Settings:
+    """Return the settings of clients' sessions: by default in the sandbox, and asked at effects.
+
+    Raises:
+        SettingsError: they are wrong, or a flag has no effect. Over HTTP the page has sessions with a model.
+    """
+    rows, wanted = table(Settings), {"approve": "effect", "sandbox": "workspace"}
+    if unused := [
+        f"{given.origin} has no effect here: the MCP client is the model."
+        for name, given in call.line.given.items()
+        if name in _UNUSED or (rows[name].group == "model" and not over_http)
+    ]:
+        raise SettingsError(unused)
+    settings = call.settings()
     chosen: dict[str, Any] = {name: wanted[name] for name in wanted if settings.origin(name) == BUILT_IN}
-    # The client has its own MCP servers, and no way to reach these.
-    return replace(settings, **chosen, mcp_servers={}, until="", record="", replay="")
+    return replace(settings, **chosen, **_UNUSED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,4 +383,4 @@ def installing(packages: Any) -> str:
     listed = packages if isinstance(packages, list) else []
     if not listed or any(not isinstance(name, str) or name.startswith("-") for name in listed):
         raise TerpError('`packages` must be names of packages in a list, such as ["pandas", "numpy>=2"].')
-    return f"%pip install {shlex.join(packages)}"
+    return f"%pip install {shlex.join(packages)}\nassert _exit_code == 0, 'not installed'"

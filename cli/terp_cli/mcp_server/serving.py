@@ -32,7 +32,7 @@ def serve_mcp(call: Invocation) -> int:
         if call.options.watch:
             return asyncio.run(_watch(call))
         raise SettingsError([_STDIN])
-    settings = served_settings(call.settings())
+    settings = served_settings(call, over_http=over_http)
     safety = _safety(call, settings)
     if over_http:
         from terp_cli.mcp_server.page import serve_http  # noqa: PLC0415  (stdio needs no HTTP server)

@@ -207,8 +207,9 @@ async def test_secrets_of_the_environment_are_in_no_result(terp: Terp) -> None:
 async def test_packages_are_installed_only_with_consent(terp: Terp) -> None:
     user = User("no")
     async with over_stdio(terp, user=user) as agent:
-        said = await agent.text("install", packages=["a-package-of-nobody"])
-        assert "a-package-of-nobody is not installed: no user agreed to it." in said
+        refused = await agent.call("install", packages=["a-package-of-nobody"])
+        assert refused.is_error
+        assert "a-package-of-nobody is not installed: no user agreed to it." in text_of(refused)
         assert "must be names of packages" in await agent.text("install", packages=["--index-url=http://x"])
     assert user.asked[0].startswith("Install a-package-of-nobody?")
 

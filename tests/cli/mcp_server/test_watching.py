@@ -140,6 +140,13 @@ def test_without_a_server_there_is_nothing_to_watch(terp: Terp) -> None:
     os.close(slave)
 
 
+@pytest.mark.parametrize("flags", [("-m", "gpt-5"), ("--until", "make"), ("--record", "calls.json")])
+def test_flags_that_the_client_stands_in_for_are_refused(terp: Terp, flags: tuple[str, str]) -> None:
+    refused = terp("mcp-server", *flags)
+    said = f"terp: {flags[0]} has no effect here: the MCP client is the model.\n"
+    assert (refused.code, refused.notes) == (2, said)
+
+
 def test_a_server_that_is_watched_from_its_start_writes_the_address_to_stderr(terp: Terp) -> None:
     process = terp.start("mcp-server", "--watch", stdin=subprocess.PIPE)
     assert process.stderr is not None

@@ -1,4 +1,5 @@
 import dataclasses
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -266,6 +267,24 @@ async def test_where_effects_are_held_the_system_decides_about_unknown_code(tmp_
     assert (here.approval, confinement.at_once) == ("plan", True)
     ruling = here.session.resources.rules.ruling("python", "x", NOT_ANALYSED)
     assert ruling.verdict == ""
+
+
+RESTART = "? Restart python now? Variables there are lost; files stay."
+
+
+async def test_an_unused_kernel_restarts_for_a_plan_without_a_question(tmp_path: Path) -> None:
+    here, _ = holding(tmp_path)
+    await here.kernel.start()
+    assert RESTART not in await here.does("/plan")
+    assert here.kernel.generation == 2
+
+
+async def test_a_kernel_that_has_run_code_restarts_for_a_plan_if_the_user_agrees(tmp_path: Path) -> None:
+    here, _ = holding(tmp_path)
+    async with aclosing(here.session.run("python", "x = 1")) as events:
+        assert [event async for event in events]
+    assert RESTART in await here.does("/plan")
+    assert here.kernel.generation == 1
 
 
 async def test_a_plan_is_carried_out_with_the_approval_of_before(tmp_path: Path) -> None:
