@@ -1,13 +1,15 @@
 """The session of one MCP client: a terp session whose model is the client."""
 
 import asyncio
+import mimetypes
 import os
 import re
 import shlex
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping
+from contextlib import ExitStack, aclosing
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +19,20 @@ from mcp.server.context import ServerRequestContext
 from terp.errors import SettingsError, TerpError, with_remedy
 from terp.events import Asked, Event, KernelChanged, Printed, Progress, TurnFinished
 from terp.events.changes import shape_text
-from terp.events.messages import Image, Result, ToolCall
+from terp.events.messages import Result, ToolCall
 from terp.events.outputs import Text
 from terp.events.run_log import RunLog
 from terp.opening.supplied import Supplied
 from terp.person import AutoRun
 from terp.session.artifacts import OUTPUTS
 from terp.session.context.namespaces import Namespaces
+from terp.session.reply import files_in
 from terp.session.session import Session
 from terp.settings import BUILT_IN, Settings
 from terp.settings.setting import table
 from terp.store.folders import new_folder
 from terp.store.places import new_place
+from terp.text.files import content_of
 from terp.text.plain import HeadTail, without_escapes
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.mcp_server.client_model import ClientModel, call_of
@@ -37,14 +41,16 @@ from terp_cli.repl.keeping import SessionOpener
 from terp_cli.terminal.sanitise import one_line
 
 Asking = Callable[[Session], AsyncGenerator[Event, None]]
-Play = Callable[[Asking], Awaitable[None]]
+Play = Callable[[Asking], Coroutine[Any, Any, None]]
 """Plays one turn of the session after the others, and returns when it has ended."""
+Report = Callable[[float, float | None, str | None], Awaitable[None]]
+"""Reports to the client the seconds that a call has taken, no total, and what it does."""
 SESSION_HEADER = "mcp-session-id"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# A FIFO would otherwise wait for its other end.
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _LARGEST_FILE = 10_000_000
 _LONGEST_LINE = 200
+_LINKS = 10
+_EVERY_S = 0.5
 _LINES = re.compile(r"\d+-\d*|-?\d+")
 # Code that has not answered an interrupt for so long is interrupted again, which ends its kernel.
 _INTERRUPT_S = 3.0
@@ -73,57 +79,24 @@ def served_settings(call: Invocation, *, over_http: bool) -> Settings:
     return replace(settings, **chosen, **_UNUSED)
 
 
-@dataclass(frozen=True, slots=True)
-class ClientResult:
-    """The result of a call as its client reads it: text, pictures, files that the code has made."""
-
-    text: str
-    images: tuple[Image, ...] = ()
-    files: tuple[Path, ...] = ()
-    failed: bool = False
-
-
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class ClientRun:
-    """A call of `execute`, from its request to its outcome.
+    """A call of `execute`: `after` is the number of the record before its turn.
 
-    `after` is the number of the record before its turn, `given_up` is True if nobody waits for it any more.
-    `open` are the questions that the client has to ask before it calls again.
+    `given_up` is True if nobody waits for it any more. `result` is there once the turn has ended.
     """
 
     call: ToolCall
+    elicit: Elicit | None
     after: int
     given_up: bool = False
-    open: dict[str, tuple[types.ElicitRequest, "asyncio.Future[types.ElicitResult]"]] = field(
-        default_factory=dict
-    )
-    asked: asyncio.Event = field(default_factory=asyncio.Event)
-    task: "asyncio.Task[ClientResult] | None" = None
-
-    def close(self, name: str) -> "asyncio.Future[types.ElicitResult] | None":
-        """Close a question; return the answer that waits, if it was open."""
-        _, answer = self.open.pop(name, (None, None))
-        if not self.open:
-            self.asked.clear()
-        return answer
-
-    async def ask(self, message: str, schema: dict[str, Any]) -> types.ElicitResult:
-        """Return the answer to a question that the client reads as the result of its call."""
-        params = types.ElicitRequestFormParams(message=message, requested_schema=schema)
-        answer: asyncio.Future[types.ElicitResult] = asyncio.get_running_loop().create_future()
-        name = f"q{time.monotonic_ns()}"
-        self.open[name] = types.ElicitRequest(params=params), answer
-        self.asked.set()
-        try:
-            return await answer
-        finally:
-            self.close(name)
+    result: types.CallToolResult | None = None
 
 
 class ClientSession:
     """A session whose turns are the calls of a client.
 
-    `play` and `end` are replaced while a page shows it, on which users may close it: `is_closed`.
+    `play` and `end` are replaced once a page shows it, on which users may close it: `is_closed`.
     """
 
     def __init__(self, session: Session, model: ClientModel, person: ClientPerson) -> None:
@@ -132,31 +105,46 @@ class ClientSession:
         self.play: Play = self._play_alone
         self.end: Callable[[], Awaitable[None]] = session.aclose
         self.is_closed: Callable[[], bool] = lambda: False
-        self.running: dict[str, ClientRun] = {}
         self.model = model
+        self._running: list[ClientRun] = []
         self._runs = RunLog(session.log)
         self._turn = asyncio.Lock()
         self._current: ClientRun | None = None
         self._calls = self._seen = 0
 
-    def begin(self, language: str, code: str, *, can_ask: bool, elicit: Elicit | None = None) -> ClientRun:
-        """Begin a call, about which its client `can_ask`: by `elicit`, or when it calls again."""
-        self._calls += 1
-        call = call_of(f"client-{self._calls}", language, code)
-        run = self.running[call.id] = ClientRun(call, self.session.log.last)
-        run.task = asyncio.create_task(self._outcome(run, (elicit or run.ask) if can_ask else None))
-        run.task.add_done_callback(lambda _: self.running.pop(call.id, None))
-        return run
+    async def run(
+        self, language: str, code: str, elicit: Elicit | None, report: Report
+    ) -> types.CallToolResult:
+        """Run code in a turn of its own, after those before it, and report its progress.
 
-    async def stop(self, run: ClientRun) -> None:
-        """End a call that its client has given up: its code is interrupted, variables stay."""
-        run.given_up = True
-        if self._current is run:
-            await self.interrupt()
+        A call that is cancelled is interrupted: variables stay.
+
+        Raises:
+            TerpError: the user has closed the session.
+        """
+        self._calls += 1
+        run = ClientRun(call_of(f"client-{self._calls}", language, code), elicit, self.session.log.last)
+        self._running.append(run)
+        turn = asyncio.create_task(self.play(partial(self._turn_of, run)))
+        reporting = asyncio.create_task(self._report(run, report))
+        try:
+            await asyncio.shield(turn)
+        except asyncio.CancelledError:
+            # The client waits for no answer, but the code must end.
+            run.given_up = True
+            if self._current is run:
+                await asyncio.shield(self.interrupt())
+            raise
+        finally:
+            reporting.cancel()
+            self._running.remove(run)
+        if run.result is None:
+            raise TerpError("The code did not run: the user has closed the session.")
+        return run.result
 
     async def interrupt(self) -> bool:
         """Interrupt what runs, at last by ending its kernel; return False if nothing did."""
-        busy = bool(self.running)
+        busy = bool(self._running)
         await self.session.interrupt()
         try:
             async with asyncio.timeout(_INTERRUPT_S):
@@ -212,8 +200,15 @@ class ClientSession:
         numbered = (f"{at}: {line}" if grep or lines else line for at, line in rows)
         return self._bounded("\n".join(numbered) or "No line.")
 
-    def progress(self, run: ClientRun) -> str:
-        """Return the last line of what a call does, for its client."""
+    async def _report(self, run: ClientRun, report: Report) -> None:
+        """Report at intervals, also about silent code: clients give up on silent servers."""
+        began = time.monotonic()
+        while True:
+            await report(time.monotonic() - began, None, self._progress(run))
+            await asyncio.sleep(_EVERY_S)
+
+    def _progress(self, run: ClientRun) -> str:
+        """Return the last line of what a call does."""
         said = "running"
         for record in self.session.log.since(run.after):
             match record.event:
@@ -227,8 +222,7 @@ class ClientSession:
 
     def files(self) -> list[Path]:
         """Return the files that runs have made and displayed, the newest first."""
-        images = (image for run in self._runs.started for image in run.images)
-        return [Path(path) for path in reversed([*images, *self._runs.files]) if self._top_of(Path(path))]
+        return [Path(path) for path in reversed([*files_in(self._runs)]) if self._top_of(Path(path))]
 
     def read(self, path: Path) -> bytes:
         """Return the content of one of `files`; no link leads out of the working directory.
@@ -240,49 +234,34 @@ class ClientSession:
         if top is None or path not in self.files():
             raise FileNotFoundError(f"No run has made {path}.")
         *folders, name = path.relative_to(top).parts
-        opened = [os.open(os.path.realpath(top), _FOLDER)]
-        try:
-            for folder in folders:
-                opened.append(os.open(folder, _FOLDER, dir_fd=opened[-1]))
-            opened.append(os.open(name, _FILE, dir_fd=opened[-1]))
-            content = os.read(opened[-1], _LARGEST_FILE)
-        finally:
-            for descriptor in opened:
-                os.close(descriptor)
+        with ExitStack() as opened:
+            folder = None
+            for one in (os.path.realpath(top), *folders):
+                folder = os.open(one, _FOLDER, dir_fd=folder)
+                opened.callback(os.close, folder)
+            content = content_of(name, _LARGEST_FILE, folder=folder)
         if len(content) == _LARGEST_FILE:
             raise OSError(f"It is larger than {_LARGEST_FILE:,} bytes.")
         return content
 
-    def unwatch(self) -> None:
-        """Work without the page again, which is gone."""
-        self.play, self.end = self._play_alone, self.session.aclose
-        self.person.watcher = lambda: None
+    async def _turn_of(self, run: ClientRun, session: Session) -> AsyncGenerator[Event, None]:
+        if run.given_up:
+            return
+        self._current, self.model.next, run.after = run, run.call, session.log.last
+        self.person.elicit = run.elicit
+        # On the page users may have chosen a model that answers them.
+        session.model, theirs = self.model, session.model
+        try:
+            async with aclosing(session.turn(f"{self.model.client}: call {self._calls}")) as events:
+                async for event in events:
+                    yield event
+        finally:
+            self._current = self.person.elicit = None
+            session.model = theirs
+        assert isinstance(event, TurnFinished), "it is the last event"
+        run.result = self._read(run, event)
 
-    async def _outcome(self, run: ClientRun, elicit: Elicit | None) -> ClientResult:
-        finished: list[TurnFinished] = []
-
-        async def turn(session: Session) -> AsyncGenerator[Event, None]:
-            if run.given_up:
-                return
-            self._current, self.model.next, run.after = run, run.call, session.log.last
-            self.person.elicit = elicit
-            # On the page users may have chosen a model that answers them.
-            session.model, theirs = self.model, session.model
-            try:
-                async with aclosing(session.turn(f"{self.model.client}: call {self._calls}")) as events:
-                    async for event in events:
-                        if isinstance(event, TurnFinished):
-                            finished.append(event)
-                        yield event
-            finally:
-                self._current = self.person.elicit = None
-                session.model = theirs
-
-        await self.play(turn)
-        ended = finished[-1] if finished else TurnFinished("interrupted", "", "The session was closed.")
-        return self._read(run, ended)
-
-    def _read(self, run: ClientRun, ended: TurnFinished) -> ClientResult:
+    def _read(self, run: ClientRun, ended: TurnFinished) -> types.CallToolResult:
         """Return the result of a call as the client reads it."""
         mark, results = self.session.resources.note_mark, reversed(self.session.history)
         found = (one for one in results if isinstance(one, Result) and one.call_id == run.call.id)
@@ -303,9 +282,13 @@ class ClientSession:
         self.person.declined.clear()
         text += [mark.note(f"run {own.number}, {own.seconds:.1f} s")] if own else []
         made = [Path(one.path) for one in own.files if one.action != "deleted"] if own else []
-        files = tuple(path for path in made if self._top_of(path))
-        said = self.session.resources.redacted("\n".join(text))
-        return ClientResult(said, result.images, files, failed=own is None or own.fate != "ok")
+        files = [path for path in made if self._top_of(path)][:_LINKS]
+        content: list[types.ContentBlock] = [
+            types.TextContent(text=self.session.resources.redacted("\n".join(text))),
+            *(types.ImageContent(data=one.data, mime_type=one.mime) for one in result.images),
+            *(types.ResourceLink(**linked(path)) for path in files),
+        ]
+        return types.CallToolResult(content=content, is_error=own is None or own.fate != "ok")
 
     async def _play_alone(self, turn: Asking) -> None:
         async with self._turn:
@@ -327,7 +310,7 @@ class ClientSession:
 class Clients:
     """The sessions of the clients: one over stdio, over HTTP one for each session of the protocol.
 
-    `opened` is called with each of them before its first code, while a page is open.
+    `opened` is called with each of them before its first code, once there is a page.
     """
 
     def __init__(self, call: Invocation, settings: Settings) -> None:
@@ -372,6 +355,16 @@ class Clients:
         # Its calls cost nothing here.
         session.resources.account = None
         return ClientSession(session, model, person)
+
+
+def linked(path: Path) -> dict[str, Any]:
+    """Return the fields of a link to a file."""
+    return {"name": path.name, "uri": path.as_uri(), "mime_type": type_of(path.name)}
+
+
+def type_of(name: str) -> str:
+    """Return the MIME type of a file by its name."""
+    return mimetypes.guess_type(name)[0] or "application/octet-stream"
 
 
 def installing(packages: Any) -> str:

@@ -11,7 +11,8 @@ from mcp import MCPError, types
 from tests.cli.mcp_server.connecting import User, over_stdio, text_of
 from tests.cli.running import Terp
 
-ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
+# The first asks for a version without sessions, which the server does not have.
+OPENINGS = pytest.mark.parametrize("mode", ["auto", "legacy"])
 PLOT = """
 import csv, base64
 from IPython.display import Image, display
@@ -59,7 +60,7 @@ async def test_files_that_code_has_made_are_resources_and_others_are_not(terp: T
                 await agent.client.read_resource(f"file://{terp.cwd}/{other}")
 
 
-@ERAS
+@OPENINGS
 async def test_the_user_is_asked_at_an_effect_through_the_client(terp: Terp, mode: str) -> None:
     user = User("yes, once")
     async with over_stdio(terp, user=user, mode=mode) as agent:
@@ -72,9 +73,8 @@ async def test_the_user_is_asked_at_an_effect_through_the_client(terp: Terp, mod
     assert not (terp.cwd / "sales.csv").exists()
 
 
-@ERAS
-async def test_a_declined_effect_fails_in_the_code_and_the_kernel_lives_on(terp: Terp, mode: str) -> None:
-    async with over_stdio(terp, user=User("decline"), mode=mode) as agent:
+async def test_a_declined_effect_fails_in_the_code_and_the_kernel_lives_on(terp: Terp) -> None:
+    async with over_stdio(terp, user=User("decline")) as agent:
         refused = await agent.call("execute", code="kept = 1; import os; os.remove('sales.csv')")
         assert refused.is_error
         assert "PermissionError: [Errno 1] Operation not permitted: 'sales.csv'" in text_of(refused)
@@ -107,12 +107,9 @@ async def test_a_rule_decides_before_anybody_is_asked(terp: Terp) -> None:
     assert user.asked == []
 
 
-@ERAS
-async def test_code_that_needs_approval_is_shown_and_the_reason_of_a_no_is_read(
-    terp: Terp, mode: str
-) -> None:
+async def test_code_that_needs_approval_is_shown_and_the_reason_of_a_no_is_read(terp: Terp) -> None:
     user = User("do not", reason="use pandas")
-    async with over_stdio(terp, "--approve", "before", user=user, mode=mode) as agent:
+    async with over_stdio(terp, "--approve", "before", user=user) as agent:
         declined = await agent.call("execute", code="1 + 1")
         assert declined.is_error
         said = "[note: Not run: the person declined to run this code. They said: use pandas]"
