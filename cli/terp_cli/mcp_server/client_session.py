@@ -51,6 +51,7 @@ _LARGEST_FILE = 10_000_000
 _LONGEST_LINE = 200
 _LINKS = 10
 _EVERY_S = 0.5
+_NUMBER = re.compile(r"-?\d+")
 _LINES = re.compile(r"\d+-\d*|-?\d+")
 # Code that has not answered an interrupt for so long is interrupted again, which ends its kernel.
 _INTERRUPT_S = 3.0
@@ -176,24 +177,27 @@ class ClientSession:
         rows = ((one.name, one.type, shape_text(one.shape), one.head) for _, one in found)
         return self._bounded("\n".join("  ".join(filter(None, row)) for row in rows) or "There are none.")
 
-    def output(self, number: int, grep: str, lines: str) -> str:
+    def output(self, number: str, grep: str, lines: str) -> str:
         """Return the output of a run: all of it, the lines with one of the texts in `grep`, or some `lines`.
 
         Raises:
             UnknownRun: there is no such run.
-            TerpError: `lines` are none.
+            TerpError: `number` is none, or `lines` are none.
         """
+        if not _NUMBER.fullmatch(number):
+            raise TerpError("`n` must be the number of a run, or -1 for the last.")
         # It imports the drawing of the REPL; few clients ask.
         from terp_cli.repl.commands.code import full_output  # noqa: PLC0415
 
         rows = [
-            (at, without_escapes(line)) for at, line in enumerate(full_output(self._runs.find(number)), 1)
+            (at, without_escapes(line))
+            for at, line in enumerate(full_output(self._runs.find(int(number))), 1)
         ]
         if lines:
             if not _LINES.fullmatch(lines):
                 raise TerpError("`lines` must be 1-50, 200-, or -20 for the last 20.")
             first, _, last = lines.rpartition("-")
-            rows = rows[int(first) - 1 : int(last) if last else None] if first else rows[-int(last) :]
+            rows = rows[max(0, int(first) - 1) : int(last) if last else None] if first else rows[-int(last) :]
         if grep:
             texts = [text.lower() for text in grep.split("|") if text]
             rows = [row for row in rows if any(text in row[1].lower() for text in texts)]

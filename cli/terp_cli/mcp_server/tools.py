@@ -74,8 +74,6 @@ def mcp_server(session_of: SessionOf, cwd: Path, safety: str) -> Server[Any]:
             said = with_remedy(error.message, error.remedy)
         except KeyError as missing:
             said = f"The argument {missing} is missing."
-        except (TypeError, ValueError) as error:
-            said = str(error)
         content = types.TextContent(text=client.session.resources.redacted(said))
         return types.CallToolResult(content=[content], is_error=True)
 
@@ -113,7 +111,7 @@ async def _called(ctx: Context, client: ClientSession, tool: str, given: Any) ->
         case "variables":
             said = await client.variables()
         case "output":
-            said = client.output(int(given["n"]), str(given.get("grep") or ""), str(given.get("lines") or ""))
+            said = client.output(str(given["n"]), str(given.get("grep") or ""), str(given.get("lines") or ""))
         case "interrupt":
             said = "Interrupted; variables stay." if await client.interrupt() else "Nothing is running."
         case "restart":

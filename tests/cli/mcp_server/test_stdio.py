@@ -188,7 +188,9 @@ async def test_the_whole_output_of_a_run_can_be_read_in_parts(terp: Terp) -> Non
         assert await agent.text("output", n=1, grep="LINE 77|line 998") == (
             "78: line 77\n" + "".join(f"{n + 1}: line {n}\n" for n in range(770, 780)) + "999: line 998"
         )
+        assert await agent.text("output", n=1, lines="0-1") == "1: line 0"
         assert "There is no run 7." in await agent.text("output", n=7)
+        assert "must be the number of a run" in await agent.text("output", n="last")
 
 
 async def test_secrets_of_the_environment_are_in_no_result(terp: Terp) -> None:
