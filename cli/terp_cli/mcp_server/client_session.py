@@ -1,12 +1,13 @@
 """The session of one MCP client: a terp session whose model is the client."""
 
 import asyncio
+import json
 import mimetypes
 import os
 import re
 import shlex
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import ExitStack, aclosing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,9 +20,11 @@ from mcp.server.context import ServerRequestContext
 from terp.errors import SettingsError, TerpError, with_remedy
 from terp.events import Asked, Event, KernelChanged, Printed, Progress, TurnFinished
 from terp.events.changes import shape_text
-from terp.events.messages import Result, ToolCall
+from terp.events.messages import Assistant, Message, Result, ToolCall, User
+from terp.events.model import CallDelta, Chunk, Replied, TextChunk
 from terp.events.outputs import Text
 from terp.events.run_log import RunLog
+from terp.models.tool import NAME
 from terp.opening.supplied import Supplied
 from terp.person import AutoRun
 from terp.session.artifacts import OUTPUTS
@@ -35,7 +38,6 @@ from terp.store.places import new_place
 from terp.text.files import content_of
 from terp.text.plain import HeadTail, without_escapes
 from terp_cli.fronts.invocation import Invocation
-from terp_cli.mcp_server.client_model import ClientModel, call_of
 from terp_cli.mcp_server.client_person import WATCH, ClientPerson, Elicit
 from terp_cli.repl.keeping import SessionOpener
 from terp_cli.terminal.sanitise import one_line
@@ -58,6 +60,8 @@ _INTERRUPT_S = 3.0
 _FIRST = "client-1"
 
 
+_TYPED = re.compile(r"(?:^|\n)>>> ?(.*)", re.DOTALL)
+_NO_MODEL = "No model answers here: an MCP client calls the code. `>>> CODE` runs Python in the same kernel."
 _UNUSED: Mapping[str, Any] = {"mcp_servers": {}, "until": "", "record": "", "replay": ""}
 """Settings that have no effect: the client has its own model, and its own MCP servers."""
 
@@ -78,6 +82,45 @@ def served_settings(call: Invocation, *, over_http: bool) -> Settings:
     settings = call.settings()
     chosen: dict[str, Any] = {name: wanted[name] for name in wanted if settings.origin(name) == BUILT_IN}
     return replace(settings, **chosen, **_UNUSED)
+
+
+class ClientModel:
+    """Implements `Model`: replies with the `next` call of the client, and with nothing once it has run.
+
+    A prompt that the user types beside the client (`terp mcp-server --watch`) runs if it begins with `>>>`.
+    It has no `name`: a stored session is resumed with the user's own model.
+    """
+
+    name = ""
+
+    def __init__(self, client: str) -> None:
+        self.client = client
+        self.next: ToolCall | None = None
+
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
+    ) -> AsyncGenerator[Chunk, None]:
+        """Yield the reply."""
+        (call, self.next), last = (self.next, None), messages[-1]
+        if not isinstance(last, User):
+            yield Replied(Assistant(""))
+            return
+        if call is None and (typed := _TYPED.search(last.text)):
+            call = call_of(f"typed-{len(messages)}", "python", typed[1])
+        if call is None:
+            yield TextChunk(_NO_MODEL)
+            yield Replied(Assistant(_NO_MODEL))
+            return
+        yield CallDelta(0, call.name, call.arguments)
+        yield Replied(Assistant("", (call,)))
+
+    async def aclose(self) -> None:
+        """Do nothing: the connection to the client is not the session's."""
+
+
+def call_of(call_id: str, language: str, code: str) -> ToolCall:
+    """Return a call of the one tool."""
+    return ToolCall(call_id, NAME, json.dumps({"language": language, "code": code}))
 
 
 @dataclass(eq=False, slots=True)
