@@ -169,9 +169,14 @@ _NOT_HELD = (
 
 async def go(context: ReplContext, words: str) -> None:
     """End planning, and have the model carry the plan out."""
-    if not context.session.resources.rules.restrictions:
+    said = "\n".join(one.text for one in context.session.history)
+    if context.session.resources.rules.restrictions:
+        _end_plan(context)
+    elif said.rfind(_PLAN.strip("[]")) > said.rfind(_PLANNED.strip("[]")):
+        # The session was stored meanwhile, and a mode ends with its process.
+        context.session.note(_PLANNED)
+    else:
         raise misused("go", "there is no plan: /plan TASK begins one.")
-    _end_plan(context)
     context.say(_state(context))
     context.next.append((f"{_CARRY_OUT} {words}".rstrip(), ()))
 

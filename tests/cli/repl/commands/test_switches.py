@@ -302,6 +302,17 @@ async def test_a_profile_does_not_end_the_planning(tmp_path: Path) -> None:
     assert here.approval == "plan"
 
 
+async def test_a_plan_of_a_stored_session_is_carried_out_too(tmp_path: Path) -> None:
+    here = Here(tmp_path, replies=["1. Write x.", "Done."])
+    await here.does("/plan")
+    await here.asked("how?")
+    # As in a session that was resumed.
+    here.session.resources.rules.restrict()
+    await here.does("/go")
+    assert [prompt for prompt, _ in here.next] == ["Carry out the plan."]
+    assert "[Planning has ended: code may change things again, as the user allows.]" in await here.taught()
+
+
 async def test_there_is_nothing_to_carry_out_without_a_plan(tmp_path: Path) -> None:
     with pytest.raises(Misused, match="there is no plan: /plan TASK begins one"):
         await Here(tmp_path).does("/go")
