@@ -58,12 +58,10 @@ _LINES = re.compile(r"\d+-\d*|-?\d+")
 # Code that has not answered an interrupt for so long is interrupted again, which ends its kernel.
 _INTERRUPT_S = 3.0
 _FIRST = "client-1"
-
-
 _TYPED = re.compile(r"(?:^|\n)>>> ?(.*)", re.DOTALL)
 _NO_MODEL = "No model answers here: an MCP client calls the code. `>>> CODE` runs Python in the same kernel."
-_UNUSED: Mapping[str, Any] = {"mcp_servers": {}, "until": "", "record": "", "replay": ""}
-"""Settings that have no effect: the client has its own model, and its own MCP servers."""
+_UNUSED: Mapping[str, Any] = {"code": True, "mcp_servers": {}, "until": "", "record": "", "replay": ""}
+"""Settings that have no effect: the client calls code, and has its own model and MCP servers."""
 
 
 def served_settings(call: Invocation, *, over_http: bool) -> Settings:

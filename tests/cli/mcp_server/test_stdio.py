@@ -45,6 +45,12 @@ async def test_a_variable_stays_from_a_csv_to_a_plot_to_a_further_question(terp:
         assert "rows  list  2" in await agent.text("variables")
 
 
+async def test_a_configuration_without_code_is_one_of_conversations(terp: Terp) -> None:
+    (terp.home / "config.yaml").write_text("code: false\n")
+    async with over_stdio(terp) as agent:
+        assert await agent.run("6 * 7") == "42\n[note: run 1]"
+
+
 async def test_files_that_code_has_made_are_resources_and_others_are_not(terp: Terp) -> None:
     async with over_stdio(terp) as agent:
         made = await agent.call("execute", code=PLOT + "import os; os.symlink('/etc/passwd', 'link.txt')")
