@@ -2,8 +2,9 @@
 
 import asyncio
 import shlex
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
+from typing import Any
 
 from mcp import MCPError, types
 
@@ -12,10 +13,10 @@ from terp.events import CodeProposed
 from terp.person import Choice, Consent, Decline, Option, Person, Run
 from terp.text.fences import fenced
 
-T = TypeVar("T")
 ANSWER_TIMEOUT_S = 600.0
 """Limit for an answer through the client."""
 _RUN, _NOT = "run it", "do not run it"
+_REASON = {"type": "string", "title": "reason, for the agent"}
 WATCH = "run terp mcp-server --watch in a terminal, to be asked there"
 
 Elicit = Callable[[str, dict[str, Any]], Awaitable[types.ElicitResult]]
@@ -40,13 +41,14 @@ class ClientPerson:
         Raises:
             NobodyThere: nobody answers, and nobody watches.
         """
+        if (watcher := self.watcher()) is not None:
+            return await watcher.approve(proposed)
         why = f" {proposed.asks}." if proposed.asks else ""
         where = f"in {proposed.cwd}" if proposed.cwd else "in the kernel"
         message = f"Run this code {where}?{why}\n\n{fenced(proposed.code, proposed.language)}"
-        chosen = await self._chosen(message, [_RUN, _NOT], reason=True)
-        if chosen is None:
-            return await self._ask_watcher(lambda person: person.approve(proposed), "The code needs approval")
-        return Run(proposed.code) if chosen["answer"] == _RUN else Decline(chosen["reason"])
+        form = {"answer": _one_of([_RUN, _NOT]), "reason": _REASON}
+        given = await self._asked(message, form, "The code needs approval")
+        return Run(proposed.code) if given.get("answer") == _RUN else Decline(given.get("reason", ""))
 
     async def allow(self, request: Consent) -> bool:
         """Ask for consent; without anybody there is none."""
@@ -59,20 +61,21 @@ class ClientPerson:
         Raises:
             NobodyThere: an answer is needed.
         """
-        letters = {option.does: option.letter for option in choice.options}
-        chosen = await self._chosen(f"{choice.what}\n{choice.why}".rstrip(), list(letters))
-        if chosen is not None:
-            letter = letters.get(chosen["answer"], "")
-            if not letter:
-                rules = "".join(f", or allow it by --allow {shlex.quote(rule)}" for rule in choice.rules)
-                what = choice.what.rstrip(".")
-                self.declined.append(
-                    f"{what}: declined through the client. If nobody was asked: {WATCH}{rules}."
-                )
-            return letter
-        if not (choice.needed or self.watcher()):
+        if (watcher := self.watcher()) is not None:
+            return await watcher.choose(choice)
+        letters, message = {one.does: one.letter for one in choice.options}, f"{choice.what}\n{choice.why}"
+        try:
+            given = await self._asked(message.rstrip(), {"answer": _one_of(letters)}, choice.what)
+        except NobodyThere:
+            if choice.needed:
+                raise
             return ""
-        return await self._ask_watcher(lambda person: person.choose(choice), choice.what)
+        letter = letters.get(given.get("answer", ""), "")
+        if not letter:
+            rules = "".join(f", or allow it by --allow {shlex.quote(rule)}" for rule in choice.rules)
+            what = f"{choice.what.rstrip('.')}: declined through the client."
+            self.declined.append(f"{what} If nobody was asked: {WATCH}{rules}.")
+        return letter
 
     async def type_in(self, prompt: str, *, secret: bool) -> str:
         """Return a line for `input()`. A secret one is never asked for through a client, which would read it.
@@ -80,42 +83,38 @@ class ClientPerson:
         Raises:
             NobodyThere: nobody types one.
         """
-        form = {"line": {"type": "string", "title": prompt[:200] or "input()"}}
-        given = None if secret else await self._asked(prompt or "The code waits for a line.", form, "line")
-        if given == {}:
-            raise NobodyThere("The user typed no line.")
-        if given is not None:
-            return str(given.get("line", ""))
-        return await self._ask_watcher(
-            lambda person: person.type_in(prompt, secret=secret), "The code asked for input"
-        )
-
-    async def _chosen(
-        self, message: str, options: Sequence[str], *, reason: bool = False
-    ) -> Mapping[str, str] | None:
-        """Return the chosen option as `answer`, and the `reason`; both are "" if the question is declined."""
-        form: dict[str, Any] = {"answer": {"type": "string", "enum": list(options)}}
-        if reason:
-            form["reason"] = {"type": "string", "title": "reason, for the agent"}
-        given = await self._asked(message, form, "answer")
-        if given is None:
-            return None
-        return {name: str(given.get(name) or "") for name in ("answer", "reason")}
-
-    async def _asked(self, message: str, form: Mapping[str, Any], required: str) -> Mapping[str, Any] | None:
-        """Return the fields as filled in, none for a refusal; None if nobody is asked or answers."""
-        if self.elicit is None or self.watcher() is not None:
-            return None
-        try:
-            async with asyncio.timeout(ANSWER_TIMEOUT_S):
-                schema = {"type": "object", "properties": form, "required": [required]}
-                result = await self.elicit(message, schema)
-        except (TimeoutError, MCPError):
-            # At a client that fails to ask nobody answers.
-            return None
-        return {"accept": result.content or {}, "decline": {}}.get(result.action)
-
-    async def _ask_watcher(self, ask: Callable[[Person], Awaitable[T]], what: str) -> T:
         if (watcher := self.watcher()) is not None:
-            return await ask(watcher)
-        raise NobodyThere(f"{what.rstrip('.')}, and nobody is there to answer.", f"{WATCH.capitalize()}.")
+            return await watcher.type_in(prompt, secret=secret)
+        what = "The code asked for input"
+        if secret:
+            raise _nobody(what)
+        form = {"line": {"type": "string", "title": prompt[:200] or "input()"}}
+        given = await self._asked(prompt or "The code waits for a line.", form, what)
+        if not given:
+            raise NobodyThere("The user typed no line.")
+        return given.get("line", "")
+
+    async def _asked(self, message: str, form: Mapping[str, Any], what: str) -> Mapping[str, str]:
+        """Return the fields as filled in, none for a refusal. The first is required.
+
+        Raises:
+            NobodyThere: nobody answers.
+        """
+        result = None
+        # At a client that fails to ask nobody answers.
+        with suppress(TimeoutError, MCPError):
+            async with asyncio.timeout(ANSWER_TIMEOUT_S):
+                schema = {"type": "object", "properties": form, "required": [*form][:1]}
+                result = await self.elicit(message, schema) if self.elicit is not None else None
+        if result is None or result.action == "cancel":
+            raise _nobody(what)
+        content = (result.content or {}) if result.action == "accept" else {}
+        return {name: str(value or "") for name, value in content.items()}
+
+
+def _one_of(options: Iterable[str]) -> Mapping[str, Any]:
+    return {"type": "string", "enum": list(options)}
+
+
+def _nobody(what: str) -> NobodyThere:
+    return NobodyThere(f"{what.rstrip('.')}, and nobody is there to answer.", f"{WATCH.capitalize()}.")

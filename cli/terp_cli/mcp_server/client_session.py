@@ -1,114 +1,144 @@
 """The session of one MCP client: a terp session whose model is the client."""
 
 import asyncio
+import json
+import mimetypes
 import os
 import re
 import shlex
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import ExitStack, aclosing
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from mcp import MCPError, types
 from mcp.server.context import ServerRequestContext
 
-from terp.errors import TerpError, with_remedy
+from terp.errors import SettingsError, TerpError, with_remedy
 from terp.events import Asked, Event, KernelChanged, Printed, Progress, TurnFinished
 from terp.events.changes import shape_text
-from terp.events.messages import Image, Result, ToolCall
+from terp.events.messages import Assistant, Message, Result, ToolCall, User
+from terp.events.model import CallDelta, Chunk, Replied, TextChunk
 from terp.events.outputs import Text
 from terp.events.run_log import RunLog
+from terp.models.tool import NAME
 from terp.opening.supplied import Supplied
 from terp.person import AutoRun
 from terp.session.artifacts import OUTPUTS
 from terp.session.context.namespaces import Namespaces
+from terp.session.reply import files_in
 from terp.session.session import Session
 from terp.settings import BUILT_IN, Settings
+from terp.settings.setting import table
 from terp.store.folders import new_folder
 from terp.store.places import new_place
+from terp.text.files import content_of
 from terp.text.plain import HeadTail, without_escapes
 from terp_cli.fronts.invocation import Invocation
-from terp_cli.mcp_server.client_model import ClientModel, call_of
 from terp_cli.mcp_server.client_person import WATCH, ClientPerson, Elicit
 from terp_cli.repl.keeping import SessionOpener
 from terp_cli.terminal.sanitise import one_line
 
 Asking = Callable[[Session], AsyncGenerator[Event, None]]
-Play = Callable[[Asking], Awaitable[None]]
+Play = Callable[[Asking], Coroutine[Any, Any, None]]
 """Plays one turn of the session after the others, and returns when it has ended."""
+Report = Callable[[float, float | None, str | None], Awaitable[None]]
+"""Reports to the client the seconds that a call has taken, no total, and what it does."""
 SESSION_HEADER = "mcp-session-id"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# A FIFO would otherwise wait for its other end.
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _LARGEST_FILE = 10_000_000
 _LONGEST_LINE = 200
+_LINKS = 10
+_EVERY_S = 0.5
+_NUMBER = re.compile(r"-?\d+")
 _LINES = re.compile(r"\d+-\d*|-?\d+")
 # Code that has not answered an interrupt for so long is interrupted again, which ends its kernel.
 _INTERRUPT_S = 3.0
 _FIRST = "client-1"
+_TYPED = re.compile(r"(?:^|\n)>>> ?(.*)", re.DOTALL)
+_NO_MODEL = "No model answers here: an MCP client calls the code. `>>> CODE` runs Python in the same kernel."
+_UNUSED: Mapping[str, Any] = {"code": True, "mcp_servers": {}, "until": "", "record": "", "replay": ""}
+"""Settings that have no effect: the client calls code, and has its own model and MCP servers."""
 
 
-def served_settings(settings: Settings) -> Settings:
-    """Return the settings of clients' sessions: by default in the sandbox, and asked at effects."""
-    wanted = {"approve": "effect", "sandbox": "workspace"}
+def served_settings(call: Invocation, *, over_http: bool) -> Settings:
+    """Return the settings of clients' sessions: by default in the sandbox, and asked at effects.
+
+    Raises:
+        SettingsError: they are wrong, or a flag has no effect. Over HTTP the page has sessions with a model.
+    """
+    rows, wanted = table(Settings), {"approve": "effect", "sandbox": "workspace"}
+    if unused := [
+        f"{given.origin} has no effect here: the MCP client is the model."
+        for name, given in call.line.given.items()
+        if name in _UNUSED or (rows[name].group == "model" and not over_http)
+    ]:
+        raise SettingsError(unused)
+    settings = call.settings()
     chosen: dict[str, Any] = {name: wanted[name] for name in wanted if settings.origin(name) == BUILT_IN}
-    # The client has its own MCP servers, and no way to reach these.
-    return replace(settings, **chosen, mcp_servers={}, until="", record="", replay="")
+    return replace(settings, **chosen, **_UNUSED)
 
 
-@dataclass(frozen=True, slots=True)
-class ClientResult:
-    """The result of a call as its client reads it: text, pictures, files that the code has made."""
+class ClientModel:
+    """Implements `Model`: replies with the `next` call of the client, and with nothing once it has run.
 
-    text: str
-    images: tuple[Image, ...] = ()
-    files: tuple[Path, ...] = ()
-    failed: bool = False
+    A prompt that the user types beside the client (`terp mcp-server --watch`) runs if it begins with `>>>`.
+    It has no `name`: a stored session is resumed with the user's own model.
+    """
+
+    name = ""
+
+    def __init__(self, client: str) -> None:
+        self.client = client
+        self.next: ToolCall | None = None
+
+    async def stream(
+        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()
+    ) -> AsyncGenerator[Chunk, None]:
+        """Yield the reply."""
+        (call, self.next), last = (self.next, None), messages[-1]
+        if not isinstance(last, User):
+            yield Replied(Assistant(""))
+            return
+        if call is None and (typed := _TYPED.search(last.text)):
+            call = call_of(f"typed-{len(messages)}", "python", typed[1])
+        if call is None:
+            yield TextChunk(_NO_MODEL)
+            yield Replied(Assistant(_NO_MODEL))
+            return
+        yield CallDelta(0, call.name, call.arguments)
+        yield Replied(Assistant("", (call,)))
+
+    async def aclose(self) -> None:
+        """Do nothing: the connection to the client is not the session's."""
 
 
-@dataclass(eq=False)
+def call_of(call_id: str, language: str, code: str) -> ToolCall:
+    """Return a call of the one tool."""
+    return ToolCall(call_id, NAME, json.dumps({"language": language, "code": code}))
+
+
+@dataclass(eq=False, slots=True)
 class ClientRun:
-    """A call of `execute`, from its request to its outcome.
+    """A call of `execute`: `after` is the number of the record before its turn.
 
-    `after` is the number of the record before its turn, `given_up` is True if nobody waits for it any more.
-    `open` are the questions that the client has to ask before it calls again.
+    `given_up` is True if nobody waits for it any more. `result` is there once the turn has ended.
     """
 
     call: ToolCall
+    elicit: Elicit | None
     after: int
     given_up: bool = False
-    open: dict[str, tuple[types.ElicitRequest, "asyncio.Future[types.ElicitResult]"]] = field(
-        default_factory=dict
-    )
-    asked: asyncio.Event = field(default_factory=asyncio.Event)
-    task: "asyncio.Task[ClientResult] | None" = None
-
-    def close(self, name: str) -> "asyncio.Future[types.ElicitResult] | None":
-        """Close a question; return the answer that waits, if it was open."""
-        _, answer = self.open.pop(name, (None, None))
-        if not self.open:
-            self.asked.clear()
-        return answer
-
-    async def ask(self, message: str, schema: dict[str, Any]) -> types.ElicitResult:
-        """Return the answer to a question that the client reads as the result of its call."""
-        params = types.ElicitRequestFormParams(message=message, requested_schema=schema)
-        answer: asyncio.Future[types.ElicitResult] = asyncio.get_running_loop().create_future()
-        name = f"q{time.monotonic_ns()}"
-        self.open[name] = types.ElicitRequest(params=params), answer
-        self.asked.set()
-        try:
-            return await answer
-        finally:
-            self.close(name)
+    result: types.CallToolResult | None = None
 
 
 class ClientSession:
     """A session whose turns are the calls of a client.
 
-    `play` and `end` are replaced while a page shows it, on which users may close it: `is_closed`.
+    `play` and `end` are replaced once a page shows it, on which users may close it: `is_closed`.
     """
 
     def __init__(self, session: Session, model: ClientModel, person: ClientPerson) -> None:
@@ -117,31 +147,46 @@ class ClientSession:
         self.play: Play = self._play_alone
         self.end: Callable[[], Awaitable[None]] = session.aclose
         self.is_closed: Callable[[], bool] = lambda: False
-        self.running: dict[str, ClientRun] = {}
         self.model = model
+        self._running: list[ClientRun] = []
         self._runs = RunLog(session.log)
         self._turn = asyncio.Lock()
         self._current: ClientRun | None = None
         self._calls = self._seen = 0
 
-    def begin(self, language: str, code: str, *, can_ask: bool, elicit: Elicit | None = None) -> ClientRun:
-        """Begin a call, about which its client `can_ask`: by `elicit`, or when it calls again."""
-        self._calls += 1
-        call = call_of(f"client-{self._calls}", language, code)
-        run = self.running[call.id] = ClientRun(call, self.session.log.last)
-        run.task = asyncio.create_task(self._outcome(run, (elicit or run.ask) if can_ask else None))
-        run.task.add_done_callback(lambda _: self.running.pop(call.id, None))
-        return run
+    async def run(
+        self, language: str, code: str, elicit: Elicit | None, report: Report
+    ) -> types.CallToolResult:
+        """Run code in a turn of its own, after those before it, and report its progress.
 
-    async def stop(self, run: ClientRun) -> None:
-        """End a call that its client has given up: its code is interrupted, variables stay."""
-        run.given_up = True
-        if self._current is run:
-            await self.interrupt()
+        A call that is cancelled is interrupted: variables stay.
+
+        Raises:
+            TerpError: the user has closed the session.
+        """
+        self._calls += 1
+        run = ClientRun(call_of(f"client-{self._calls}", language, code), elicit, self.session.log.last)
+        self._running.append(run)
+        turn = asyncio.create_task(self.play(partial(self._turn_of, run)))
+        reporting = asyncio.create_task(self._report(run, report))
+        try:
+            await asyncio.shield(turn)
+        except asyncio.CancelledError:
+            # The client waits for no answer, but the code must end.
+            run.given_up = True
+            if self._current is run:
+                await asyncio.shield(self.interrupt())
+            raise
+        finally:
+            reporting.cancel()
+            self._running.remove(run)
+        if run.result is None:
+            raise TerpError("The code did not run: the user has closed the session.")
+        return run.result
 
     async def interrupt(self) -> bool:
         """Interrupt what runs, at last by ending its kernel; return False if nothing did."""
-        busy = bool(self.running)
+        busy = bool(self._running)
         await self.session.interrupt()
         try:
             async with asyncio.timeout(_INTERRUPT_S):
@@ -173,32 +218,42 @@ class ClientSession:
         rows = ((one.name, one.type, shape_text(one.shape), one.head) for _, one in found)
         return self._bounded("\n".join("  ".join(filter(None, row)) for row in rows) or "There are none.")
 
-    def output(self, number: int, grep: str, lines: str) -> str:
+    def output(self, number: str, grep: str, lines: str) -> str:
         """Return the output of a run: all of it, the lines with one of the texts in `grep`, or some `lines`.
 
         Raises:
             UnknownRun: there is no such run.
-            TerpError: `lines` are none.
+            TerpError: `number` is none, or `lines` are none.
         """
+        if not _NUMBER.fullmatch(number):
+            raise TerpError("`n` must be the number of a run, or -1 for the last.")
         # It imports the drawing of the REPL; few clients ask.
         from terp_cli.repl.commands.code import full_output  # noqa: PLC0415
 
         rows = [
-            (at, without_escapes(line)) for at, line in enumerate(full_output(self._runs.find(number)), 1)
+            (at, without_escapes(line))
+            for at, line in enumerate(full_output(self._runs.find(int(number))), 1)
         ]
         if lines:
             if not _LINES.fullmatch(lines):
                 raise TerpError("`lines` must be 1-50, 200-, or -20 for the last 20.")
             first, _, last = lines.rpartition("-")
-            rows = rows[int(first) - 1 : int(last) if last else None] if first else rows[-int(last) :]
+            rows = rows[max(0, int(first) - 1) : int(last) if last else None] if first else rows[-int(last) :]
         if grep:
             texts = [text.lower() for text in grep.split("|") if text]
             rows = [row for row in rows if any(text in row[1].lower() for text in texts)]
         numbered = (f"{at}: {line}" if grep or lines else line for at, line in rows)
         return self._bounded("\n".join(numbered) or "No line.")
 
-    def progress(self, run: ClientRun) -> str:
-        """Return the last line of what a call does, for its client."""
+    async def _report(self, run: ClientRun, report: Report) -> None:
+        """Report at intervals, also about silent code: clients give up on silent servers."""
+        began = time.monotonic()
+        while True:
+            await report(time.monotonic() - began, None, self._progress(run))
+            await asyncio.sleep(_EVERY_S)
+
+    def _progress(self, run: ClientRun) -> str:
+        """Return the last line of what a call does."""
         said = "running"
         for record in self.session.log.since(run.after):
             match record.event:
@@ -212,8 +267,7 @@ class ClientSession:
 
     def files(self) -> list[Path]:
         """Return the files that runs have made and displayed, the newest first."""
-        images = (image for run in self._runs.started for image in run.images)
-        return [Path(path) for path in reversed([*images, *self._runs.files]) if self._top_of(Path(path))]
+        return [Path(path) for path in reversed([*files_in(self._runs)]) if self._top_of(Path(path))]
 
     def read(self, path: Path) -> bytes:
         """Return the content of one of `files`; no link leads out of the working directory.
@@ -225,49 +279,34 @@ class ClientSession:
         if top is None or path not in self.files():
             raise FileNotFoundError(f"No run has made {path}.")
         *folders, name = path.relative_to(top).parts
-        opened = [os.open(os.path.realpath(top), _FOLDER)]
-        try:
-            for folder in folders:
-                opened.append(os.open(folder, _FOLDER, dir_fd=opened[-1]))
-            opened.append(os.open(name, _FILE, dir_fd=opened[-1]))
-            content = os.read(opened[-1], _LARGEST_FILE)
-        finally:
-            for descriptor in opened:
-                os.close(descriptor)
+        with ExitStack() as opened:
+            folder = None
+            for one in (os.path.realpath(top), *folders):
+                folder = os.open(one, _FOLDER, dir_fd=folder)
+                opened.callback(os.close, folder)
+            content = content_of(name, _LARGEST_FILE, folder=folder)
         if len(content) == _LARGEST_FILE:
             raise OSError(f"It is larger than {_LARGEST_FILE:,} bytes.")
         return content
 
-    def unwatch(self) -> None:
-        """Work without the page again, which is gone."""
-        self.play, self.end = self._play_alone, self.session.aclose
-        self.person.watcher = lambda: None
+    async def _turn_of(self, run: ClientRun, session: Session) -> AsyncGenerator[Event, None]:
+        if run.given_up:
+            return
+        self._current, self.model.next, run.after = run, run.call, session.log.last
+        self.person.elicit = run.elicit
+        # On the page users may have chosen a model that answers them.
+        session.model, theirs = self.model, session.model
+        try:
+            async with aclosing(session.turn(f"{self.model.client}: call {self._calls}")) as events:
+                async for event in events:
+                    yield event
+        finally:
+            self._current = self.person.elicit = None
+            session.model = theirs
+        assert isinstance(event, TurnFinished), "it is the last event"
+        run.result = self._read(run, event)
 
-    async def _outcome(self, run: ClientRun, elicit: Elicit | None) -> ClientResult:
-        finished: list[TurnFinished] = []
-
-        async def turn(session: Session) -> AsyncGenerator[Event, None]:
-            if run.given_up:
-                return
-            self._current, self.model.next, run.after = run, run.call, session.log.last
-            self.person.elicit = elicit
-            # On the page users may have chosen a model that answers them.
-            session.model, theirs = self.model, session.model
-            try:
-                async with aclosing(session.turn(f"{self.model.client}: call {self._calls}")) as events:
-                    async for event in events:
-                        if isinstance(event, TurnFinished):
-                            finished.append(event)
-                        yield event
-            finally:
-                self._current = self.person.elicit = None
-                session.model = theirs
-
-        await self.play(turn)
-        ended = finished[-1] if finished else TurnFinished("interrupted", "", "The session was closed.")
-        return self._read(run, ended)
-
-    def _read(self, run: ClientRun, ended: TurnFinished) -> ClientResult:
+    def _read(self, run: ClientRun, ended: TurnFinished) -> types.CallToolResult:
         """Return the result of a call as the client reads it."""
         mark, results = self.session.resources.note_mark, reversed(self.session.history)
         found = (one for one in results if isinstance(one, Result) and one.call_id == run.call.id)
@@ -288,9 +327,13 @@ class ClientSession:
         self.person.declined.clear()
         text += [mark.note(f"run {own.number}, {own.seconds:.1f} s")] if own else []
         made = [Path(one.path) for one in own.files if one.action != "deleted"] if own else []
-        files = tuple(path for path in made if self._top_of(path))
-        said = self.session.resources.redacted("\n".join(text))
-        return ClientResult(said, result.images, files, failed=own is None or own.fate != "ok")
+        files = [path for path in made if self._top_of(path)][:_LINKS]
+        content: list[types.ContentBlock] = [
+            types.TextContent(text=self.session.resources.redacted("\n".join(text))),
+            *(types.ImageContent(data=one.data, mime_type=one.mime) for one in result.images),
+            *(types.ResourceLink(**linked(path)) for path in files),
+        ]
+        return types.CallToolResult(content=content, is_error=own is None or own.fate != "ok")
 
     async def _play_alone(self, turn: Asking) -> None:
         async with self._turn:
@@ -312,7 +355,7 @@ class ClientSession:
 class Clients:
     """The sessions of the clients: one over stdio, over HTTP one for each session of the protocol.
 
-    `opened` is called with each of them before its first code, while a page is open.
+    `opened` is called with each of them before its first code, once there is a page.
     """
 
     def __init__(self, call: Invocation, settings: Settings) -> None:
@@ -359,6 +402,16 @@ class Clients:
         return ClientSession(session, model, person)
 
 
+def linked(path: Path) -> dict[str, Any]:
+    """Return the fields of a link to a file."""
+    return {"name": path.name, "uri": path.as_uri(), "mime_type": type_of(path.name)}
+
+
+def type_of(name: str) -> str:
+    """Return the MIME type of a file by its name."""
+    return mimetypes.guess_type(name)[0] or "application/octet-stream"
+
+
 def installing(packages: Any) -> str:
     """Return the code that installs packages, under the rules of all code.
 
@@ -368,4 +421,4 @@ def installing(packages: Any) -> str:
     listed = packages if isinstance(packages, list) else []
     if not listed or any(not isinstance(name, str) or name.startswith("-") for name in listed):
         raise TerpError('`packages` must be names of packages in a list, such as ["pandas", "numpy>=2"].')
-    return f"%pip install {shlex.join(packages)}"
+    return f"%pip install {shlex.join(packages)}\nassert _exit_code == 0, 'not installed'"

@@ -3,23 +3,19 @@
 import asyncio
 import secrets
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from mcp import types
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from terp.errors import TerpError
-from terp.events import Event
-from terp.session.session import Session
 from terp.settings import Settings
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.mcp_server.client_session import SESSION_HEADER, Asking, Clients, ClientSession
 from terp_cli.mcp_server.serving import watchable
-from terp_cli.mcp_server.tools import Context, mcp_server
+from terp_cli.mcp_server.tools import mcp_server
 from terp_cli.server.access import OwnNames, ServerToken, values
 from terp_cli.server.failures import RequestRefused
 from terp_cli.server.opening import OpenedSession
@@ -27,9 +23,8 @@ from terp_cli.server.person import RemotePerson, Subscribers
 from terp_cli.server.serving import HttpServer, ServedParts, assembled, listening, serve
 
 
-@asynccontextmanager
-async def shown(parts: ServedParts, settings: Settings, clients: Clients) -> AsyncGenerator[None, None]:
-    """Show the sessions of clients on the page during the block; users who follow one are asked there."""
+async def show_clients(parts: ServedParts, settings: Settings, clients: Clients) -> None:
+    """Show the sessions of clients on the page from now on; users who follow one are asked there."""
 
     async def show(client: ClientSession) -> None:
         subscribers = Subscribers(parts.limits.patience_s)
@@ -47,20 +42,12 @@ async def shown(parts: ServedParts, settings: Settings, clients: Clients) -> Asy
             with suppress(RequestRefused):
                 await parts.sessions.close(served.id)
 
-        # Turns of the page wait for the one that is running now.
-        served.ask(_until_idle)
         client.play, client.end, client.is_closed = play, end, lambda: served.closed
         client.person.watcher = lambda: remote if subscribers.following else None
 
     clients.opened = show
     for client in clients.open.values():
         await show(client)
-    try:
-        yield
-    finally:
-        clients.opened = None
-        for client in clients.open.values():
-            client.unwatch()
 
 
 @asynccontextmanager
@@ -73,9 +60,9 @@ async def open_page(call: Invocation, settings: Settings, clients: Clients) -> A
         server = HttpServer(parts.app, parts.limits)
         serving = asyncio.create_task(server.serve(sockets=[taken]))
         try:
-            async with shown(parts, settings, clients):
-                newest = f"&session={parts.sessions.open[-1].id}" if parts.sessions.open else ""
-                yield f"{parts.address}/#token={token.reveal()}{newest}"
+            await show_clients(parts, settings, clients)
+            newest = f"&session={parts.sessions.open[-1].id}" if parts.sessions.open else ""
+            yield f"{parts.address}/#token={token.reveal()}{newest}"
         finally:
             server.should_exit = True
             await serving
@@ -88,20 +75,17 @@ def serve_http(call: Invocation, settings: Settings, safety: str) -> int:
     async def beside(parts: ServedParts) -> AsyncGenerator[None, None]:
         clients = Clients(call, settings)
         mcp = mcp_server(clients.of, call.cwd, safety)
-
-        async def discovered(_: Context, __: types.RequestParams | None) -> types.DiscoverResult:
-            # Of all versions, only these have sessions over HTTP: kernels live as long as they do.
-            versions = list(HANDSHAKE_PROTOCOL_VERSIONS)
-            return types.DiscoverResult(supported_versions=versions, capabilities=mcp.get_capabilities())
-
-        mcp.add_request_handler("server/discover", types.RequestParams, discovered)
         # terp's own middleware has checked Host, Origin and the token.
         idle_s, most = call.options.idle_timeout or None, parts.limits.sessions
         manager = StreamableHTTPSessionManager(mcp, session_idle_timeout=idle_s, max_sessions=most)
         parts.app.router.routes.append(Route("/mcp", _Endpoint(manager, clients)))
         call.say(f"mcp: {parts.address}/mcp")
-        watched = watchable(call, clients, lambda: nullcontext(parts.address))
-        async with watched, shown(parts, settings, clients), manager.run():
+        await show_clients(parts, settings, clients)
+
+        async def address() -> str:
+            return parts.address
+
+        async with watchable(call, clients, address), manager.run():
             yield
 
     return serve(call, settings=settings, beside=beside)
@@ -119,9 +103,3 @@ class _Endpoint:
         if scope["method"] == "DELETE":
             for key in values(scope, SESSION_HEADER.encode()):
                 await self._clients.close(key)
-
-
-async def _until_idle(session: Session) -> AsyncGenerator[Event, None]:
-    await session.idle()
-    return
-    yield

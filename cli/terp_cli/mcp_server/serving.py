@@ -1,11 +1,13 @@
-"""`terp mcp-server`: the server over stdio, or over HTTP, and `--watch`, which shows the ones that run."""
+"""`terp mcp-server`: the server over stdio, or over HTTP, and `--watch`, which names the pages of servers."""
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from types import ModuleType
 
+from mcp.server.runner import serve_loop
 from mcp.server.stdio import stdio_server
 
 from terp.errors import SettingsError, TerpError, with_remedy
@@ -32,31 +34,38 @@ def serve_mcp(call: Invocation) -> int:
         if call.options.watch:
             return asyncio.run(_watch(call))
         raise SettingsError([_STDIN])
-    settings = served_settings(call.settings())
+    settings = served_settings(call, over_http=over_http)
     safety = _safety(call, settings)
     if over_http:
-        from terp_cli.mcp_server.page import serve_http  # noqa: PLC0415  (stdio needs no HTTP server)
-
-        return serve_http(call, settings, safety)
+        return int(_pages().serve_http(call, settings, safety))
     keep_imports()
     return asyncio.run(_over_stdio(call, settings, safety))
 
 
+def _pages() -> ModuleType:
+    """Import the page; most servers over stdio are not watched.
+
+    Raises:
+        TerpError: its packages are missing.
+    """
+    try:
+        from terp_cli.mcp_server import page  # noqa: PLC0415  (see above)
+    except ModuleNotFoundError as missing:
+        needs = f"HTTP and the page need packages that are not installed: {install_extra('server')}"
+        raise TerpError(needs) from missing
+    return page
+
+
 async def _over_stdio(call: Invocation, settings: Settings, safety: str) -> int:
-    clients, watched = Clients(call, settings), asyncio.Lock()
+    clients, opening, addresses = Clients(call, settings), asyncio.Lock(), list[str]()
     server = mcp_server(clients.of, call.cwd, safety)
 
-    @asynccontextmanager
-    async def page() -> AsyncGenerator[str, None]:
-        if watched.locked():
-            raise TerpError("Another terp mcp-server --watch shows this server already.")
-        try:
-            from terp_cli.mcp_server.page import open_page  # noqa: PLC0415  (most servers are not watched)
-        except ModuleNotFoundError as missing:
-            needs = f"The page needs packages that are not installed: {install_extra('server')}"
-            raise TerpError(needs) from missing
-        async with watched, open_page(call, settings, clients) as address:
-            yield address
+    async def address() -> str:
+        async with opening:
+            if not addresses:
+                page = _pages().open_page(call, settings, clients)
+                addresses.append(await stack.enter_async_context(page))
+        return addresses[0]
 
     async def end() -> None:
         await clients.aclose()
@@ -64,14 +73,13 @@ async def _over_stdio(call: Invocation, settings: Settings, safety: str) -> int:
         os._exit(call.stopping.code or 0)
 
     async with AsyncExitStack() as stack:
-        if address := await stack.enter_async_context(page()) if call.options.watch else "":
-            call.say(f"page: {address}")
-        shown = watchable(call, clients, lambda: nullcontext(address) if address else page())
-        await stack.enter_async_context(shown)
         stack.push_async_callback(clients.aclose)
+        if call.options.watch:
+            call.say(f"page: {await address()}")
         with call.stopping.watching(end, end):
-            async with stdio_server() as (read, write):
-                await server.run(read, write, server.create_initialization_options())
+            async with watchable(call, clients, address), stdio_server() as (read, write):
+                # `Server.run` also serves versions without sessions, of which no kernel would end.
+                await serve_loop(server, read, write, lifespan_state={})
     return 0
 
 
@@ -82,30 +90,23 @@ def _sockets(call: Invocation) -> Path:
 
 @asynccontextmanager
 async def watchable(
-    call: Invocation, clients: Clients, watched: Callable[[], AbstractAsyncContextManager[str]]
+    call: Invocation, clients: Clients, address: Callable[[], Awaitable[str]]
 ) -> AsyncGenerator[None, None]:
-    """Answer `terp mcp-server --watch` during the block: with the page that `watched` opens for it."""
-    greeting: list[asyncio.Task[None]] = []
+    """Answer `terp mcp-server --watch` during the block, with the `address` of the page."""
 
-    async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        names = ", ".join(one.model.client for one in clients.open.values()) or "no client yet"
+    async def greet(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            async with watched() as address:
-                writer.write(f"{names} in {call.cwd}: {address}\n".encode())
-                # The page is there until the watcher leaves.
-                await reader.read()
+            page = await address()
+            names = ", ".join(one.model.client for one in clients.open.values()) or "no client yet"
+            said = f"{names} in {call.cwd}: {page}"
         except TerpError as error:
-            writer.write(f"{with_remedy(error.message, error.remedy)}\n".encode())
-        finally:
-            writer.close()
-
-    def greeted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        # asyncio would report each of its own tasks that is cancelled.
-        greeting.append(asyncio.create_task(greet(reader, writer)))
+            said = with_remedy(error.message, error.remedy)
+        writer.write(f"{one_line(said)}\n".encode())
+        writer.close()
 
     path = _sockets(call) / f"mcp-{os.getpid()}.sock"
     try:
-        server = await asyncio.start_unix_server(greeted, path)
+        server = await asyncio.start_unix_server(greet, path)
     except OSError as error:
         # The path may be too long for a socket.
         call.note(f"--watch will not find this server: {error}.")
@@ -116,29 +117,24 @@ async def watchable(
     finally:
         server.close()
         path.unlink(missing_ok=True)
-        for task in greeting:
-            task.cancel()
-        await asyncio.gather(*greeting, return_exceptions=True)
 
 
 async def _watch(call: Invocation) -> int:
-    """Print the pages of all servers that run here, and keep them open until they end."""
-    streams = []
+    """Print the pages of all servers that run here."""
+    found = 0
     for path in _sockets(call).glob("mcp-*.sock"):
         try:
-            streams.append(await asyncio.open_unix_connection(path))
+            reader, writer = await asyncio.open_unix_connection(path)
         except OSError:
             # Its server was killed.
             path.unlink(missing_ok=True)
-    if not streams:
+            continue
+        found += 1
+        call.out.write((await reader.readline()).decode())
+        writer.close()
+    if not found:
         call.say("no terp mcp-server runs here; an MCP client starts one with its first conversation.")
-        return 1
-    for reader, _ in streams:
-        call.out.write(one_line((await reader.readline()).decode().rstrip()) + "\n")
-    call.out.flush()
-    call.note("The pages are there until Ctrl-C.")
-    await asyncio.gather(*(reader.read() for reader, _ in streams))
-    return 0
+    return 0 if found else 1
 
 
 def _safety(call: Invocation, settings: Settings) -> str:

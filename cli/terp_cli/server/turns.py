@@ -113,6 +113,8 @@ class Turns:
             self._changed()
 
     async def _play_one(self, turn: ServedTurn) -> None:
+        # A task of the session that was there before the server may still run.
+        await self._session.idle()
         self.count += 1
         self.current = turn
         turn.began.set_result(self._session.log.last)

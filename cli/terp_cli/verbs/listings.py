@@ -69,20 +69,17 @@ def skills(call: Invocation) -> int:
         SettingsError: `check` found mistakes, each with file and line.
     """
     folders = [typed_path(one).absolute() for one in call.line.arguments]
-    if call.line.argument == "check" and folders:
-        found = [skill for folder in folders for skill in skills_below(folder)]
-        problems, count = [line for skill in found for line in skill.problems], len(found)
-    else:
-        known = find_skills(call.places, call.project)
-        problems, count = [*known.problems], len(known.by_name)
-        problems += [line for skill in known.by_name.values() for line in skill.problems]
+    known = find_skills(call.places, call.project)
+    found = [skill for folder in folders for skill in skills_below(folder)]
+    problems = [] if folders else [*known.problems]
+    problems += [line for one in (found if folders else known.by_name.values()) for line in one.problems]
     if call.line.argument == "check":
-        if folders and not count:
+        if folders and not found:
             named = ", ".join(map(short_path, folders))
             problems.append(f"there is no skill in {named}: a skill is a folder with a SKILL.md.")
         if problems:
             raise SettingsError(problems)
-        call.note(f"{counted(count, 'skill')} without a mistake.")
+        call.note(f"{counted(len(found or known.by_name), 'skill')} without a mistake.")
         return 0
     rows = [tuple(map(one_line, row)) for row in skill_rows(known)]
     width = max((len(name) for name, *_ in rows), default=0)
@@ -91,7 +88,7 @@ def skills(call: Invocation) -> int:
     )
     if not rows:
         call.note("there are no skills; `terp docs skills` says where they are read from.")
-    for problem in problems:
+    for problem in (*problems, *call.project.notices):
         call.note(problem)
     return 0
 

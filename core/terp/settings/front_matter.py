@@ -3,11 +3,10 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from terp.settings.profile_file import UnreadableSettings
 
-_FENCE = "---"
+_HEAD = re.compile(r"---[ \t]*\n(?P<entries>(?:.*\n)*?)---[ \t]*(?:\n|\Z)")
 _ENTRY = re.compile(r"(?P<name>[A-Za-z][\w-]*):[ \t]*(?P<value>.*)")
 
 
@@ -27,20 +26,23 @@ class FrontMatter:
 def read_front_matter(content: bytes) -> FrontMatter:
     """Return the entries and the body of a file. Without a first line `---` all of it is body."""
     text = content.decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
-    lines = text.split("\n")
-    if lines[0].rstrip() != _FENCE:
-        return FrontMatter(text.strip())
-    end = next((at for at, line in enumerate(lines[1:], 1) if line.rstrip() == _FENCE), 0)
-    if not end:
-        return FrontMatter(text.strip(), problem=(1, "no second line `---` ends the entries."))
-    head, body = "\n".join(lines[1:end]), "\n".join(lines[end + 1 :]).strip()
+    head, problem = _HEAD.match(text), None
+    if head is None:
+        is_open = text.partition("\n")[0].rstrip() == "---"
+        problem = (1, "no second line `---` ends the entries.") if is_open else None
+        return FrontMatter(text.strip(), problem=problem)
     try:
-        found, problem = list(_from_yaml(head)), None
+        found = list(_from_yaml(head["entries"]))
     except UnreadableSettings as error:
         # Other agents take the rest of a line as it is, also `[FILE] [WORDS]` and `Use when: …`.
-        found, problem = list(_line_by_line(head)), (error.line + 1, error.why)
+        problem, found = (error.line + 1, error.why), []
+        for number, line in enumerate(head["entries"].splitlines(), 1):
+            if entry := _ENTRY.fullmatch(line.rstrip()):
+                found.append((number, entry["name"], entry["value"].strip("\"'")))
     entries = {name: value for _, name, value in found}
-    return FrontMatter(body, entries, {name: line + 1 for line, name, _ in found}, problem)
+    return FrontMatter(
+        text[head.end() :].strip(), entries, {name: line + 1 for line, name, _ in found}, problem
+    )
 
 
 def _from_yaml(head: str) -> Iterator[tuple[int, str, str]]:
@@ -49,17 +51,6 @@ def _from_yaml(head: str) -> Iterator[tuple[int, str, str]]:
     from terp.settings.yaml_entries import entries  # noqa: PLC0415  (few sessions have such files)
 
     for line, name, node in entries(head):
-        yield line, name, _text(node, head)
-
-
-def _text(node: Any, head: str) -> str:
-    """Return a value as text; a list or a group as it is written."""
-    if node.id == "scalar":
-        return str(node.value).strip()
-    return head[node.start_mark.index : node.end_mark.index].strip()
-
-
-def _line_by_line(head: str) -> Iterator[tuple[int, str, str]]:
-    for number, line in enumerate(head.split("\n"), 1):
-        if entry := _ENTRY.fullmatch(line.rstrip()):
-            yield number, entry["name"], entry["value"].strip("\"'")
+        # A list or a group as it is written.
+        as_written = head[node.start_mark.index : node.end_mark.index]
+        yield line, name, str(node.value if node.id == "scalar" else as_written).strip()

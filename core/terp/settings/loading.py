@@ -239,10 +239,11 @@ def _of_folder(config: ProfileFile, cwd: Path) -> tuple[str, str]:
     given = config.named.get("folders")
     if given is None:
         return "", ""
-    around = {typed_path(folder).resolve(): name for folder, name in given.value.items()}
+    # Of mistaken entries, which end the call, there are only places.
+    named = zip(given.value.items(), given.places, strict=False)
+    around = {typed_path(folder).resolve(): (name, place) for (folder, name), place in named}
     here = cwd.resolve()
-    nearest = next((folder for folder in (here, *here.parents) if folder in around), None)
-    return (around[nearest], given.origin) if nearest else ("", "")
+    return next((around[folder] for folder in (here, *here.parents) if folder in around), ("", ""))
 
 
 def _named(profile: str) -> str:

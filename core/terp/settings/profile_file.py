@@ -63,8 +63,10 @@ class ProfileFile:
     def profiles(self) -> Iterator[tuple[str, str]]:
         """Yield all profiles that the file names, each with the place of the entry."""
         for one in self.named.values():
-            names = one.value.values() if isinstance(one.value, Mapping) else (one.value,)
-            yield from ((name, one.origin) for name in names)
+            if isinstance(one.value, Mapping):
+                yield from zip(one.value.values(), one.places, strict=False)
+            else:
+                yield one.value, one.origin
 
 
 FileKind = Literal["profile", "config", "project"]
@@ -73,7 +75,12 @@ NAMES_A_PROFILE: Mapping[FileKind, Mapping[str, Setting]] = {
     "profile": {"extends": Setting("the profile that this one extends")},
     "config": {
         "profile": Setting("the profile to use unless the call names another"),
-        "folders": Setting("the profile to use in each of these folders and below", kind="mapping"),
+        "folders": Setting(
+            "the profile to use in each of these folders and below",
+            kind="mapping",
+            keys=r"[~/].*",
+            metavar="a full path, or one with ~",
+        ),
     },
     "project": {
         "extends": Setting("the shipped profile that this file extends"),
@@ -176,7 +183,8 @@ def _take(profile: ProfileFile, where: str, name: str, node: Any, kind: FileKind
             )
             return
         if name in naming:
-            profile.named[name] = Given(value, where)
+            named = node.value if row.kind == "mapping" else ()
+            profile.named[name] = Given(value, where, _places(where, [key for key, _ in named]))
         elif row.kind == "rules":
             profile.given[name] = _rules(profile, where, name, value, node)
         else:
@@ -187,12 +195,17 @@ def _rules(profile: ProfileFile, where: str, name: str, rules: tuple[str, ...], 
     """Add rules, each with its line; a malformed rule becomes a problem."""
     from terp.settings.rules import problem_with  # noqa: PLC0415  (few files have rules)
 
-    file = where.rpartition(":")[0]
-    places = tuple(f"{file}:{one.start_mark.line + 1}" for one in node.value)
+    places = _places(where, node.value)
     for rule, place in zip(rules, places, strict=True):
         if problem := problem_with(cast("Verdict", name), rule):
             profile.problems.append(f"{place}: {problem}")
     return Given(rules, where, places)
+
+
+def _places(where: str, nodes: Iterable[Any]) -> tuple[str, ...]:
+    """Return the places of nodes in the file of `where`."""
+    file = where.rpartition(":")[0]
+    return tuple(f"{file}:{node.start_mark.line + 1}" for node in nodes)
 
 
 def _refuse(profile: ProfileFile) -> None:

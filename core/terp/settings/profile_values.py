@@ -108,7 +108,8 @@ def read_group(row: Setting, node: Any, path: str) -> Group:
     for key, one in node.value:
         name, line = str(key.value), key.start_mark.line + 1
         if key.id != "scalar" or not re.fullmatch(row.keys, name):
-            group.problems.append((line, f"'{path}': {quoted(key)} cannot be a name here."))
+            rule = f"must be {row.metavar}" if row.metavar else "cannot be a name here"
+            group.problems.append((line, f"'{path}': {quoted(key)} {rule}."))
         elif name in group.value:
             group.problems.append((line, f"'{path}.{name}' is set twice."))
         else:

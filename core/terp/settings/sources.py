@@ -11,7 +11,7 @@ from terp.settings.setting import VARIABLE_PREFIX, Setting, table
 
 @dataclass(frozen=True)
 class Given:
-    """A value and its source; rules have one place each in `places`.
+    """A value and its source; rules, and entries of a group, have one place each in `places`.
 
     `by_project` is True if it comes from a project, and not from the user.
     """

@@ -25,13 +25,16 @@ def new_file(path: Path) -> int:
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
 
 
-def content_of(path: Path, largest: int) -> bytes:
+def content_of(path: Path | str, largest: int, *, folder: int | None = None) -> bytes:
     """Return the content of an ordinary file, no more than `largest` bytes of it.
+
+    A relative path begins at the open `folder`, if there is one.
 
     Raises:
         OSError: it cannot be read, or is a link or no ordinary file.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+    descriptor = os.open(path, flags, dir_fd=folder)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(errno.EINVAL, "it is no ordinary file", str(path))

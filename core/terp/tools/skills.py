@@ -5,7 +5,7 @@ approved as any other.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from terp.tools.files.declared import Tool
 
 FUNCTION = "skill"
 """The function of the kernel that returns a skill."""
+_ENTRIES = ("name", "description", "allowed-tools")
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _LONGEST_NAME, _LONGEST_DESCRIPTION = 64, 1_024
 _MOST_CHARS = 12_000
@@ -115,31 +116,25 @@ def skills_below(folder: Path) -> Iterator[Skill]:
 def skill_of(path: Path, content: bytes, *, by_project: bool = False) -> Skill:
     """Return the skill in the file at `path`, with its mistakes."""
     read = read_front_matter(content)
-    name, description = read.entries.get("name", ""), read.entries.get("description", "")
-    problems = tuple(
-        f"{short_path(path)}:{line}: {why}" for line, why in _problems(read, name, description, path.parent)
-    )
-    wanted = read.entries.get("allowed-tools", "")
+    name, description, wanted = map(read.entries.get, _ENTRIES, ("", "", ""))
+    found = [read.problem] if read.problem else []
+    found += [(read.lines.get(entry, 1), why) for entry, why in _mistakes(read, path.parent)]
+    problems = tuple(f"{short_path(path)}:{line}: {why}" for line, why in found)
     return Skill(name, description, read.body, path.parent.resolve(), by_project, wanted, problems)
 
 
-def _problems(read: FrontMatter, name: str, description: str, folder: Path) -> Sequence[tuple[int, str]]:
-    found = [read.problem] if read.problem else []
-    at = read.lines
+def _mistakes(read: FrontMatter, folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield the entry and the sentence of each mistake in a file that is well-formed."""
+    name, description, _ = map(read.entries.get, _ENTRIES, ("", "", ""))
     if not name:
-        found.append((1, "`name` is missing."))
+        yield "name", "`name` is missing."
     elif len(name) > _LONGEST_NAME or not _NAME.fullmatch(name):
-        found.append(
-            (at["name"], f"`name` is '{name[:64]}', must be a-z, 0-9 and single hyphens, at most 64.")
-        )
+        yield "name", f"`name` is '{name[:64]}', must be a-z, 0-9 and single hyphens, at most 64."
     elif name != folder.name:
-        found.append((at["name"], f"`name` is '{name}', must be that of its folder, '{folder.name}'."))
+        yield "name", f"`name` is '{name}', must be that of its folder, '{folder.name}'."
     if not description:
-        found.append((at.get("description", 1), "`description` is missing: by it the model finds the skill."))
+        yield "description", "`description` is missing: by it the model finds the skill."
     elif len(description) > _LONGEST_DESCRIPTION:
-        found.append(
-            (at["description"], f"`description` has {len(description):,} characters of at most 1,024.")
-        )
+        yield "description", f"`description` has {len(description):,} characters of at most 1,024."
     if not read.body:
-        found.append((1, "there are no instructions below the entries."))
-    return found
+        yield "", "there are no instructions below the entries."

@@ -11,7 +11,8 @@ from mcp import MCPError, types
 from tests.cli.mcp_server.connecting import User, over_stdio, text_of
 from tests.cli.running import Terp
 
-ERAS = pytest.mark.parametrize("mode", ["auto", "legacy"])
+# The first asks for a version without sessions, which the server does not have.
+OPENINGS = pytest.mark.parametrize("mode", ["auto", "legacy"])
 PLOT = """
 import csv, base64
 from IPython.display import Image, display
@@ -44,6 +45,12 @@ async def test_a_variable_stays_from_a_csv_to_a_plot_to_a_further_question(terp:
         assert "rows  list  2" in await agent.text("variables")
 
 
+async def test_a_configuration_without_code_is_one_of_conversations(terp: Terp) -> None:
+    (terp.home / "config.yaml").write_text("code: false\n")
+    async with over_stdio(terp) as agent:
+        assert await agent.run("6 * 7") == "42\n[note: run 1]"
+
+
 async def test_files_that_code_has_made_are_resources_and_others_are_not(terp: Terp) -> None:
     async with over_stdio(terp) as agent:
         made = await agent.call("execute", code=PLOT + "import os; os.symlink('/etc/passwd', 'link.txt')")
@@ -59,7 +66,7 @@ async def test_files_that_code_has_made_are_resources_and_others_are_not(terp: T
                 await agent.client.read_resource(f"file://{terp.cwd}/{other}")
 
 
-@ERAS
+@OPENINGS
 async def test_the_user_is_asked_at_an_effect_through_the_client(terp: Terp, mode: str) -> None:
     user = User("yes, once")
     async with over_stdio(terp, user=user, mode=mode) as agent:
@@ -72,9 +79,8 @@ async def test_the_user_is_asked_at_an_effect_through_the_client(terp: Terp, mod
     assert not (terp.cwd / "sales.csv").exists()
 
 
-@ERAS
-async def test_a_declined_effect_fails_in_the_code_and_the_kernel_lives_on(terp: Terp, mode: str) -> None:
-    async with over_stdio(terp, user=User("decline"), mode=mode) as agent:
+async def test_a_declined_effect_fails_in_the_code_and_the_kernel_lives_on(terp: Terp) -> None:
+    async with over_stdio(terp, user=User("decline")) as agent:
         refused = await agent.call("execute", code="kept = 1; import os; os.remove('sales.csv')")
         assert refused.is_error
         assert "PermissionError: [Errno 1] Operation not permitted: 'sales.csv'" in text_of(refused)
@@ -107,12 +113,9 @@ async def test_a_rule_decides_before_anybody_is_asked(terp: Terp) -> None:
     assert user.asked == []
 
 
-@ERAS
-async def test_code_that_needs_approval_is_shown_and_the_reason_of_a_no_is_read(
-    terp: Terp, mode: str
-) -> None:
+async def test_code_that_needs_approval_is_shown_and_the_reason_of_a_no_is_read(terp: Terp) -> None:
     user = User("do not", reason="use pandas")
-    async with over_stdio(terp, "--approve", "before", user=user, mode=mode) as agent:
+    async with over_stdio(terp, "--approve", "before", user=user) as agent:
         declined = await agent.call("execute", code="1 + 1")
         assert declined.is_error
         said = "[note: Not run: the person declined to run this code. They said: use pandas]"
@@ -191,7 +194,9 @@ async def test_the_whole_output_of_a_run_can_be_read_in_parts(terp: Terp) -> Non
         assert await agent.text("output", n=1, grep="LINE 77|line 998") == (
             "78: line 77\n" + "".join(f"{n + 1}: line {n}\n" for n in range(770, 780)) + "999: line 998"
         )
+        assert await agent.text("output", n=1, lines="0-1") == "1: line 0"
         assert "There is no run 7." in await agent.text("output", n=7)
+        assert "must be the number of a run" in await agent.text("output", n="last")
 
 
 async def test_secrets_of_the_environment_are_in_no_result(terp: Terp) -> None:
@@ -207,8 +212,9 @@ async def test_secrets_of_the_environment_are_in_no_result(terp: Terp) -> None:
 async def test_packages_are_installed_only_with_consent(terp: Terp) -> None:
     user = User("no")
     async with over_stdio(terp, user=user) as agent:
-        said = await agent.text("install", packages=["a-package-of-nobody"])
-        assert "a-package-of-nobody is not installed: no user agreed to it." in said
+        refused = await agent.call("install", packages=["a-package-of-nobody"])
+        assert refused.is_error
+        assert "a-package-of-nobody is not installed: no user agreed to it." in text_of(refused)
         assert "must be names of packages" in await agent.text("install", packages=["--index-url=http://x"])
     assert user.asked[0].startswith("Install a-package-of-nobody?")
 

@@ -5,7 +5,6 @@ import json
 import os
 import pty
 import re
-import signal
 import subprocess
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -54,7 +53,6 @@ async def watching(terp: Terp) -> AsyncGenerator[Watcher, None]:
         async with httpx.AsyncClient(base_url=found[1], headers=headers, trust_env=False, timeout=30) as page:
             yield Watcher(page, found[3])
     finally:
-        process.send_signal(signal.SIGINT)
         await asyncio.to_thread(process.communicate, timeout=20)
         os.close(master)
         os.close(slave)
@@ -114,17 +112,12 @@ async def test_an_agent_whose_session_is_closed_on_the_page_gets_a_new_kernel(te
             assert "NameError" in await agent.run("x")
 
 
-async def test_the_page_is_gone_with_its_watcher(terp: Terp) -> None:
+async def test_several_users_watch_one_page(terp: Terp) -> None:
     async with over_stdio(terp) as agent:
         await agent.run("x = 1")
-        async with watching(terp) as watcher:
-            assert (await watcher.page.get("/heartbeat")).status_code == 200
-            address = watcher.page.base_url
-        async with httpx.AsyncClient(trust_env=False) as again, asyncio.timeout(20):
-            with pytest.raises(httpx.TransportError):
-                while True:
-                    await again.get(f"{address}/heartbeat")
-        assert await agent.run("x") == "1\n[note: run 2]"
+        async with watching(terp) as one, watching(terp) as two:
+            assert (one.page.base_url, one.session) == (two.page.base_url, two.session)
+            assert (await two.page.get("/heartbeat")).status_code == 200
 
 
 def test_without_a_server_there_is_nothing_to_watch(terp: Terp) -> None:
@@ -138,6 +131,13 @@ def test_without_a_server_there_is_nothing_to_watch(terp: Terp) -> None:
         assert (process.returncode, said in notes) == (code, True)
     os.close(master)
     os.close(slave)
+
+
+@pytest.mark.parametrize("flags", [("-m", "gpt-5"), ("--until", "make"), ("--record", "calls.json")])
+def test_flags_that_the_client_stands_in_for_are_refused(terp: Terp, flags: tuple[str, str]) -> None:
+    refused = terp("mcp-server", *flags)
+    said = f"terp: {flags[0]} has no effect here: the MCP client is the model.\n"
+    assert (refused.code, refused.notes) == (2, said)
 
 
 def test_a_server_that_is_watched_from_its_start_writes_the_address_to_stderr(terp: Terp) -> None:

@@ -257,8 +257,15 @@ def test_the_profile_of_a_folder_beats_the_project(by_folder: Path, shipped: Pat
 
 def test_an_unknown_profile_of_a_folder_is_named_with_its_line(by_folder: Path, shipped: Path) -> None:
     (by_folder / "profiles/acme.yaml").unlink()
-    with pytest.raises(SettingsError, match=r"config.yaml:2: there is no profile 'acme'\."):
+    with pytest.raises(SettingsError, match=r"config.yaml:3: there is no profile 'acme'\."):
         at(by_folder / "work", by_folder, shipped)
+
+
+def test_a_folder_with_a_relative_path_is_a_mistake_at_its_line(home: Path, shipped: Path) -> None:
+    (home / "config.yaml").write_text("folders:\n  /x: usual\n  acme: usual\n")
+    said = r"config.yaml:3: 'folders': \"acme\" must be a full path, or one with ~\."
+    with pytest.raises(SettingsError, match=said):
+        load(home, shipped)
 
 
 def test_folders_belong_into_the_configuration(home: Path, shipped: Path) -> None:

@@ -29,7 +29,7 @@ from terp_cli.prompt.interface import Pick
 from terp_cli.render import look
 from terp_cli.render.diff import diff_rows, spoken_diff
 from terp_cli.render.status import elapsed
-from terp_cli.repl.commands.rows import columns
+from terp_cli.repl.commands.rows import columns, shortened
 from terp_cli.repl.commands.table import misused, unquoted
 from terp_cli.repl.context import ReplContext
 from terp_cli.terminal.desktop import copied, open_file
@@ -96,11 +96,15 @@ async def which_tools(context: ReplContext, _: str) -> None:
     context.say(*toolbox.problems)
 
 
+_SKILL_CHARS = 100
+
+
 async def which_skills(context: ReplContext, _: str) -> None:
     """List the skills, and the mistakes in others."""
     skills = context.session.resources.toolbox.skills
     if skills.by_name:
-        context.show(columns(skill_rows(skills), context.width, ("bold", "", "dim")))
+        rows = [(name, shortened(about, _SKILL_CHARS), where) for name, about, where in skill_rows(skills)]
+        context.show(columns(rows, context.width, ("bold", "", "dim")))
     else:
         context.say("There are no skills. `terp docs skills` says where they are read from.")
     context.say(*skills.problems)

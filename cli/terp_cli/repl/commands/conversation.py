@@ -13,7 +13,7 @@ from terp.store.titles import is_stored, read_title, store_title
 from terp_cli.prompt.interface import Pick
 from terp_cli.render.rewound import outcome, question
 from terp_cli.repl.commands.rows import shortened
-from terp_cli.repl.commands.table import misused
+from terp_cli.repl.commands.table import function, misused
 from terp_cli.repl.context import ReplContext
 from terp_cli.repl.missed_mentions import attached
 from terp_cli.repl.resuming import picks_of
@@ -107,7 +107,10 @@ async def resume(context: ReplContext, session: str) -> None:
             return
         session = saved[at].id
     if await _may_end(context):
+        plans = context.approval == "plan"
         await context.resume(session)
+        if plans:
+            await function("switches.plan")(context, "")
 
 
 async def _may_end(context: ReplContext) -> bool:

@@ -8,6 +8,7 @@ from terp.analysis.rules.deciding import Rules
 from terp.checks.until.goal import Goal, current_goal, goal_of
 from terp.errors import TerpError
 from terp.events import ModelCalled
+from terp.events.run_log import RunLog
 from terp.kernels.runtimes.pages import PageKernel
 from terp.kernels.runtimes.python import SqlKernel
 from terp.kernels.sandbox.effects import effects_of
@@ -168,9 +169,14 @@ _NOT_HELD = (
 
 async def go(context: ReplContext, words: str) -> None:
     """End planning, and have the model carry the plan out."""
-    if not context.session.resources.rules.restrictions:
+    said = "\n".join(one.text for one in context.session.history)
+    if context.session.resources.rules.restrictions:
+        _end_plan(context)
+    elif said.rfind(_PLAN.strip("[]")) > said.rfind(_PLANNED.strip("[]")):
+        # The session was stored meanwhile, and a mode ends with its process.
+        context.session.note(_PLANNED)
+    else:
         raise misused("go", "there is no plan: /plan TASK begins one.")
-    _end_plan(context)
     context.say(_state(context))
     context.next.append((f"{_CARRY_OUT} {words}".rstrip(), ()))
 
@@ -196,7 +202,12 @@ async def _hold(context: ReplContext) -> None:
     """Offer to restart kernels whose effects are not held."""
     kernels = context.session.kernels
     free = [language for language in _running(context) if effects_of(kernels.get(language)) is None]
-    if free:
+    if free and not RunLog(context.session.log).started:
+        # Nothing is in them yet.
+        for language in free:
+            await kernels.get(language).restart()
+        _instruct(context)
+    elif free:
         context.say("Effects are held from the start of a kernel. In these, you are asked before code runs.")
         await _offer_restart(context, free)
 
@@ -240,11 +251,15 @@ async def _offer_restart(context: ReplContext, languages: Sequence[str]) -> bool
         return False
     for language in languages:
         await context.session.restart_kernel(context.session.kernels.get(language))
+    _instruct(context)
+    context.say(f"Restarted: {names}.")
+    return True
+
+
+def _instruct(context: ReplContext) -> None:
     if (system_prompt := context.session.resources.system_prompt) is not None:
         # The system prompt names the sandbox.
         context.session.instruct(system_prompt.text(context.settings), code=context.settings.code)
-    context.say(f"Restarted: {names}.")
-    return True
 
 
 def _running(context: ReplContext) -> dict[str, str]:

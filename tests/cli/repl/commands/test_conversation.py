@@ -113,6 +113,14 @@ async def stored(here: Here, folder: Path, name: str, *asked: str) -> None:
     await session.aclose()
 
 
+async def test_planning_continues_in_a_session_that_is_resumed(tmp_path: Path) -> None:
+    here = Here(tmp_path)
+    await stored(here, tmp_path, "2026-11-20-bb", "x")
+    await here.does("/plan")
+    await here.does("/resume 2026-11-20-bb")
+    assert here.approval == "plan"
+
+
 async def test_sessions_are_listed_and_resumed(tmp_path: Path) -> None:
     here = Here(tmp_path)
     none = ["There is no earlier session of this directory."]

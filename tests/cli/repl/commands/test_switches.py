@@ -1,4 +1,5 @@
 import dataclasses
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -268,6 +269,24 @@ async def test_where_effects_are_held_the_system_decides_about_unknown_code(tmp_
     assert ruling.verdict == ""
 
 
+RESTART = "? Restart python now? Variables there are lost; files stay."
+
+
+async def test_an_unused_kernel_restarts_for_a_plan_without_a_question(tmp_path: Path) -> None:
+    here, _ = holding(tmp_path)
+    await here.kernel.start()
+    assert RESTART not in await here.does("/plan")
+    assert here.kernel.generation == 2
+
+
+async def test_a_kernel_that_has_run_code_restarts_for_a_plan_if_the_user_agrees(tmp_path: Path) -> None:
+    here, _ = holding(tmp_path)
+    async with aclosing(here.session.run("python", "x = 1")) as events:
+        assert [event async for event in events]
+    assert RESTART in await here.does("/plan")
+    assert here.kernel.generation == 1
+
+
 async def test_a_plan_is_carried_out_with_the_approval_of_before(tmp_path: Path) -> None:
     here, confinement = holding(tmp_path)
     await here.does("/plan tidy up")
@@ -281,6 +300,17 @@ async def test_a_profile_does_not_end_the_planning(tmp_path: Path) -> None:
     await here.does("/plan")
     await here.does("/profile careful")
     assert here.approval == "plan"
+
+
+async def test_a_plan_of_a_stored_session_is_carried_out_too(tmp_path: Path) -> None:
+    here = Here(tmp_path, replies=["1. Write x.", "Done."])
+    await here.does("/plan")
+    await here.asked("how?")
+    # As in a session that was resumed.
+    here.session.resources.rules.restrict()
+    await here.does("/go")
+    assert [prompt for prompt, _ in here.next] == ["Carry out the plan."]
+    assert "[Planning has ended: code may change things again, as the user allows.]" in await here.taught()
 
 
 async def test_there_is_nothing_to_carry_out_without_a_plan(tmp_path: Path) -> None:
