@@ -15,7 +15,7 @@ from terp.events.kernel import (
     Kernel,
     KernelListener,
     KnownLanguage,
-    NoNamespace,
+    OnlyKernel,
     Variable,
     WrittenValue,
 )
@@ -31,7 +31,7 @@ _PYTHON = "python"
 _RESISTS_S, _ANSWERS_S = 2.0, 2.0
 
 
-class NotebookKernel(NoNamespace):
+class NotebookKernel(OnlyKernel):
     """Implements `Kernel`, and the only one of its `Kernels`. It answers while a turn is running.
 
     `opened` are the facts that it sent first. Nothing confines its code.
