@@ -10,9 +10,9 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequenc
 from contextlib import aclosing
 from typing import Any
 
-from terp.errors import NobodyThere, UnknownLanguage
+from terp.errors import NobodyThere
 from terp.events import CodeProposed, Event
-from terp.events.kernel import Kernel, KernelListener, KnownLanguage, NoNamespace, WrittenValue
+from terp.events.kernel import KernelListener, OnlyKernel, WrittenValue
 from terp.events.messages import Assistant, Message, ToolCall
 from terp.events.model import CallDelta, Chunk, Replied, TextChunk, Usage
 from terp.events.outputs import BackCall, InputRequest, Output, RunEnded, RunItem, RunStarted
@@ -89,7 +89,7 @@ class ScriptedModel:
         return (text[at : at + self._chunk] for at in range(0, len(text), self._chunk))
 
 
-class EchoKernel(NoNamespace):
+class EchoKernel(OnlyKernel):
     """A kernel, and the only one of its `Kernels`, that prints the code it is given.
 
     `replies` maps code to the items a run of it yields instead of the echo; a function is called
@@ -100,41 +100,19 @@ class EchoKernel(NoNamespace):
 
     ENDLESS = "while True: pass"
     language = "python"
-    languages = ("python",)
     cwd = "/somewhere"
-    tier = "none"
-    place = ""
-    elsewhere = ""
-    resumed = False
-    connection_file = ""
 
     def __init__(self, replies: Mapping[str, Sequence[RunItem]] | None = None) -> None:
         self.ran: list[str] = []
-        self.running = ""
         self.typed: list[str | None] = []
         self.answers: list[tuple[Any, str]] = []
         self.closed = False
-        self.generation = 0
         self.values: dict[str, WrittenValue] = {}
         self._replies = replies or {}
         self._interrupted = asyncio.Event()
         self._busy = asyncio.Event()
         self._asked: asyncio.Event | None = None
         self._listeners: list[KernelListener] = []
-
-    def known(self) -> Sequence[KnownLanguage]:
-        """Return Python."""
-        return (KnownLanguage(("python",), "an echo"),)
-
-    def get(self, language: str) -> Kernel:
-        """Return this kernel.
-
-        Raises:
-            UnknownLanguage: it is not Python.
-        """
-        if language != self.language:
-            raise UnknownLanguage(f"Nothing here runs {language!r}.")
-        return self
 
     def listen(self, listener: KernelListener) -> Callable[[], None]:
         """Call `listener` at starts, and for output of `put_out_late`."""
@@ -152,10 +130,6 @@ class EchoKernel(NoNamespace):
         for listener in self._listeners if started else ():
             listener.changed(self.language, "stopped", "")
         return (self.language,) if started else ()
-
-    async def start(self) -> None:
-        """Count the start."""
-        self.generation = max(1, self.generation)
 
     async def execute(
         self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0, moment: int = 0
@@ -209,10 +183,6 @@ class EchoKernel(NoNamespace):
         """End `ENDLESS`, and a wait for an answer."""
         self._interrupted.set()
         self._answered()
-
-    async def restart(self) -> None:
-        """Count the start."""
-        self.generation += 1
 
     async def value(self, name: str, keys: Sequence[Any], spec: str) -> WrittenValue:
         """Return the value of the name in `values`."""

@@ -87,7 +87,7 @@ def test_aloud_the_job_is_said_after_the_answer() -> None:
 class Two(EchoKernel):
     """Two kernels whose code runs until it is interrupted."""
 
-    languages = ("python", "shell")  # type: ignore[assignment]
+    languages = ("python", "shell")
 
     def __init__(self) -> None:
         super().__init__()

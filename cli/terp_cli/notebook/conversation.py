@@ -1,10 +1,12 @@
 """The conversation of one notebook: what its kernel asks for, done with one session."""
 
 import asyncio
+import re
+import signal
 import traceback
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from terp import __version__
@@ -25,16 +27,18 @@ from terp.settings.places import find_places
 from terp.settings.profile_values import unknown
 from terp.settings.project.files import read_project
 from terp.settings.project.standing import standing_of
-from terp.settings.setting import table
-from terp.settings.sources import Given, GivenValues
+from terp.settings.setting import Setting, table
+from terp.settings.sources import Given
 from terp.store.folders import new_folder
 from terp.store.lines import keep_lines
 from terp.store.places import Place
 from terp.text.fences import fenced
-from terp_cli.notebook.drawing import IPythonFront, NotebookFront
+from terp_cli.line.flags import all_flags
+from terp_cli.notebook.drawing import NotebookFront
 from terp_cli.notebook.kernel import NotebookKernel
 from terp_cli.notebook.person import NotebookUser
 from terp_cli.notebook.pipe import KernelPipe
+from terp_cli.render.sentences import turns
 
 _NO_SANDBOX = "Code runs in {}, without a sandbox: it can do what you can. You are asked before it runs."
 _AUTO = "Code now runs without asking. {} has no sandbox: it can do what you can. %terp --no-auto asks again."
@@ -52,22 +56,17 @@ _HEAD = (
 _MOST_CELLS, _LONGEST_CELL = 8_000, 2_000
 _MOST_VARIABLES = 60
 _MOST_SAVED = 20_000_000
+_FLAG = re.compile(r"--[a-z-]+\b( (?=\w+/))?")
 
 
-@dataclass(slots=True)
-class _Lines:
+class _Lines(list[bytes]):
     """A `LineStore` in memory."""
 
-    lines: bytearray = field(default_factory=bytearray)
-
-    def append(self, lines: bytes) -> None:
-        self.lines += lines
-
     def sync(self) -> None:
-        return
+        """Do nothing."""
 
     def close(self) -> None:
-        return
+        """Do nothing."""
 
 
 class NotebookConversation:
@@ -82,30 +81,32 @@ class NotebookConversation:
         self._tasks: set[asyncio.Task[None]] = set()
         self._known: set[str] = set()
         self._given: dict[str, Given] = {}
+        self._orders = {
+            "turn": self._turn, "config": self._config, "rewind": self._rewind, "auto": self._auto,
+            "save": self._save, "resume": self._resume,
+        }  # fmt: skip
 
     async def run(self) -> None:
         """Serve the kernel until it ends."""
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, lambda: self._begin(self._interrupt()))
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
         async with aclosing(self._pipe.messages()) as messages:
             async for message in messages:
-                await self._take(message)
+                match message["do"]:
+                    case "open":
+                        self._open(message)
+                    case "ran" | "call":
+                        if message.get("status") == "interrupted" and not self._kernel.is_stopped:
+                            # The user interrupted the code, and means the turn.
+                            self._begin(self._interrupt())
+                        self._kernel.take(message)
+                    case _:
+                        self._begin(self._obey(message))
         if self._session is not None:
             await self._session.aclose()
 
-    async def _take(self, message: dict[str, Any]) -> None:
-        match message["do"]:
-            case "open":
-                self._open(message)
-            case "started" | "output" | "ended" | "call":
-                if message.get("status") == "interrupted" and not self._kernel.is_stopped:
-                    # The user interrupted the code, and means the turn.
-                    self._begin(self._interrupt())
-                self._kernel.take(message)
-            case "interrupt":
-                self._begin(self._interrupt())
-            case _:
-                self._begin(self._obey(message))
-
-    def _begin(self, work: Awaitable[None]) -> None:
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -113,11 +114,11 @@ class NotebookConversation:
     def _open(self, message: Mapping[str, Any]) -> None:
         self._folder = new_folder(find_places(self._environ).sessions)
         self._kernel = NotebookKernel(self._pipe, message, (str(self._folder),))
-        self._front = NotebookFront(self._pipe) if message["rich"] else IPythonFront(self._pipe)
+        self._front = NotebookFront(self._pipe, rich=message["rich"])
         if message["version"] != __version__:
             self._note_once(f"terp is {__version__} here, and {message['version']} in the kernel.")
 
-    def _loaded(self, given: GivenValues) -> Settings:
+    def _loaded(self, given: Mapping[str, Given]) -> Settings:
         """Return the settings of all sources, as they are now, with those of the conversation."""
         places = find_places(self._environ)
         standing = standing_of(self._kernel.cwd, self._environ, places)
@@ -133,32 +134,27 @@ class NotebookConversation:
 
     async def _obey(self, message: Mapping[str, Any]) -> None:
         """Do what a message asks for, and send its end."""
-        orders: dict[str, Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]] = {
-            "turn": self._turn,
-            "config": self._config,
-            "rewind": self._rewind,
-            "auto": self._auto,
-            "save": self._save,
-            "resume": self._resume,
-        }
         try:
             if self._session is None:
                 self._settings = self._loaded(self._given)
-            result = await orders[message["do"]](message)
+            stopped = await self._orders[message["do"]](message)
         except TerpError as error:
-            result = {"stopped": self._redacted(f"terp: {with_remedy(error.message, error.remedy)}")}
+            stopped = self._problem(error.message, error.remedy)
         except Exception:  # noqa: BLE001  # it is reported, and the kernel waits for an end
-            result = {"stopped": self._redacted(f"{traceback.format_exc()}terp: this is a bug in terp.")}
-        self._pipe.send("done", **result)
+            stopped = self._redacted(f"{traceback.format_exc()}terp: this is a bug in terp.")
+        self._pipe.send("done", stopped=stopped)
 
-    async def _turn(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def _turn(self, message: Mapping[str, Any]) -> str | None:
+        """Run a turn; return why it has no answer, if it has none."""
         session = await self._opened()
         self._kernel.cwd = str(message["cwd"])
         if not self._user.auto:
             self._note_once(_NO_SANDBOX.format(self._kernel.place))
-        for name in self._keys_in_kernel():
+        names = {name for provider in key_providers() for name in variables_of(provider)}
+        for name in sorted(filter(self._environ.get, names)):
             self._note_once(_KEYS.format(name))
-        if facts := self._facts(message):
+        session.resources.bound = {name: (package, kind) for name, package, kind in message["bound"]}
+        if facts := "\n".join(self._facts(message)):
             session.note(self._redacted(facts))
         end: TurnFinished | None = None
         async with aclosing(session.turn(message["prompt"])) as events:
@@ -166,24 +162,25 @@ class NotebookConversation:
                 self._front.take(event)
                 end = event if isinstance(event, TurnFinished) else end
         if end is None or end.reason in ("done", "declined"):
-            return {}
+            return None
         if end.reason == "interrupted":
-            return {"stopped": _INTERRUPTED}
-        return {"stopped": f"terp: {with_remedy(end.error or end.reason, end.remedy)}"}
+            return _INTERRUPTED
+        return self._problem(end.error or end.reason, end.remedy)
 
-    async def _config(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
-        rows, given = table(Settings), dict(self._given)
-        rows = {name: row for name, row in rows.items() if row.has_flag and name not in _OF_ANOTHER_KERNEL}
+    async def _config(self, message: Mapping[str, Any]) -> None:
+        rows, given = _settable(), dict(self._given)
         for word in message["given"]:
             name, equals, text = word.partition("=")
-            row = rows.get(name)
-            if row is None or not equals:
-                why = unknown(name, list(rows), "%terp_config NAME=VALUE changes a setting of a notebook.")
-                raise SettingsError([why if row is None else f"{name}: no value. Write {name}=VALUE."])
+            if name not in rows:
+                raise SettingsError(
+                    [unknown(name, list(rows), "%terp_config NAME=VALUE changes a setting of a notebook.")]
+                )
+            if not equals:
+                raise SettingsError([f"{name}: no value. Write {name}=VALUE."])
             try:
-                given[name] = Given(row.parse(text), "notebook")
+                given[name] = Given(rows[name].parse(text), "notebook")
             except ValueError:
-                raise SettingsError([f'{name} is "{text}", must be {row.rule}.']) from None
+                raise SettingsError([f'{name} is "{text}", must be {rows[name].rule}.']) from None
         after = self._loaded(given)
         change = Change(self._settings, after)
         if self._session is not None and change.is_any:
@@ -193,9 +190,8 @@ class NotebookConversation:
         lines = [f"{name}: {getattr(after, name)}" for name in changed]
         approval = "none" if self._user.auto else "before code runs"
         self._front.note(self._redacted("\n".join([*lines, f"approval: {approval}"])))
-        return {}
 
-    async def _rewind(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def _rewind(self, message: Mapping[str, Any]) -> None:
         session, number = await self._opened(), message["number"]
         if number and not number.isdecimal():
             raise TerpError(
@@ -204,57 +200,53 @@ class NotebookConversation:
         forgotten = session.rewind.remove_turns(int(number)) if number else [session.rewind.undo()]
         prompts = "\n".join(f"{turn.number}: {turn.prompt[:100]}" for turn in forgotten)
         self._front.note(f"Forgot:\n{prompts}\nVariables and files stay as they are.")
-        return {}
 
-    async def _auto(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
-        self._user.auto = bool(message["on"])
+    async def _auto(self, message: Mapping[str, Any]) -> None:
+        self._user.auto = message["on"]
         where = self._kernel.place
         self._front.note(_AUTO.format(where[0].upper() + where[1:]) if self._user.auto else _ASKS)
-        return {}
 
-    async def _save(self, _: Mapping[str, Any]) -> Mapping[str, Any]:
-        turns = len(self._session.turns) if self._session is not None else 0
-        if not turns:
+    async def _save(self, _: Mapping[str, Any]) -> None:
+        if self._session is None or not self._session.turns:
             raise TerpError("There is no conversation to save.")
-        text = self._lines.lines.decode()
-        if len(text) > _MOST_SAVED:
-            raise TerpError(f"The conversation is too long for a notebook: {len(text):,} characters.")
-        return {
-            "session": text,
-            "text": f"The conversation ({turns} turns, {len(text):,} characters) is in the metadata of this "
-            "output. Save the notebook; %terp --resume continues it.",
-        }
+        saved = b"".join(self._lines).decode()
+        if len(saved) > _MOST_SAVED:
+            raise TerpError(f"The conversation is too long for a notebook: {len(saved):,} characters.")
+        size = f"{turns(len(self._session.turns))}, {len(saved):,} characters"
+        text = (
+            f"The conversation ({size}) is in the metadata of this output. Save the notebook; "
+            "%terp --resume continues it."
+        )
+        self._pipe.show({"text/plain": text}, metadata={"terp": {"session": saved}})
 
-    async def _resume(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def _resume(self, message: Mapping[str, Any]) -> None:
         if self._session is not None:
             before, self._session = self._session, None
             await before.aclose()
-        self._lines = _Lines(bytearray(message["session"].encode()))
+        self._lines = _Lines([message["session"].encode()])
         session = await self._opened()
-        self._front.note(f"Resumed a conversation of {len(session.turns)} turns, with the variables of now.")
-        return {}
+        self._front.note(f"Resumed a conversation of {turns(len(session.turns))}, with the variables of now.")
 
     async def _opened(self) -> Session:
         """Return the session, opened with the first turn."""
         if self._session is None:
-            cwd = self._kernel.cwd
-            confinement_of(self._settings, self._project.cwd, self._environ, None).check_elsewhere(
-                self._kernel.place
-            )
-            keeper = keep_lines(
-                "notebook", self._lines, bytes(self._lines.lines), cwd=cwd, environ=self._environ
-            )
-            secrets = Secrets(self._environ, self._settings)
-            keyed = with_keys(self._environ, self._settings.model, *self._settings.fallback_models)
+            cwd, settings, environ = self._kernel.cwd, self._settings, self._environ
+            confinement = confinement_of(settings, self._project.cwd, environ, None)
+            confinement.check_elsewhere(self._kernel.place)
+            keeper = keep_lines("notebook", self._lines, b"".join(self._lines), cwd=cwd, environ=environ)
+            keyed = with_keys(environ, settings.model, *settings.fallback_models)
             self._session = await build_session(
-                self._settings,
+                settings,
                 self._user,
-                place=Place(self._folder, keeper, secrets),
+                place=Place(self._folder, keeper, Secrets(environ, settings)),
                 project=self._project,
-                environ=self._environ,
+                environ=environ,
                 supplied=Supplied(environment=GivenEnvironment(self._kernel, keyed)),
             )
         return self._session
+
+    def _problem(self, error: str, remedy: str) -> str:
+        return self._redacted(f"terp: {_FLAG.sub(_as_setting, with_remedy(error, remedy))}")
 
     def _redacted(self, text: str) -> str:
         return Secrets(self._environ, Settings()).redacted(text)
@@ -264,31 +256,43 @@ class NotebookConversation:
             self._known.add(text)
             self._front.note(text)
 
-    def _keys_in_kernel(self) -> list[str]:
-        names = {name for provider in key_providers() for name in variables_of(provider)}
-        return sorted(name for name in names if self._environ.get(name))
-
-    def _facts(self, message: Mapping[str, Any]) -> str:
-        """Return the cells since the last question, and the variables; both are limited."""
-        cells, left = list[str](), _MOST_CELLS
+    def _facts(self, message: Mapping[str, Any]) -> Iterator[str]:
+        """Yield the cells since the last question, and the variables; both are limited."""
+        texts, left = list[str](), _MOST_CELLS
         for number, code, error in reversed(message["cells"]):
             cell = fenced(_cut(code, _LONGEST_CELL), "python")
             text = f"In[{number}]:\n{cell}" + (f"\nraised {_cut(error, 500)}" if error else "")
             left -= len(text)
             if left < 0:
-                cells.append("(earlier cells are left out)")
+                texts.append("(earlier cells are left out)")
                 break
-            cells.append(text)
-        rows = [_variable(*row) for row in message["variables"][:_MOST_VARIABLES]]
-        more = len(message["variables"]) - len(rows)
+            texts.append(text)
+        rows = [
+            " ".join(filter(None, (name, kind, shape_text(shape), head)))
+            for name, kind, shape, _, head in message["variables"]
+        ]
+        if texts or rows:
+            yield _HEAD.format(self._kernel.place)
+        yield from reversed(texts)
         if rows:
-            cells.insert(0, "Variables: " + "; ".join(rows) + (f"; and {more} more" if more else ""))
-        head = [_HEAD.format(self._kernel.place)] if cells else []
-        return "\n".join([*head, *reversed(cells)])
+            more = len(rows) - _MOST_VARIABLES
+            yield f"Variables: {'; '.join(rows[:_MOST_VARIABLES])}" + (
+                f"; and {more} more" if more > 0 else ""
+            )
 
 
-def _variable(name: str, kind: str, shape: Sequence[int], _: int | None, head: str) -> str:
-    return " ".join(part for part in (name, kind, shape_text(shape), head) if part)
+def _settable() -> dict[str, Setting]:
+    """Return the settings that `%terp_config` changes."""
+    rows = table(Settings).items()
+    return {name: row for name, row in rows if row.has_flag and name not in _OF_ANOTHER_KERNEL}
+
+
+def _as_setting(found: re.Match[str]) -> str:
+    """Return a flag of the command line as a notebook has it: `--model` as `%terp_config model=…`."""
+    flag = all_flags().get(found[0].strip())
+    if flag is None or flag.row.name not in _settable():
+        return found[0]
+    return f"%terp_config {flag.row.name}=" + ("" if found[1] else "…")
 
 
 def _cut(text: str, most: int) -> str:

@@ -5,54 +5,40 @@ import json
 import os
 import signal
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
-from terp.errors import KernelBusy, KernelError, UnknownLanguage
-from terp.events import Printed
-from terp.events.kernel import (
-    Kernel,
-    KernelListener,
-    KnownLanguage,
-    NoNamespace,
-    Variable,
-    WrittenValue,
-)
+from terp.errors import KernelBusy, KernelError
+from terp.events.kernel import OnlyKernel, Variable, WrittenValue
 from terp.events.outputs import BackCall, Output, RunEnded, RunItem, RunStarted, RunStatus
-from terp.events.wire import from_json
 from terp.kernels.attached.attachment import ConnectionFile, KernelAttachment
 from terp.kernels.jupyter.files import FileWatch
-from terp.kernels.jupyter.reports import changes_in, failed_in, more_in, shape_in, stopped_in
-from terp.kernels.sandbox.tier import NONE
+from terp.kernels.jupyter.reports import changes_in, failed_in, more_in, stopped_in, variable_of
+from terp.kernels.jupyter.translation import Translator, omitted
 from terp_cli.notebook.pipe import KernelPipe
 
-_PYTHON = "python"
 _RESISTS_S, _ANSWERS_S = 2.0, 2.0
 
 
-class NotebookKernel(NoNamespace):
+class NotebookKernel(OnlyKernel):
     """Implements `Kernel`, and the only one of its `Kernels`. It answers while a turn is running.
 
     `opened` are the facts that it sent first. Nothing confines its code.
     """
 
-    language = _PYTHON
-    languages = (_PYTHON,)
-    generation = 1
-    tier = NONE
-    elsewhere = connection_file = ""
-    resumed, network = False, True
+    language, generation, network = "python", 1, True
     stateless: Sequence[str] = ()
 
     def __init__(self, pipe: KernelPipe, opened: Mapping[str, Any], own_folders: Sequence[str]) -> None:
-        self.running = ""
         self.cwd = str(opened["cwd"])
         self.place = "this notebook's kernel" if opened["rich"] else "this IPython"
         self._pipe = pipe
         self._pid, self._python = int(opened["pid"]), str(opened["python"])
         self._turn = asyncio.Lock()
-        self._items: asyncio.Queue[RunItem] = asyncio.Queue()
+        self._messages: asyncio.Queue[Mapping[str, Any]] = asyncio.Queue()
+        self._translator = Translator()
+        self._calls = False
         self._stopped: RunStatus | None = None
         self._over = asyncio.Event()
         self._over.set()
@@ -62,55 +48,38 @@ class NotebookKernel(NoNamespace):
     def attached(self) -> Mapping[str, KernelAttachment]:
         """The kernel, for the system prompt: somebody else uses it too."""
         file = ConnectionFile("", "", "", {}, document="this notebook")
-        return {_PYTHON: KernelAttachment(file, _PYTHON, self._python, self.cwd)}
-
-    def known(self) -> Sequence[KnownLanguage]:
-        """Return Python."""
-        return (KnownLanguage((_PYTHON,), self.place),)
-
-    def get(self, language: str) -> Kernel:
-        """Return this kernel.
-
-        Raises:
-            UnknownLanguage: it is not Python.
-        """
-        if language.lower() not in (_PYTHON, "py", "ipython"):
-            raise UnknownLanguage(
-                f"The notebook's kernel runs Python, not {language!r}; %%bash runs a shell."
-            )
-        return self
-
-    def listen(self, listener: KernelListener) -> Callable[[], None]:
-        """Do nothing: outside runs nothing is known of the kernel."""
-        return lambda: None
-
-    async def rest(self) -> Sequence[str]:
-        """Do nothing: the kernel is the notebook's."""
-        return ()
-
-    async def start(self) -> None:
-        """Do nothing: it runs."""
+        return {self.language: KernelAttachment(file, self.language, self._python, self.cwd)}
 
     async def execute(
         self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0, moment: int = 0
     ) -> AsyncGenerator[RunItem, None]:
         """Run `code` in the notebook; yield what happens."""
         async with self._turn:
-            self._items, self._stopped, self.running = asyncio.Queue(), None, run_id or "run"
-            self._over.clear()
+            self._messages, self._stopped, self.running = asyncio.Queue(), None, run_id or "run"
             await asyncio.to_thread(self._watch.look, self.cwd)
             self._watch.begin()
             began = time.time_ns()
+            self._over.clear()
             self._pipe.send("run", code=code)
+            yield RunStarted(number)
             clock = asyncio.get_running_loop().call_later(timeout_s or 1e9, self._stop, "timeout")
             try:
-                while True:
-                    item = await self._items.get()
-                    if isinstance(item, RunEnded):
-                        files = await asyncio.to_thread(self._watch.changes, began, {}, self.cwd)
-                        yield replace(item, files=files)
-                        return
-                    yield item
+                while (message := await self._messages.get())["do"] == "call":
+                    yield BackCall(str(message["service"]), message["arguments"])
+                for output in self._outputs(message):
+                    yield output
+                files = await asyncio.to_thread(self._watch.changes, began, {}, self.cwd)
+                held, hint = failed_in(message)
+                yield RunEnded(
+                    self._status(message),
+                    files=files,
+                    changes=changes_in(message),
+                    more_changes=more_in(message),
+                    stopped_at=stopped_in(message),
+                    recall=f"out[{number}]",
+                    held=held,
+                    hint=hint,
+                )
             finally:
                 clock.cancel()
                 if not self._over.is_set():
@@ -118,56 +87,51 @@ class NotebookKernel(NoNamespace):
                 self.running = ""
 
     def take(self, message: Mapping[str, Any]) -> None:
-        """Take a message about the run; without a run a service call is refused, and others are dropped."""
-        if self._over.is_set():
-            if message["do"] == "call":
-                self._pipe.send("reply", value=None, error="no code of terp's is running")
+        """Take the report on a run, or a service call of its code; without a run, refuse the call."""
+        self._calls = message["do"] == "call"
+        if self._calls and self._over.is_set():
+            self._pipe.send("reply", value=None, error="no code of terp's is running")
             return
-        match message["do"]:
-            case "started":
-                self._items.put_nowait(RunStarted(int(message["count"])))
-            case "output":
-                self._items.put_nowait(_output(message["output"]))
-            case "call":
-                self._items.put_nowait(BackCall(str(message["service"]), message["arguments"]))
-            case "ended":
-                self.cwd = str(message["cwd"])
-                status: RunStatus = message["status"]
-                if status == "interrupted" and self._stopped:
-                    status = self._stopped
-                self._over.set()
-                self._items.put_nowait(
-                    RunEnded(
-                        status, None, (), "", changes_in(message), more_in(message), stopped_in(message), "",
-                        *failed_in(message),
-                    )
-                )  # fmt: skip
+        if not self._calls:
+            self.cwd = str(message["cwd"])
+            self._over.set()
+        self._messages.put_nowait(message)
+
+    def _outputs(self, message: Mapping[str, Any]) -> Iterator[Output]:
+        for one in message["messages"]:
+            yield from self._translator.outputs(one)
+        if left_out := omitted(message):
+            yield left_out
+
+    def _status(self, message: Mapping[str, Any]) -> RunStatus:
+        status: RunStatus = message["status"]
+        return self._stopped or status if status == "interrupted" else status
 
     @property
     def is_stopped(self) -> bool:
         """True if the session has stopped the run: an interrupt of it is not the user's."""
         return self._stopped is not None
 
-    async def type_in(self, text: str | None) -> None:
-        """Do nothing: the notebook itself asks for input."""
-
     async def answer(self, value: Any, error: str = "") -> None:
         """Answer a service call."""
+        self._calls = False
         self._pipe.send("reply", value=value, error=error)
 
     async def interrupt(self) -> None:
         """Interrupt the run, unless the notebook has; return after 2 s at the latest."""
         if not self._over.is_set():
             self._stop("interrupted")
-            try:
-                async with asyncio.timeout(_RESISTS_S):
-                    await self._over.wait()
-            except TimeoutError:
-                return
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._over.wait(), _RESISTS_S)
 
     def _stop(self, why: RunStatus) -> None:
         self._stopped = self._stopped or why
-        os.kill(self._pid, signal.SIGINT)
+        if self._calls:
+            # Code that waits for a service is interrupted by its answer.
+            self._calls = False
+            self._pipe.send("reply", value=None, error="interrupted")
+        else:
+            os.kill(self._pid, signal.SIGINT)
 
     async def restart(self) -> None:
         """Refuse.
@@ -181,13 +145,7 @@ class NotebookKernel(NoNamespace):
 
     async def variables(self) -> Sequence[Variable]:
         """Return the user's variables."""
-        answer = await self._asked("variables")
-        return [
-            Variable(
-                str(name), str(kind), shape_in(shape), size if isinstance(size, int) else None, str(head)
-            )
-            for name, kind, shape, size, head in answer["value"]
-        ]
+        return [variable_of(row) for row in (await self._asked("variables"))["value"]]
 
     async def value(self, name: str, keys: Sequence[Any], spec: str) -> WrittenValue:
         """Return the text of a value."""
@@ -200,12 +158,3 @@ class NotebookKernel(NoNamespace):
                 return await self._pipe.ask(what, **about)
         except TimeoutError:
             raise KernelBusy("The notebook's kernel is busy.", "Ask again later.") from None
-
-    async def aclose(self) -> None:
-        """Do nothing: the kernel stays with its notebook."""
-
-
-def _output(fields: Mapping[str, Any]) -> Output:
-    event = from_json({"event": "printed", "call_id": "", "output": fields})
-    assert isinstance(event, Printed)
-    return event.output

@@ -3,11 +3,11 @@
 import asyncio
 import json
 import socket
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
-# A line has a whole display in it.
-_LONGEST = 1 << 27
+# A line has all outputs of a run in it.
+_LONGEST = 1 << 30
 
 
 class KernelPipe:
@@ -15,9 +15,9 @@ class KernelPipe:
 
     def __init__(self, end: socket.socket) -> None:
         self._socket = end
-        self._writer: asyncio.StreamWriter | None = None
+        self._writer: asyncio.StreamWriter
         self._asked = 0
-        self._open: dict[str, asyncio.Future[dict[str, Any]]] = {}
+        self._open: dict[int, asyncio.Future[dict[str, Any]]] = {}
 
     async def messages(self) -> AsyncGenerator[dict[str, Any], None]:
         """Yield the messages of the kernel that answer no question, until it ends."""
@@ -31,17 +31,27 @@ class KernelPipe:
 
     def send(self, do: str, **fields: Any) -> None:
         """Send a message."""
-        assert self._writer is not None
         self._writer.write(json.dumps({"do": do, **fields}).encode() + b"\n")
+
+    def show(
+        self,
+        data: dict[str, str],
+        display_id: str = "",
+        *,
+        update: bool = False,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Show a MIME bundle, or another one in its place."""
+        self.send("show", data=data, id=display_id, update=update, metadata=metadata or {})
 
     async def ask(self, do: str, **fields: Any) -> dict[str, Any]:
         """Send a question, and return its answer. Cancelling withdraws it."""
         self._asked += 1
-        name = str(self._asked)
+        number = self._asked
         answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-        self._open[name] = answer
-        self.send(do, id=name, **fields)
+        self._open[number] = answer
+        self.send(do, id=number, **fields)
         try:
             return await answer
         finally:
-            self._open.pop(name, None)
+            self._open.pop(number, None)

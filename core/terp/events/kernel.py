@@ -2,8 +2,9 @@
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
+from terp.errors import UnknownLanguage
 from terp.events import KernelState
 from terp.events.outputs import Output, RunItem
 from terp.text.languages import language_of
@@ -179,30 +180,6 @@ class Kernel(Protocol):
         """End the kernel and what it started. Harmless when called twice."""
 
 
-class NoNamespace:
-    """The part of a `Kernel` that reads names, for one that has none."""
-
-    async def complete(self, code: str, cursor: int) -> Sequence[str]:
-        """Return no completions."""
-        return ()
-
-    async def inspect(self, code: str, cursor: int) -> str:
-        """Return no help."""
-        return ""
-
-    async def variables(self) -> Sequence[Variable]:
-        """Return no variables."""
-        return ()
-
-    async def names(self) -> Mapping[str, str]:
-        """Return no names."""
-        return {}
-
-    async def missing(self, modules: Sequence[str]) -> Sequence[str]:
-        """Return no modules."""
-        return ()
-
-
 @runtime_checkable
 class KeepsPast(Protocol):
     """A kernel with a checkpoint for each turn."""
@@ -260,3 +237,93 @@ class Kernels(Protocol):
 
     async def aclose(self) -> None:
         """End every kernel. Harmless when called twice."""
+
+
+class SimpleKernel:
+    """The parts of a `Kernel` that need no process: a subclass has `language`, `cwd` and `execute`.
+
+    It has no variables, its code asks nothing and calls no service, and it cannot be interrupted.
+    """
+
+    language: str
+    generation = 0
+    tier = "none"
+    place = connection_file = running = ""
+
+    async def start(self) -> None:
+        """Count the first start."""
+        self.generation = max(1, self.generation)
+
+    async def type_in(self, text: str | None) -> None:
+        """Do nothing: nothing was asked."""
+
+    async def answer(self, value: Any, error: str = "") -> None:
+        """Do nothing: nothing was called."""
+
+    async def interrupt(self) -> None:
+        """Do nothing."""
+
+    async def restart(self) -> None:
+        """Count the start."""
+        self.generation += 1
+
+    async def value(self, name: str, keys: Sequence[Any], spec: str) -> WrittenValue:
+        """Return no value."""
+        return WrittenValue(why="this kernel has no variables")
+
+    async def aclose(self) -> None:
+        """Do nothing: there is no process."""
+
+    async def complete(self, code: str, cursor: int) -> Sequence[str]:
+        """Return no completions."""
+        return ()
+
+    async def inspect(self, code: str, cursor: int) -> str:
+        """Return no help."""
+        return ""
+
+    async def variables(self) -> Sequence[Variable]:
+        """Return no variables."""
+        return ()
+
+    async def names(self) -> Mapping[str, str]:
+        """Return no names."""
+        return {}
+
+    async def missing(self, modules: Sequence[str]) -> Sequence[str]:
+        """Return no modules."""
+        return ()
+
+
+class OnlyKernel(SimpleKernel):
+    """A simple kernel that is also `Kernels`: the only one of its session."""
+
+    elsewhere = ""
+    resumed = False
+
+    @property
+    def languages(self) -> Sequence[str]:
+        """The language."""
+        return (self.language,)
+
+    def known(self) -> Sequence[KnownLanguage]:
+        """Return the language."""
+        return (KnownLanguage((self.language,), self.place or "this program"),)
+
+    def get(self, language: str) -> Kernel:
+        """Return this kernel.
+
+        Raises:
+            UnknownLanguage: it runs another language.
+        """
+        if language_of(language, self.languages) != self.language:
+            raise UnknownLanguage(f"Only {self.language} runs here, not {language!r}.")
+        return cast("Kernel", self)
+
+    def listen(self, listener: KernelListener) -> Callable[[], None]:
+        """Do nothing: outside runs nothing happens."""
+        return lambda: None
+
+    async def rest(self) -> Sequence[str]:
+        """Do nothing: there is no process."""
+        return ()

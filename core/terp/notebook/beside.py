@@ -3,16 +3,13 @@
 import base64
 import json
 import re
-import select
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -22,14 +19,14 @@ MODULE = "terp_cli.notebook"
 NEEDS = ("terp_cli", "httpx", "jiter", "litellm", "markdown_it", "nh3", "psutil", "yaml")
 # The line that starts a script of Python, or the line below it where the path is long.
 INTERPRETER = re.compile(r"(?:^#!|^'''exec' )\"?(/[^\"\n]*?python[^\"\s]*)", re.MULTILINE)
-BLOCK = 1 << 16
+MOST_INTERRUPTS = 3
 
 
-class Ended(Exception):
-    """The process has ended, or did not start; the message says why."""
+class Stopped(Exception):
+    """A turn without an answer: the cells after it in "Run All" do not run. The message is for the user."""
 
     def _render_traceback_(self) -> list[str]:
-        return [f"terp: {self}"]
+        return [str(self)]
 
 
 def python_of_terp() -> str:
@@ -45,101 +42,87 @@ def python_of_terp() -> str:
 
 
 class TerpProcess:
-    """The process, started with this object; it ends with the kernel."""
+    """The process, started with this object; it ends with the kernel.
+
+    `interrupts` counts the interrupts of a turn. While `interrupt` handles SIGINT, no message is lost by one.
+    """
 
     def __init__(self) -> None:
         python = python_of_terp()
         if not python:
-            raise Ended("terp is not whole in this environment, and no `terp` is on PATH. Install it there.")
+            raise Stopped("terp: packages are missing in this environment, and no `terp` is on PATH.")
+        self.interrupts = 0
         self._socket, theirs = socket.socketpair()
+        self._lines = self._socket.makefile("rb")
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (closed with the process)
-        # A session of its own: Jupyter and terminals send interrupts to the whole process group. `-P`: a file
-        # beside the notebook must not replace a module.
-        self._process = subprocess.Popen(
-            [python, "-P", "-m", MODULE],
-            stdin=theirs.fileno(),
-            stdout=subprocess.DEVNULL,
-            stderr=self._errors,
-            start_new_session=True,
-        )
-        theirs.close()
-        self._lock = threading.Lock()
-        self._unread = b""
-        self._waits = self._interrupted = False
+        # The process inherits the mask, and removes it once it can handle an interrupt.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+        try:
+            # A session of its own: Jupyter and terminals send interrupts to the whole process group. `-P`: a
+            # file beside the notebook must not replace a module.
+            self._process = subprocess.Popen(
+                [python, "-P", "-m", MODULE],
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=self._errors,
+                start_new_session=True,
+            )
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            theirs.close()
 
-    def on_interrupt(self, *_: Any) -> None:
-        """Handle SIGINT while messages are received: an interrupt ends a wait, and loses no message."""
-        if self._waits:
-            raise KeyboardInterrupt
-        self._interrupted = True
+    def interrupt(self, *_: Any) -> None:
+        """Interrupt the turn; as a handler of SIGINT, too. The third time, end the process."""
+        self.interrupts += 1
+        if self.interrupts < MOST_INTERRUPTS:
+            self._process.send_signal(signal.SIGINT)
+        else:
+            self._process.kill()
 
     def send(self, **message: Any) -> None:
-        """Send a message; also in threads, and in code that can be interrupted.
+        """Send a message.
 
         Raises:
-            Ended: the process has ended.
+            Stopped: the process has ended.
         """
         line = json.dumps(message, default=_plain).encode() + b"\n"
-        with uninterrupted(), self._lock:
-            try:
-                self._socket.sendall(line)
-            except OSError:
-                raise self._ended() from None
+        try:
+            self._socket.sendall(line)
+        except OSError:
+            raise self._ended() from None
 
     def receive(self) -> dict[str, Any]:
         """Return the next message.
 
         Raises:
-            Ended: the process has ended.
-            KeyboardInterrupt: there was an interrupt (`on_interrupt`).
+            Stopped: the process has ended.
         """
-        while b"\n" not in self._unread:
-            self._wait()
-            try:
-                block = self._socket.recv(BLOCK)
-            except ConnectionError:
-                block = b""
-            self._unread += block
-            if not block:
-                raise self._ended()
-        line, _, self._unread = self._unread.partition(b"\n")
+        try:
+            line = self._lines.readline()
+        except ConnectionError:
+            line = b""
+        if not line:
+            raise self._ended()
         message: dict[str, Any] = json.loads(line)
         return message
 
     def close(self) -> None:
         """End the process. Harmless when called twice."""
+        self._lines.close()
         self._socket.close()
         self._process.terminate()
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(5)
         self._errors.close()
 
-    def _wait(self) -> None:
-        self._waits = True
-        try:
-            if self._interrupted:
-                self._interrupted = False
-                raise KeyboardInterrupt
-            select.select([self._socket], [], [])
-        finally:
-            self._waits = False
-
-    def _ended(self) -> Ended:
+    def _ended(self) -> Stopped:
+        if self.interrupts >= MOST_INTERRUPTS:
+            return Stopped("terp did not stop, so the conversation was ended.")
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(1)
         self._errors.seek(0)
         last = self._errors.read().decode(errors="replace").strip()[-1000:]
-        return Ended(f"its process has ended. {last}".rstrip())
-
-
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Delay interrupts until the end of the block."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        return Stopped(f"terp: its process has ended. {last}".rstrip())
 
 
 def _plain(value: Any) -> str:

@@ -4,7 +4,9 @@ import difflib
 import getpass
 import os
 import platform
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Coroutine
 from functools import partial
@@ -15,24 +17,16 @@ from typing import Any
 from IPython.display import display
 
 import terp
-from terp.notebook.beside import Ended, TerpProcess
+from terp.notebook.beside import Stopped, TerpProcess
 from terp.notebook.running import CellRunner, awaits, error_of, inside, interrupts, loop_runs
 
 WAYS = ("input", "button", "cell")
-YES, CELL, NO = ("y", "yes"), ("c", "cell"), ("n", "no", "")
+YES, CELL, NO = ("y", "yes"), ("c", "cell"), ("n", "no")
 PROMPT = "Run it?  y: here · c: as the next cell · n, or why not: "
 WAITS = "Run the next cell to approve it, as it is or edited. Or answer here: %terp y, %terp n, %terp WHY NOT"
 # A cell that has so much in common with proposed code is an edit of it, judged by its beginning.
 ALIKE, LONGEST_COMPARED = 0.6, 5_000
 MOST_CELLS, LONGEST_ERROR = 50, 500
-MOST_INTERRUPTS = 3
-
-
-class Stopped(Exception):
-    """A turn without an answer: the cells after it in "Run All" do not run. The message is for the user."""
-
-    def _render_traceback_(self) -> list[str]:
-        return [str(self)]
 
 
 class NotebookClient:
@@ -46,13 +40,14 @@ class NotebookClient:
         self._shell = shell
         self._runner = CellRunner(shell)
         self._process: TerpProcess | None = None
+        # The question about code that the next cell, a button or `%terp y` answers.
         self._pending: dict[str, Any] | None = None
-        self._busy = self._can_await = False
-        # False in the handler of a button: there is no cell that could ask.
-        self._in_cell = True
-        # Messages about an approved cell: while it runs, and until they are sent.
-        self._noting: list[dict[str, Any]] | None = None
-        self._noted: list[dict[str, Any]] = []
+        self._busy = self._can_await = self._approves = False
+        # It is loaded in a cell. In the handler of a button there is none, which could ask.
+        self.in_cell = True
+        # The report on an approved cell, until terp runs its code.
+        self._ran: dict[str, Any] | None = None
+        self._calling = threading.Lock()
         before = shell.history_manager.input_hist_raw[1:-1]
         self._cells: list[Any] = [(number, code, "") for number, code in enumerate(before, 1)]
 
@@ -60,7 +55,6 @@ class NotebookClient:
         """Run a turn with this prompt, or answer the question that waits.
 
         Raises:
-            Ended: there is no process.
             Stopped: there is no answer.
         """
         self._check_idle()
@@ -68,21 +62,23 @@ class NotebookClient:
         if self._pending is not None:
             if not self._decide(self._taken(), prompt.strip()):
                 return
+        elif prompt.strip().lower() in (*YES, *CELL, *NO):
+            raise Stopped("terp: no code waits for an answer, so nothing was sent.")
         else:
             cells, self._cells = self._cells[-MOST_CELLS:], []
-            variables = self._runner.variables()
-            self._send(do="turn", prompt=prompt, cells=cells, variables=variables, cwd=str(Path.cwd()))
+            facts = {"variables": self._runner.variables(), "bound": self._runner.bound()}
+            self._send(do="turn", prompt=prompt, cells=cells, cwd=str(Path.cwd()), **facts)
         await self._pump()
 
-    async def order(self, **message: Any) -> dict[str, Any]:
-        """Send a message that begins no turn, and return the last of its answer; a turn that waits ends."""
+    async def order(self, **message: Any) -> None:
+        """Send a message that begins no turn; a turn that waits ends."""
         self._check_idle()
-        if self._pending is not None:
+        if self._pending is not None and self._process is not None:
             self._taken()
-            self._send(do="interrupt")
+            self._process.interrupt()
             await self._pump()
         self._send(**message)
-        return await self._pump() or {}
+        await self._pump()
 
     def close(self) -> None:
         """End the conversation. Harmless when called twice."""
@@ -91,48 +87,55 @@ class NotebookClient:
             process.close()
 
     def before_cell(self, info: Any) -> None:
-        """Note that a cell runs: one that is, or was made of, the proposed code is its approval."""
-        if self._pending is None or self._busy:
+        """Prepare for a cell: one that is, or was made of, the code that waits is its approval."""
+        if not self._busy:
+            self.in_cell = True
+        if self._pending is None or self._busy or is_of_terp(info.raw_cell):
             return
         code, cell = self._pending["code"], info.raw_cell
         alike = difflib.SequenceMatcher(None, code[:LONGEST_COMPARED], cell[:LONGEST_COMPARED])
-        if not is_of_terp(cell) and (code.strip() == cell.strip() or alike.ratio() >= ALIKE):
-            noting: list[dict[str, Any]] = []
-            self._noting = noting
-            self._runner.begin(cell, lambda **message: noting.append(message))
+        if code.strip() == cell.strip() or alike.ratio() >= ALIKE:
+            self._approves = True
+            self._runner.begin(cell)
 
     def after_cell(self, result: Any) -> None:
         """Note a cell of the user's; after an approved one the turn continues below its output."""
-        if self._busy or result is None:
+        if self._busy:
             return
-        cell = result.info.raw_cell
-        if self._noting is None:
-            if not is_of_terp(cell):
-                error = _error_text(error_of(result), self._shell)
-                self._cells = [*self._cells[-MOST_CELLS:], (result.execution_count, cell, error)]
-            return
-        self._runner.end(error_of(result))
-        self._noted, self._noting, message = self._noting, None, self._taken()
-        code = message["code"]
-        if message["do"] == "ask":
-            self._send(do="answer", id=message["id"], run=code if code.strip() == cell.strip() else cell)
-        self._continue()
+        if result is not None:
+            self._ended(result)
+        self.in_cell = False
+
+    def _ended(self, result: Any) -> None:
+        cell, error = result.info.raw_cell, error_of(result)
+        if self._approves:
+            self._approves, self._ran = False, self._runner.end(error)
+            message = self._taken()
+            code = message["code"]
+            self._answer(message, run=code if code.strip() == cell.strip() else cell)
+            self._continue()
+        elif not is_of_terp(cell):
+            text = _error_text(error, self._shell)
+            self._cells = [*self._cells[-MOST_CELLS:], (result.execution_count, cell, text)]
 
     def call(self, service: str, **arguments: Any) -> Any:
         """Call a service of terp's own process from running code."""
-        if not self._busy or self._process is None:
+        process = self._process
+        if not self._busy or process is None:
             raise RuntimeError("terp has not sent this cell, so it cannot answer it")
-        with interrupts(self._process.on_interrupt):
-            self._send(do="call", service=service, arguments=arguments)
-            while (message := self._process.receive())["do"] != "reply":
-                self._answer(message)
+        with self._calling, interrupts(process.interrupt):
+            process.send(do="call", service=service, arguments=arguments)
+            while (message := process.receive())["do"] != "reply":
+                self._show(message)
+        if message["error"] == "interrupted":
+            raise KeyboardInterrupt
         if message["error"]:
             raise RuntimeError(message["error"])
         return message["value"]
 
     def _check_idle(self) -> None:
         if self._busy:
-            raise Ended("a turn is running; its code cannot begin another.")
+            raise Stopped("terp: a turn is running; its code cannot begin another.")
 
     def _taken(self) -> dict[str, Any]:
         assert self._pending is not None
@@ -152,134 +155,98 @@ class NotebookClient:
             )
         self._process.send(**message)
 
+    def _answer(self, message: dict[str, Any], **answer: Any) -> None:
+        self._send(do="answer", id=message["id"], **answer)
+
     def _continue(self) -> None:
         """Continue a turn where no code awaits it, and whose end therefore raises nothing."""
         self._can_await = False
         try:
             finished(self._pump())
-        except (Ended, Stopped) as stop:
+        except Stopped as stop:
             sys.stderr.write(f"{stop}\n")
 
-    async def _pump(self) -> dict[str, Any] | None:
-        """Handle messages to the end of the turn; return the last one, None if the turn waits."""
+    async def _pump(self) -> None:
+        """Handle messages to the end of the turn, or until it waits for the user."""
         assert self._process is not None
-        process, presses, self._busy = self._process, 0, True
+        process, self._busy = self._process, True
+        process.interrupts = 0
         try:
-            with interrupts(process.on_interrupt):
-                while True:
-                    try:
-                        message = process.receive()
-                    except KeyboardInterrupt:
-                        presses += 1
-                        if presses == MOST_INTERRUPTS:
-                            raise Ended("it did not stop, so the conversation was ended.") from None
-                        process.send(do="interrupt")
-                        continue
-                    if message["do"] == "done":
-                        if message.get("stopped"):
-                            raise Stopped(message["stopped"])
-                        return message
-                    if not await self._act(message):
-                        return None
-        except Ended:
+            with interrupts(process.interrupt):
+                while (message := process.receive())["do"] != "done":
+                    if message["do"] == "run":
+                        await self._run(message["code"])
+                    elif message["do"] != "ask":
+                        self._show(message)
+                    elif not self._ask(message):
+                        return
+        except BaseException:
+            # Nothing more can be received in step.
             self.close()
             raise
         finally:
             self._busy = False
+        if message.get("stopped"):
+            raise Stopped(message["stopped"])
 
-    async def _act(self, message: dict[str, Any]) -> bool:
-        """Handle one message; return False if the turn waits for the user."""
-        match message["do"]:
-            case "run":
-                return await self._run(message)
-            case "ask":
-                with interrupts(_raise_interrupt):
-                    return self._ask(message)
-            case _:
-                self._answer(message)
-        return True
-
-    def _answer(self, message: dict[str, Any]) -> None:
+    def _show(self, message: dict[str, Any]) -> None:
+        """Show a message, or answer one that asks for no decision."""
         match message["do"]:
             case "show":
-                self._show(message["data"], message.get("id"), update=message.get("update", False))
-            case "write":
-                sys.stdout.write(message["text"])
-                sys.stdout.flush()
+                transient = {"display_id": message["id"]} if message["id"] else {}
+                bundle = {name: message[name] for name in ("data", "metadata", "update")}
+                self._shell.display_pub.publish(**bundle, transient=transient)
             case "variables":
-                self._send(do="answer", id=message["id"], value=self._runner.variables())
+                self._answer(message, value=self._runner.variables())
             case "value":
-                self._send(do="answer", id=message["id"], value=self._runner.value(message["asked"]))
+                self._answer(message, value=self._runner.value(message["asked"]))
 
-    def _show(self, data: Any, display_id: str | None = None, *, update: bool = False) -> None:
-        transient = {"display_id": display_id} if display_id else {}
-        self._shell.display_pub.publish(data=data, metadata={}, transient=transient, update=update)
-
-    async def _run(self, message: dict[str, Any]) -> bool:
-        """Run code, or send what was noted of the cell that ran it."""
-        code = message["code"]
-        if self._noted:
-            for noted in self._noted:
-                self._send(**noted)
-            self._noted = []
-            return True
-        if self._needs_cell(code):
-            self._wait_for_cell(message)
-            return False
-        inside("recall").provide(self.call)
-        await self._runner.run(code, self._send)
-        return True
-
-    def _needs_cell(self, code: str) -> bool:
-        """Return True if code awaits, and only a cell of its own could do that."""
-        return not self._can_await and loop_runs() and awaits(self._shell, code)
+    async def _run(self, code: str) -> None:
+        """Run code, unless its cell has; send the report."""
+        if self._ran is None:
+            inside("recall").provide(self.call)
+            self._ran = await self._runner.run(code, can_await=self._can_await)
+        ran, self._ran = self._ran, None
+        self._send(do="ran", **ran)
 
     def _ask(self, message: dict[str, Any]) -> bool:
         """Ask the user; return False if the answer comes later."""
         try:
-            if message["kind"] != "approval":
-                self._type(message)
-                return True
-            way = self.asks_by or ("input" if self._can_type() else "cell")
-            if self._needs_cell(message["code"]) or (way == "input" and not self._can_type()):
-                way = "cell"
-            if way == "input":
-                return self._decide(message, input(PROMPT))
+            with interrupts(signal.default_int_handler):
+                return self._asked(message)
         except KeyboardInterrupt:
-            self._send(do="interrupt")
+            assert self._process is not None
+            self._process.interrupt()
             return True
-        except EOFError:
-            return self._decide(message, "")
-        if way == "cell":
-            self._wait_for_cell(message)
-        else:
-            self._show_buttons(message)
-        return False
 
-    def _can_type(self) -> bool:
+    def _asked(self, message: dict[str, Any]) -> bool:
         kernel = getattr(self._shell, "kernel", None)
-        return self._in_cell and (kernel is None or bool(kernel._allow_stdin))
-
-    def _type(self, message: dict[str, Any]) -> None:
-        if not self._can_type():
-            self._send(do="answer", id=message["id"], nobody=True)
-            return
-        ask = getpass.getpass if message.get("secret") else input
-        self._send(do="answer", id=message["id"], text=ask(message["text"]))
+        can_type = self.in_cell and (kernel is None or bool(kernel._allow_stdin))
+        if message["kind"] != "approval":
+            text = _typed(message["text"], secret=message["secret"]) if can_type else None
+            self._answer(message, text=text)
+            return True
+        code, way = message["code"], self.asks_by or "input"
+        # Code that awaits needs a cell of its own where no coroutine runs it.
+        alone = not self._can_await and loop_runs() and awaits(self._shell, code)
+        if way == "input" and can_type and not alone:
+            return self._decide(message, _typed(PROMPT) or "")
+        if way == "button" and not alone:
+            self._show_buttons(message)
+        else:
+            self._wait_for_cell(message)
+        return False
 
     def _decide(self, message: dict[str, Any], text: str) -> bool:
         """Send the answer that the user typed; return False if it comes later."""
         word = text.strip().lower()
         if word in CELL:
             self._wait_for_cell(message)
-            return False
-        if message["do"] == "run":
-            self._send(do="interrupt")
         elif word in YES:
-            self._send(do="answer", id=message["id"], run=message["code"])
+            self._answer(message, run=message["code"])
         else:
-            self._send(do="answer", id=message["id"], decline="" if word in NO else text.strip())
-        return True
+            self._answer(message, decline="" if word in NO else text.strip())
+        return word not in CELL
 
     def _wait_for_cell(self, message: dict[str, Any]) -> None:
         self._shell.set_next_input(message["code"])
@@ -288,29 +255,28 @@ class NotebookClient:
 
     def _show_buttons(self, message: dict[str, Any]) -> None:
         """Show a button for each answer; the turn continues below the cell of the question."""
+        # Not every environment has it.
         ipywidgets = import_module("ipywidgets")
-
         self._pending = message
         parent = self._shell.get_parent()
-        rows = (("Run here", "y"), ("As the next cell", "c"), ("Do not run", "n"))
-        buttons = [ipywidgets.Button(description=label) for label, _ in rows]
-        row = ipywidgets.HBox(buttons)
+        row = ipywidgets.HBox()
 
         def pressed(answer: str, _: Any) -> None:
             if self._pending is not message:
                 return
             row.close()
-            now, self._in_cell = self._shell.get_parent(), False
+            now = self._shell.get_parent()
             self._shell.set_parent(parent)
             try:
                 if self._decide(self._taken(), answer):
                     self._continue()
             finally:
-                self._in_cell = True
                 self._shell.set_parent(now)
 
-        for button, (_, answer) in zip(buttons, rows, strict=True):
+        for label, answer in (("Run here", "y"), ("As the next cell", "c"), ("Do not run", "n")):
+            button = ipywidgets.Button(description=label)
             button.on_click(partial(pressed, answer))
+            row.children = (*row.children, button)
         display(row)  # type: ignore[no-untyped-call]
 
 
@@ -329,8 +295,12 @@ def is_of_terp(cell: str) -> bool:
     return cell.lstrip().startswith(("%terp", "%%terp", "%load_ext terp", "%reload_ext terp"))
 
 
-def _raise_interrupt(*_: Any) -> None:
-    raise KeyboardInterrupt
+def _typed(prompt: str, *, secret: bool = False) -> str | None:
+    """Return a line that the user types, None at the end of input."""
+    try:
+        return (getpass.getpass if secret else input)(prompt)
+    except EOFError:
+        return None
 
 
 def _error_text(error: BaseException | None, shell: Any) -> str:

@@ -2,14 +2,16 @@
 
 import json
 import os
+import re
 import sys
-from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from IPython.core.inputtransformer2 import EscapedCommand
 from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, no_var_expand
 
-from terp.notebook.beside import Ended
+from terp.notebook.beside import Stopped
 from terp.notebook.client import WAYS, NotebookClient, finished
 
 USAGE = """\
@@ -20,7 +22,24 @@ USAGE = """\
 %terp --save | --resume       keep the conversation in this notebook, and continue the kept one
 %terp_config [NAME=VALUE …]   the settings of the conversation
 %terp_rewind [N]              forget turn N and later ones; variables stay"""
-LINE, CELL = "%terp ", "%%terp"
+# A call of %terp or %%terp, as IPython writes it.
+CALL = re.compile(r"^(\s*)get_ipython\(\)\.run_(?:line|cell)_magic\('terp', (.*)\)\n?")
+
+
+class TerpLine(EscapedCommand):
+    """A line with %terp, which may end in a question mark: to IPython that asks for help."""
+
+    # Before the transformer for help.
+    priority = 4
+
+    @classmethod
+    def find(cls, tokens_by_line: Any) -> Any:
+        """Find the first one in a cell."""
+        for line in tokens_by_line:
+            token = next((token for token in line if token.string.strip()), None)
+            if token and token.line[token.start[1] :].startswith("%terp "):
+                return cls(token.start)
+        return None
 
 
 @magics_class
@@ -37,37 +56,29 @@ class TerpMagics(Magics):
         self.shell.register_magics(self)
         self.shell.events.register("pre_run_cell", self.client.before_cell)
         self.shell.events.register("post_run_cell", self.client.after_cell)
-        self.shell.input_transformers_cleanup.append(self.called)
+        self.shell.input_transformer_manager.token_transformers.append(TerpLine)
+        self.shell.input_transformers_post.append(self.called)
 
     def remove(self) -> None:
         """End the conversation, and remove the hooks."""
         self.client.close()
         self.shell.events.unregister("pre_run_cell", self.client.before_cell)
         self.shell.events.unregister("post_run_cell", self.client.after_cell)
-        self.shell.input_transformers_cleanup.remove(self.called)
+        self.shell.input_transformer_manager.token_transformers.remove(TerpLine)
+        self.shell.input_transformers_post.remove(self.called)
 
     def called(self, lines: list[str]) -> list[str]:
-        """Return the lines of a cell in which terp's magics are calls.
+        """Return the lines of a cell with calls of this object in place of its magics.
 
-        To IPython a question mark at the end asks for help. A cell of nothing but questions awaits them, so
-        that the code that answers them can await as a cell can; at a terminal code can in any case.
+        A cell of nothing but questions awaits them, so that the code that answers them can await as a cell
+        can; at a terminal code can in any case. Within a cell, as in that of %%time, nothing could await.
         """
-        first = "".join(lines[:1])
         code = [line for line in lines if line.strip() and not line.startswith("#")]
-        alone = first.startswith(CELL) or all(line.startswith(LINE) for line in code)
+        alone = not self.client.in_cell and all(map(CALL.fullmatch, code))
         awaits = alone and self.shell.autoawait and hasattr(self.shell, "kernel")
-        call, name = ("await get_ipython()", "terp_awaited") if awaits else ("get_ipython()", "terp")
-        if first.split()[:1] == [CELL]:
-            about, cell = first[len(CELL) :].strip(), "".join(lines[1:])
-            if not cell:
-                return [f"{call}.run_line_magic({name!r}, {about!r})\n"]
-            return [f"{call}.run_cell_magic({name!r}, {about!r}, {cell!r})\n"]
-        return [
-            f"{call}.run_line_magic({name!r}, {line[len(LINE) :].strip()!r})\n"
-            if line.startswith(LINE)
-            else line
-            for line in lines
-        ]
+        start, name = ("await ", "terp_awaited") if awaits else ("", "terp")
+        found = rf"\1{start}get_ipython().find_line_magic({name!r})(\2)\n"
+        return [CALL.sub(found, line) for line in lines]
 
     @no_var_expand
     @line_cell_magic
@@ -92,65 +103,38 @@ class TerpMagics(Magics):
         finished(self.client.order(do="rewind", number=line.strip()))
 
     async def _terp(self, line: str, cell: str | None, *, can_await: bool) -> None:
-        option, _, rest = line.partition(" ")
-        question = "\n".join(part for part in (line, cell or "") if part.strip())
-        if option.startswith("--"):
-            question = "\n".join(part for part in (rest, cell or "") if part.strip())
-            question = await self._option(option, question)
-        elif not question:
-            sys.stdout.write(f"{USAGE}\n")
-        if question:
-            await self.client.ask(question, can_await=can_await)
-
-    async def _option(self, option: str, rest: str) -> str:
-        """Do what an option asks for, and return the question behind it."""
-        match option:
-            case "--auto" | "--no-auto" if not rest.startswith("--"):
-                await self.client.order(do="auto", on=option == "--auto")
-                return rest
-            case "--by" if rest in WAYS:
-                self.client.asks_by = rest
-            case "--save":
-                await self._save()
-            case "--resume":
-                await self.client.order(do="resume", session=self._saved())
-            case "--help":
+        line = line.strip()
+        option, _, rest = line.partition(" ") if line.startswith("--") else ("", "", line)
+        question = "\n".join(part for part in (rest, cell or "") if part.strip())
+        match option, question:
+            case ("", "") | ("--help", ""):
                 sys.stdout.write(f"{USAGE}\n")
+            case (("" | "--auto" | "--no-auto"), _) if not question.startswith("--"):
+                if option:
+                    await self.client.order(do="auto", on=option == "--auto")
+                if question:
+                    await self.client.ask(question, can_await=can_await)
+            case "--by", _ if question in WAYS:
+                if question == "button" and find_spec("ipywidgets") is None:
+                    raise Stopped("terp: buttons need ipywidgets, which is not installed in this kernel.")
+                self.client.asks_by = question
+            case "--save", "":
+                await self.client.order(do="save")
+            case "--resume", "":
+                await self.client.order(do="resume", session=self._saved())
             case _:
-                raise Ended(f"unknown option: {option} {rest}".rstrip() + f"\n{USAGE}")
-        return ""
-
-    async def _save(self) -> None:
-        """Put the conversation into the metadata of this cell's output, which is saved with the notebook."""
-        saved = await self.client.order(do="save")
-        if saved.get("session"):
-            metadata = {"terp": {"session": saved["session"]}}
-            self.shell.display_pub.publish(data={"text/plain": saved["text"]}, metadata=metadata)
+                raise Stopped(f"terp: unknown option: {line}\n{USAGE}")
 
     def _saved(self) -> str:
-        """Return the last conversation that this notebook's file holds."""
-        path = notebook_path(self.shell.user_ns)
+        """Return the last conversation in this notebook's file, whose path Jupyter or VS Code gives."""
+        path = os.environ.get("JPY_SESSION_NAME") or self.shell.user_ns.get("__vsc_ipynb_file__") or ""
         try:
-            cells = json.loads(Path(path).read_text(encoding="utf-8"))["cells"] if path else []
-        except (OSError, ValueError, KeyError) as error:
-            raise Ended(f"{path} cannot be read: {error}") from error
-        sessions = [session for cell in cells for session in sessions_in(cell.get("outputs", ()))]
-        if not sessions:
+            cells = json.loads(Path(path).read_text(encoding="utf-8"))["cells"]
+            found = [output.get("metadata", {}) for cell in cells for output in cell.get("outputs", ())]
+            return str([metadata["terp"]["session"] for metadata in found if "terp" in metadata][-1])
+        except (OSError, ValueError, LookupError) as error:
             where = path or "a notebook whose path is not known here"
-            raise Ended(f"no conversation is saved in {where}.")
-        return sessions[-1]
-
-
-def notebook_path(names: dict[str, Any]) -> str:
-    """Return the path of this kernel's notebook as Jupyter Server or VS Code gives it; "" if neither does."""
-    path = os.environ.get("JPY_SESSION_NAME") or names.get("__vsc_ipynb_file__") or ""
-    return str(path) if str(path).endswith(".ipynb") else ""
-
-
-def sessions_in(outputs: Sequence[dict[str, Any]]) -> list[str]:
-    """Return the conversations in the metadata of outputs."""
-    kept = [output.get("metadata", {}).get("terp", {}).get("session") for output in outputs]
-    return [session for session in kept if isinstance(session, str)]
+            raise Stopped(f"terp: no conversation is saved in {where}.") from error
 
 
 def load(shell: Any) -> None:

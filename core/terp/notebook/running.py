@@ -1,4 +1,4 @@
-"""Code that runs in this kernel: its outputs appear in the notebook as usual, and are copied to terp."""
+"""Code that runs in this kernel: its outputs appear in the notebook as usual, and are copied for terp."""
 
 import asyncio
 import signal
@@ -6,15 +6,14 @@ import sys
 import threading
 import types
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-Send = Callable[..., None]
-# Characters of a run's text that are copied, and pieces that are sent together; bytes of a display.
-MOST, TOGETHER, LARGEST = 4_000_000, 32_000, 20_000_000
+# Characters of a run's outputs that are copied.
+MOST = 20_000_000
 INSIDE = "terp_inside"
 
 
@@ -28,97 +27,92 @@ def inside(name: str) -> Any:
 
 
 class OutputCopy:
-    """Copies what code puts out to `send`, from `begin` to `end`."""
+    """Copies what code puts out, from now until `end`, as messages of Jupyter's protocol."""
 
-    def __init__(self, shell: Any, send: Send) -> None:
-        self._shell = shell
-        self._send = send
-        self._undo: list[Callable[[], Any]] = []
-        self._text, self._stream, self._traceback = "", "", ""
-        self._room, self._dropped = MOST, [0, 0]
-
-    def begin(self) -> None:
-        """Begin to copy."""
+    def __init__(self, shell: Any) -> None:
+        self._messages: list[dict[str, Any]] = []
+        self._room, self._omitted = MOST, [0, 0]
+        self._stream, self._pieces = "", list[str]()
+        self._prints = False
+        self._undo = ExitStack()
         for name in ("stdout", "stderr"):
             # Not the names in `sys`: loggers hold the stream itself.
-            self._wrap(getattr(sys, name), "write", partial(self._written, name))
-        self._wrap(self._shell.display_pub, "publish", self._published)
-        self._wrap(self._shell.display_pub, "clear_output", self._cleared)
-        self._wrap(self._shell.displayhook, "write_format_data", self._result)
-        self._wrap(self._shell, "_showtraceback", self._error)
+            self._wrap(getattr(sys, name), "write", partial(self._text, name))
+        self._wrap(shell.display_pub, "publish", self._display)
+        self._wrap(shell.display_pub, "clear_output", lambda wait=False: self._add("clear_output", wait=wait))
+        self._wrap(shell.displayhook, "write_format_data", partial(self._data, "execute_result"))
+        self._wrap(shell, "_showtraceback", self._error)
 
-    def end(self) -> None:
-        """End, and send the rest."""
-        while self._undo:
-            self._undo.pop()()
+    def end(self) -> dict[str, Any]:
+        """End, and return the messages and what was left out of them."""
+        self._undo.close()
         self._flush()
-        if self._dropped[0]:
-            self._put("omitted", characters=self._dropped[0], lines=self._dropped[1], spooled=False)
+        return {"messages": self._messages, "omitted": self._omitted}
 
     def _wrap(self, thing: Any, name: str, seen: Callable[..., None]) -> None:
         """Call `seen` before the method of one object, which keeps it otherwise."""
         before, is_own = getattr(thing, name), name in getattr(thing, "__dict__", {})
 
         def wrapped(*args: Any, **kwargs: Any) -> Any:
+            if self._prints:
+                # At a terminal IPython prints displays, results and tracebacks.
+                return before(*args, **kwargs)
             # No output of the user's may be lost by a failure to copy it.
             with suppress(Exception):
                 seen(*args, **kwargs)
-            return before(*args, **kwargs)
+            self._prints = name != "write"
+            try:
+                return before(*args, **kwargs)
+            finally:
+                self._prints = False
 
         setattr(thing, name, wrapped)
-        self._undo.append(partial(setattr, thing, name, before) if is_own else partial(delattr, thing, name))
+        self._undo.callback(setattr, thing, name, before) if is_own else self._undo.callback(
+            delattr, thing, name
+        )
 
-    def _written(self, name: str, text: str) -> None:
-        # At a terminal IPython prints the traceback of an error, which was sent already.
-        if text and text == self._traceback:
-            return
+    def _text(self, name: str, text: str) -> None:
         kept, rest = text[: self._room], text[self._room :]
         self._room -= len(kept)
-        self._dropped[0] += len(rest)
-        self._dropped[1] += rest.count("\n")
-        if name != self._stream or len(self._text) > TOGETHER:
+        self._omitted[0] += len(rest)
+        self._omitted[1] += rest.count("\n")
+        if name != self._stream:
             self._flush()
         self._stream = name
-        self._text += kept
+        self._pieces.append(kept)
 
-    def _flush(self) -> None:
-        text, self._text = self._text, ""
-        if text:
-            self._put("text", stream=self._stream, text=text)
-
-    def _published(
+    def _display(
         self, data: Any, metadata: Any = None, *, transient: Any = None, update: bool = False, **_: Any
     ) -> None:
-        kind = "display_update" if update else "display"
-        self._display(kind, data, metadata, display_id=(transient or {}).get("display_id"))
+        kind = "update_display_data" if update else "display_data"
+        self._data(kind, data, metadata, transient=transient or {})
 
-    def _result(self, format_dict: Any, md_dict: Any = None) -> None:
-        self._display("display", format_dict, md_dict, is_result=True)
-
-    def _display(self, kind: str, data: Any, metadata: Any, **facts: Any) -> None:
-        large = [
-            mime for mime, value in data.items() if isinstance(value, str | bytes) and len(value) > LARGEST
-        ]
-        small = {mime: value for mime, value in data.items() if mime not in large}
-        self._flush()
-        self._put(kind, data=small, metadata=metadata or {}, **facts)
-
-    def _cleared(self, wait: bool = False) -> None:
-        self._flush()
-        self._put("clear", wait=wait)
+    def _data(self, kind: str, data: Any, metadata: Any = None, **facts: Any) -> None:
+        fits = {}
+        for mime, value in data.items():
+            size = len(value) if isinstance(value, str | bytes) else 0
+            if size <= self._room:
+                fits[mime] = value
+                self._room -= size
+        self._add(kind, data=fits, metadata=metadata or {}, **facts)
 
     def _error(self, etype: Any, evalue: Any, stb: Any) -> None:
-        self._flush()
         lines = [stb] if isinstance(stb, str) else [str(line) for line in stb]
-        self._traceback = "\n".join(lines)
-        self._put("error", name=getattr(etype, "__name__", str(etype)), value=str(evalue), traceback=lines)
+        name = getattr(etype, "__name__", str(etype))
+        self._add("error", ename=name, evalue=str(evalue), traceback=lines)
 
-    def _put(self, kind: str, **fields: Any) -> None:
-        self._send(do="output", output={"kind": kind, **fields})
+    def _flush(self) -> None:
+        text, self._pieces = "".join(self._pieces), []
+        if text:
+            self._messages.append({"msg_type": "stream", "content": {"name": self._stream, "text": text}})
+
+    def _add(self, kind: str, **content: Any) -> None:
+        self._flush()
+        self._messages.append({"msg_type": kind, "content": content})
 
 
 class CellRunner:
-    """Runs code of terp's in `shell`, and reports its changes of the namespace."""
+    """Runs code of terp's in `shell`, and reports its outputs and its changes of the namespace."""
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
@@ -127,78 +121,77 @@ class CellRunner:
         )
         self._namespace = inside("namespace").Namespace(self._home)
         self._listing = inside("listing").VariableListing(self._home, self._namespace.kinds)
-        self._send: Send = print
-        self._copy = OutputCopy(shell, self._send)
+        self._copy: OutputCopy
 
     def variables(self) -> list[Any]:
         """Return name, type, shape, size and preview of each variable."""
         rows: list[Any] = self._listing.variables()
         return rows
 
+    def bound(self) -> list[tuple[str, str, str]]:
+        """Return each name with the package and the class of its value; a module with its name and ""."""
+        hidden = self._shell.user_ns_hidden
+        return [
+            (name, value.__name__, "")
+            if isinstance(value, types.ModuleType)
+            else (name, str(getattr(type(value), "__module__", "")).partition(".")[0], type(value).__name__)
+            for name, value in dict(self._shell.user_ns).items()
+            if not (name.startswith("_") or hidden.get(name) is value)
+        ]
+
     def value(self, asked: str) -> Any:
         """Return the text of a value that an answer refers to, or why there is none."""
         return inside("referring").value_text(self._shell, asked)
 
-    def begin(self, code: str, send: Send) -> None:
+    def begin(self, code: str) -> None:
         """Prepare for code that is about to run."""
-        self._send = send
         self._home.cwd = str(Path.cwd())
         # Changes by the user's own cells are not changes of this one.
         self._namespace.before = None
         self._namespace.begin(code)
-        send(do="started", count=self._number())
-        self._copy = OutputCopy(self._shell, send)
-        self._copy.begin()
+        self._copy = OutputCopy(self._shell)
 
-    def end(self, error: BaseException | None) -> None:
-        """Report the end of the code."""
-        self._copy.end()
-        facts: dict[str, Any] = {}
-        failed = inside("failed")
-        self._home.number = self._number()
-        with suppress(Exception):
-            self._namespace.compare()
-            facts = {**self._namespace.found}
-            if isinstance(error, Exception):
-                facts["failed"] = failed.facts_of(error, self._home, self._namespace.kinds)
-            elif error is not None:
-                facts["stopped"] = failed.place_of(error, self._home, self._namespace.kinds)
+    def end(self, error: BaseException | None) -> dict[str, Any]:
+        """Return the report on code that has ended."""
         stopped = isinstance(error, KeyboardInterrupt | asyncio.CancelledError)
         status = "interrupted" if stopped else "ok" if error is None else "error"
-        self._send(do="ended", status=status, cwd=str(Path.cwd()), **facts)
+        report = {**self._copy.end(), "status": status, "cwd": str(Path.cwd())}
+        with suppress(Exception):
+            self._namespace.compare()
+            report |= self._namespace.found
+            if error is not None:
+                self._home.number = self._number()
+                facts = inside("failed")
+                name, of = ("failed", facts.facts_of) if status == "error" else ("stopped", facts.place_of)
+                report[name] = of(error, self._home, self._namespace.kinds)
+        return report
 
-    async def run(self, code: str, send: Send) -> None:
-        """Run code within the current cell, whose number it shares."""
-        self.begin(code, send)
-        error: BaseException | None = None
+    async def run(self, code: str, *, can_await: bool) -> dict[str, Any]:
+        """Run code within the current cell, whose number it shares; return the report on it.
+
+        Code that awaits fails, unless it `can_await`.
+        """
+        self.begin(code)
+        error: BaseException | None
+        compiler, number = self._shell.compile, self._number()
+        cache = compiler.cache
+        # Tracebacks name the cell; the shell counts the next one already.
+        compiler.cache = lambda code, _=0, raw_code=None: cache(code, number, raw_code)
         try:
-            error = error_of(await self._run(code))
+            error = error_of(await self._run(code, can_await=can_await))
         except (KeyboardInterrupt, asyncio.CancelledError) as stop:
             error = stop
-        except BaseException as stop:
-            error = stop
-            raise
         finally:
-            self.end(error)
+            del compiler.cache
+        return self.end(error)
 
     def _number(self) -> int:
         """Return the number of the current cell: the last that was compiled."""
         return max(getattr(self._shell.compile, "_filename_map", {}).values(), default=0)
 
-    async def _run(self, code: str) -> Any:
+    async def _run(self, code: str, *, can_await: bool) -> Any:
         shell = self._shell
-        compiler, number = shell.compile, self._number()
-        cache = compiler.cache
-        # Tracebacks name the cell; the shell counts the next one already.
-        compiler.cache = lambda code, _=0, raw_code=None: cache(code, number, raw_code)
-        try:
-            return await self._run_cell(code)
-        finally:
-            del compiler.cache
-
-    async def _run_cell(self, code: str) -> Any:
-        shell = self._shell
-        if not (loop_runs() and awaits(shell, code)):
+        if not (can_await and loop_runs() and awaits(shell, code)):
             with interrupts(signal.default_int_handler):
                 return shell.run_cell(code, store_history=False)
         loop, task = asyncio.get_running_loop(), asyncio.current_task()

@@ -91,6 +91,9 @@ class Proposals:
         if call.language not in self._names:
             self._names[call.language] = known.SessionNames(self._log, call.language)
         resources = self._resources
+        if resources.bound is not None and call.language == "python":
+            self._names["python"].learn(resources.bound)
+            resources.bound = None
         offered = {
             tool.name: f"{known.SHIPPED}.{tool.name}" if is_shipped(tool) else known.TOOL
             for tool in resources.toolbox.tools

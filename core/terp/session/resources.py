@@ -11,6 +11,7 @@ from terp.text.note_mark import NoteMark
 from terp.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:
+    from terp.analysis.effects.known import Bound
     from terp.kernels.environments.choosing import PythonChoice
     from terp.kernels.environments.missing import MissingPackages
     from terp.kernels.sandbox.confinement import Confinement
@@ -73,6 +74,7 @@ class SessionResources:
     the true result and calls `continue_turn`. `demands` are fields of each request in OpenAI's form, such as
     `response_format`. With `references`, answers can refer to values of variables; with `error_values`, the
     model reads the values at the line where code failed. `note_mark` marks terp's notes to the model.
+    `bound` are the names in a Python kernel whose user has run code of their own since the last turn.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -97,6 +99,7 @@ class SessionResources:
     references: bool = False
     error_values: bool = True
     note_mark: NoteMark = field(default_factory=NoteMark)
+    bound: "Bound | None" = None
 
     def redactor(self) -> "Redactor":
         """Return the redactor of the known secrets; without any, of texts that look like secrets."""

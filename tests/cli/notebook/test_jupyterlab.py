@@ -1,4 +1,4 @@
-"""%terp in JupyterLab itself, in a browser: ask, approve, plot, error, recover, interrupt, buttons.
+"""%terp in JupyterLab itself, in a browser: ask, approve, plot, error, recover, interrupt, buttons, resume.
 
 JupyterLab is none of terp's packages: `JUPYTERLAB` names the `jupyter` of an environment that has it with
 ipywidgets and matplotlib, or it is on PATH. `JUPYTERLAB_PICTURES` is a folder for pictures of each step.
@@ -194,3 +194,16 @@ def test_ask_approve_plot_error_recover_interrupt_and_buttons(lab: Lab) -> None:
     lab.see("It was pressed.")
     lab.picture()
     assert [one["messages"][-1]["role"] for one in lab.model.requests][-1] == "tool"
+
+
+def test_a_conversation_is_saved_with_the_notebook_and_resumed(lab: Lab) -> None:
+    lab.model.script[:] = ["Noted."]
+    lab.run("%terp remember the word banana")
+    lab.see("Noted.")
+    lab.run("%terp --save")
+    lab.see("is in the metadata of this output")
+    lab.page.keyboard.press("Control+S")
+    lab.page.get_by_text("Saving completed").wait_for()
+    lab.run("%reload_ext terp")
+    lab.run("%terp --resume")
+    lab.see("Resumed a conversation of 1 turn,")

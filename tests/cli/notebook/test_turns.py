@@ -4,10 +4,13 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, cast
+
+import psutil
 
 from tests.cli.notebook.driven import opened, sent, shown, surroundings
 from tests.cli.running import Terp
-from tests.loopback import Call, Loopback, Scripted
+from tests.loopback import Call, Http, Loopback, Scripted
 
 PLOT = "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 3, 2]);"
 
@@ -217,6 +220,104 @@ async def test_a_saved_conversation_is_in_the_notebook_and_continues(tmp_path: P
         saved.write_text(json.dumps(notebook.client.nb))
         await notebook.run("%reload_ext terp")
         await notebook.run(f"import os\nos.environ['JPY_SESSION_NAME'] = {str(saved)!r}")
-        assert "Resumed a conversation of 1 turns" in shown(await notebook.run("%terp --resume"))
+        assert "Resumed a conversation of 1 turn," in shown(await notebook.run("%terp --resume"))
         await notebook.run("%terp which word?")
         assert "remember the word banana" in str(notebook.model.requests[-1]["messages"])
+
+
+async def test_an_indented_question_may_end_in_a_question_mark(tmp_path: Path) -> None:
+    async with opened(tmp_path, ["It is."]) as notebook:
+        assert "It is." in shown(await notebook.run("if True:\n    %terp what's it?"))
+        assert sent(notebook.model).endswith("what's it?")
+
+
+async def test_a_question_in_a_text_is_text(tmp_path: Path) -> None:
+    async with opened(tmp_path, []) as notebook:
+        assert await notebook.value('text = """\n%terp why?\n"""\ntext') == r"'\n%terp why?\n'"
+
+
+async def test_the_account_knows_variables_of_the_cells_of_the_user(tmp_path: Path) -> None:
+    code = "xs.append(math.pi)\nopen('a')"
+    async with opened(tmp_path, [["", Call(code=code)], "Done."], "n") as notebook:
+        await notebook.run("import math\nxs = [1]")
+        assert "reads only: a" in shown(await notebook.run("%terp append pi"))
+
+
+async def test_an_answer_without_a_question_is_not_sent(tmp_path: Path) -> None:
+    async with opened(tmp_path, []) as notebook:
+        assert "no code waits for an answer" in shown(await notebook.run("%terp y"))
+        assert notebook.model.requests == []
+
+
+async def test_a_remedy_names_the_magic_for_settings(tmp_path: Path) -> None:
+    async with opened(tmp_path, [Http(404)]) as notebook:
+        assert "and %terp_config model=…." in shown(await notebook.run("%terp hello"))
+
+
+async def test_buttons_without_ipywidgets_are_refused_at_once(tmp_path: Path) -> None:
+    async with opened(tmp_path, []) as notebook:
+        await notebook.run("import sys\nsys.modules['ipywidgets'] = None")
+        assert "buttons need ipywidgets" in shown(await notebook.run("%terp --by button"))
+
+
+async def test_code_reads_the_output_of_an_earlier_run(tmp_path: Path) -> None:
+    replies: list[Scripted] = [["", Call(code="print('six')")], ["", Call(code="out[1].text")], "Read."]
+    async with opened(tmp_path, replies, "y", "y") as notebook:
+        await notebook.run("%terp read")
+        assert sent(notebook.model).startswith("six")
+
+
+async def test_two_notebooks_have_separate_conversations(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.mkdir()
+    other.mkdir()
+    async with opened(one, ["Noted.", "Banana."]) as first, opened(other, ["Unknown."]) as second:
+        await first.run("%terp remember the word banana")
+        await second.run("%terp which word?")
+        assert "banana" not in str(second.model.requests)
+        await first.run("%terp which word?")
+        assert "banana" in str(first.model.requests[-1])
+
+
+async def test_a_restart_of_the_kernel_ends_the_conversation_and_its_process(tmp_path: Path) -> None:
+    async with opened(tmp_path, ["Noted.", "Which?"]) as notebook:
+        await notebook.run("%terp remember the word banana")
+        process = psutil.Process(
+            int(await notebook.value("__import__('psutil').Process().children()[0].pid"))
+        )
+        assert "terp_cli.notebook" in process.cmdline()
+        manager = cast("Any", notebook.client.km)
+        await manager.restart_kernel(now=True)
+        await cast("Any", notebook.client.kc).wait_for_ready()
+        process.wait(20)
+        await notebook.run("%load_ext terp")
+        await notebook.run("%terp which word?")
+        assert "banana" not in str(notebook.model.requests[-1])
+
+
+def test_ipython_at_a_terminal_sends_values_and_displays_once(tmp_path: Path) -> None:
+    terp = Terp(tmp_path)
+    code = "from IPython.display import Markdown, display\ndisplay(Markdown('seen'))\n'val' + 'ue'"
+    with Loopback([["", Call(code=code)], "Done."]) as model:
+        cells = "%load_ext terp\n%terp --auto show"
+        subprocess.run(
+            [sys.executable, "-m", "IPython", "-c", cells], check=True, env=surroundings(terp, model)
+        )
+        assert [sent(model).count(text) for text in ("Markdown object", "'value'")] == [1, 1]
+
+
+async def test_a_question_can_be_timed(tmp_path: Path) -> None:
+    async with opened(tmp_path, ["Hello."]) as notebook:
+        outputs = shown(await notebook.run("%%time\n%terp hello"))
+        assert ("Hello." in outputs, "Wall time" in outputs) == (True, True)
+
+
+async def test_code_that_cannot_await_fails_and_the_turn_continues(tmp_path: Path) -> None:
+    replies: list[Scripted] = [
+        ["", Call(code="import asyncio\nawait asyncio.sleep(0)")],
+        "It failed.",
+        "Yes.",
+    ]
+    async with opened(tmp_path, replies) as notebook:
+        assert "It failed." in shown(await notebook.run("for _ in '1':\n    %terp --auto wait"))
+        assert "Yes." in shown(await notebook.run("%terp go on"))

@@ -40,6 +40,8 @@ OWN_FUNCTION = "function"
 SERVERS = "terp.tools.mcp"
 """The full name of what calls the MCP servers of the session."""
 
+Bound = Mapping[str, tuple[str, str]]
+"""Names with the package and the class of their value; of a module with its full name and ""."""
 Slots = tuple[int | str, ...]
 """Arguments of a call, by position or keyword."""
 
@@ -272,6 +274,15 @@ class SessionNames:
                 case _:
                     pass
         return {**self._names, **self._lasting}
+
+    def learn(self, bound: Bound) -> None:
+        """Take the names that the kernel has now in place of those known from runs."""
+        self.known()
+        paths = python_names()
+        known = {(path.partition(".")[0], path.rpartition(".")[2]): path for path in paths.sets["types"]}
+        now = {name: known.get(row, "" if row[1] else row[0]) for name, row in bound.items()}
+        self._names = {name: path for name, path in {**_GIVEN, **now}.items() if path}
+        self._lasting |= {name: UNKNOWN for name in bound if paths.has(f"builtins.{name}")}
 
     def _ran(self, proposed: CodeProposed | None, finished: CodeFinished) -> None:
         if proposed is None:

@@ -19,7 +19,7 @@ from terp.kernels.jupyter.channels import Connector, Message, first_of, is_set_w
 from terp.kernels.jupyter.ending import RunStopper, fatal_end, ordinary_end, silent_end, until_settled
 from terp.kernels.jupyter.files import RunFiles, of_interest
 from terp.kernels.jupyter.lives import Lives
-from terp.kernels.jupyter.reports import shape_in, with_diffs
+from terp.kernels.jupyter.reports import variable_of, with_diffs
 from terp.kernels.jupyter.run import Backlog, KernelRun
 from terp.kernels.jupyter.running import RunningKernel
 from terp.kernels.jupyter.translation import RUN_MOMENT, RUN_NUMBER, Translator, report_of, wants_exit
@@ -102,7 +102,7 @@ class Asides(ABC):
         answer = await self._ask_bootstrap("variables", _VARIABLES_BUSY_S if self._busy() else _VARIABLES_S)
         if answer is None:
             raise KernelBusy("The kernel is busy and answers only after its run.", "Ask again later.")
-        return tuple(_variable(row) for row in answer.get("variables") or ())
+        return tuple(variable_of(row) for row in answer.get("variables") or ())
 
     async def missing(self, modules: Sequence[str]) -> Sequence[str]:
         """Return those of `modules` (top-level names) that code cannot import; none without an answer."""
@@ -154,11 +154,6 @@ class Asides(ABC):
         if running is None:
             return None
         return await running.ask_bootstrap(what, timeout_s, busy=self._busy(), about=about)
-
-
-def _variable(row: Any) -> Variable:
-    name, kind, shape, size, head = row
-    return Variable(str(name), str(kind), shape_in(shape), size if isinstance(size, int) else None, str(head))
 
 
 _REMEMBERED_RUNS = 500

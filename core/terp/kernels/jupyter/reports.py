@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from terp.analysis.effects.secret_names import is_secret_name
+from terp.events.kernel import Variable
 from terp.events.outputs import (
     BackCall,
     FileAction,
@@ -142,6 +143,12 @@ def shape_in(value: Any) -> tuple[int, ...]:
     """Return a shape; () if it is malformed."""
     numbers = [_number(length) for length in value[:_MOST]] if isinstance(value, Sequence) else [None]
     return () if None in numbers else tuple(number for number in numbers if number is not None)
+
+
+def variable_of(row: Sequence[Any]) -> Variable:
+    """Return the variable in a row of a list."""
+    name, kind, shape, size, head = row
+    return Variable(str(name), str(kind), shape_in(shape), size if isinstance(size, int) else None, str(head))
 
 
 def _change(row: Any) -> VariableChange | None:

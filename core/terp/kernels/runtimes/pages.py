@@ -4,9 +4,9 @@ import html
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from terp.events.kernel import NoNamespace, WrittenValue
+from terp.events.kernel import SimpleKernel
 from terp.events.outputs import Display, RunEnded, RunItem, RunStarted
 from terp.kernels.runtimes.runtime import Machine, Runtime
 
@@ -76,7 +76,7 @@ def _without_export(code: str) -> tuple[str, str]:
 
 
 @dataclass(slots=True)
-class PageKernel(NoNamespace):
+class PageKernel(SimpleKernel):
     """Implements `Kernel` without a process: code becomes a display, which the session saves.
 
     `shown` makes its MIME bundle.
@@ -86,15 +86,7 @@ class PageKernel(NoNamespace):
     cwd: str
     shown: Callable[[str], Mapping[str, str]]
     generation: int = 0
-    tier: str = "none"
-    place: str = ""
-    connection_file: str = ""
-    running: str = ""
     _count: int = 0
-
-    async def start(self) -> None:
-        """Start nothing: there is no process."""
-        self.generation = max(1, self.generation)
 
     async def execute(
         self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0, moment: int = 0
@@ -105,25 +97,6 @@ class PageKernel(NoNamespace):
         yield RunStarted(number or self._count)
         yield Display(self.shown(code))
         yield RunEnded("ok")
-
-    async def type_in(self, text: str | None) -> None:
-        """Do nothing: a page asks nothing."""
-
-    async def answer(self, value: Any, error: str = "") -> None:
-        """Do nothing: a page calls no service."""
-
-    async def interrupt(self) -> None:
-        """Do nothing: no code runs."""
-
-    async def restart(self) -> None:
-        """Do nothing: a page has no state."""
-
-    async def value(self, name: str, keys: Sequence[Any], spec: str) -> WrittenValue:
-        """Return no value: a page has no variables."""
-        return WrittenValue(why="a page has no variables")
-
-    async def aclose(self) -> None:
-        """Do nothing: there is no process."""
 
 
 def _page(body: str, scripts: str) -> str:

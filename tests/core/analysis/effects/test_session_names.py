@@ -173,3 +173,18 @@ def test_a_builtin_that_was_hidden_is_not_known_until_the_kernel_is_new() -> Non
     assert "cannot tell" in effects_of("python", "print('touch canary')", kernel.known).kinds
     kernel.log.append(KernelChanged("python", "died"))
     assert effects_of("python", "print('x')", kernel.known).found == ()
+
+
+def test_what_a_kernel_has_now_is_known_by_package_and_class() -> None:
+    kernel = Kernel()
+    kernel.ran("n = 1", new("n", "int"))
+    kernel.names.learn(
+        {"pd": ("pandas", ""), "df": ("pandas", "DataFrame"), "own": ("__main__", "DataFrame")}
+    )
+    assert kernel.learned == {"pd": "pandas", "df": "pandas.DataFrame"}
+
+
+def test_a_variable_that_hides_a_builtin_or_what_terp_binds_is_not_known() -> None:
+    kernel = Kernel()
+    kernel.names.learn({"open": ("__main__", "function"), "out": ("__main__", "Outputs")})
+    assert (kernel.known["open"], "out" in kernel.known) == ("", False)
