@@ -182,15 +182,17 @@ async def test_a_line_that_is_no_message_is_answered_with_a_remedy(terp: Terp) -
     client = RawClient(lambda _: {})
     with Loopback([]) as server:
         await client.start(terp, server)
-        for line in (b"{", b"[]", b'{"id": [], "result": 1}', b'{"id": 1, "method": 3}', b'{"x": NaN}'):
+        for line in (b"{", b"[]", b'{"id": [], "result": 1}', b"\xff", b'{"x": NaN}'):
             client.line(line)
         reply = await client.asked("session/new", {"cwd": "here", "mcpServers": []})
         await client.asked("session/new", {"mcpServers": 1})
         assert await client.stop() == 0
     assert client.refused == 5
-    assert client.replies[None]["error"]["message"].endswith(
-        "Send one JSON object of JSON-RPC 2.0 in each line."
-    )
+    assert client.replies[None]["error"] == {
+        "code": -32600,
+        "message": "Invalid request",
+        "data": {"remedy": "Send one JSON object of JSON-RPC 2.0 a line."},
+    }
     assert reply["error"] == {
         "code": -32602,
         "message": "cwd must be the absolute path of a directory, and 'here' is none.",

@@ -278,3 +278,69 @@ async def test_planned_changes_are_declined_until_the_plan_is_carried_out(terp: 
     assert (terp.cwd / "made").exists()
     assert "1. Make it." in editor.text()
     assert said(server.requests[2])[-1][1].startswith("Carry out the plan.")
+
+
+async def test_a_command_of_ones_own_is_offered_and_becomes_the_prompt(terp: Terp) -> None:
+    commands = terp.home / "commands"
+    commands.mkdir()
+    (commands / "review.md").write_text(
+        "---\ndescription: review a file\n---\nReview $1, after !`echo seen`.\n"
+    )
+    with Loopback(["Fine."]) as server:
+        async with opened(terp, server, Editor("y")) as editor:
+            await editor.begin()
+            await editor.ask(await editor.new(terp.cwd), "/review a.py")
+    (offered,) = editor.updates("available_commands_update")
+    assert offered["availableCommands"][-1] == {
+        "name": "review",
+        "description": "review a file",
+        "input": {"hint": "[…]"},
+    }
+    assert [call.title for call, *_ in editor.asked] == ["Run `echo seen` for /review?"]
+    (ran,) = editor.calls().values()
+    assert "```console\nseen\n```" in texts_of(ran)
+    assert said(server.requests[0])[-1][1].startswith("Review a.py, after `echo seen`")
+    assert editor.text().endswith("Fine.")
+
+
+async def test_skills_are_listed_in_an_editor(terp: Terp) -> None:
+    skill = terp.home / "skills" / "charts"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: charts\ndescription: Draws charts.\n---\nDraw.\n")
+    with Loopback([]) as server:
+        async with opened(terp, server, Editor()) as editor:
+            await editor.begin()
+            await editor.ask(await editor.new(terp.cwd), "/skills")
+    assert "charts" in editor.text()
+
+
+async def test_the_steps_of_a_plan_are_plan_entries_until_it_is_carried_out(terp: Terp) -> None:
+    with Loopback(["The plan:\n\n1. Read it.\n2. Draw it.", "Done."]) as server:
+        async with opened(terp, server, Editor()) as editor:
+            await editor.begin()
+            session = await editor.new(terp.cwd)
+            await editor.ask(session, "/plan draw it")
+            await editor.ask(session, "/go")
+    plans = [[(one["content"], one["status"]) for one in plan["entries"]] for plan in editor.updates("plan")]
+    assert plans == [
+        [("Read it.", status), ("Draw it.", status)] for status in ("pending", "in_progress", "completed")
+    ]
+
+
+async def test_a_plan_that_is_not_carried_out_leaves_the_editor(terp: Terp) -> None:
+    with Loopback(["1. Read it."]) as server:
+        async with opened(terp, server, Editor()) as editor:
+            await editor.begin()
+            session = await editor.new(terp.cwd)
+            await editor.ask(session, "/plan draw it")
+            await editor.ask(session, "/plan off")
+    assert [len(plan["entries"]) for plan in editor.updates("plan")] == [1, 0]
+
+
+async def test_a_model_of_the_settings_command_is_the_one_that_the_editor_shows(terp: Terp) -> None:
+    with Loopback([]) as server:
+        async with opened(terp, server, Editor()) as editor:
+            await editor.begin()
+            await editor.ask(await editor.new(terp.cwd), "/settings model=openai/other")
+    (changed,) = editor.updates("config_option_update")
+    assert changed["configOptions"][1]["currentValue"] == "openai/other"

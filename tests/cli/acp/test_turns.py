@@ -75,7 +75,7 @@ async def test_a_reason_to_decline_reaches_the_model(terp: Terp) -> None:
             await editor.begin()
             await editor.ask(await editor.new(terp.cwd), "add")
     assert "use 40" in said(server.requests[1])[-1][1]
-    assert "Not run: use 40" in texts_of(editor.calls()["c1"])
+    assert "[not run] use 40" in texts_of(editor.calls()["c1"])
     assert "42" not in texts_of(editor.calls()["c1"])
 
 

@@ -102,7 +102,7 @@ async def approve(context: ReplContext, word: str) -> None:
     if word == "never":
         await auto_run(context, "on")
         return
-    if word == "effect" and (why := _why_not_held(context)):
+    if word == "effect" and (why := why_not_held(context)):
         raise TerpError(
             f"Effects of code cannot be held here: {why}.", "/approve before asks before code runs."
         )
@@ -147,7 +147,7 @@ async def plan(context: ReplContext, task: str) -> None:
         context.session.note(_PLAN)
         rules.restrict("planning", _CHANGES)
         context.at_effects_before = confinement.at_once if confinement else False
-        if confinement is not None and not _why_not_held(context):
+        if confinement is not None and not why_not_held(context):
             confinement.ask_at_effects(True)
             await _hold(context)
     kernels = map(context.session.kernels.get, _running(context))
@@ -185,7 +185,8 @@ def _end_plan(context: ReplContext) -> None:
         context.prompt.refresh()
 
 
-def _why_not_held(context: ReplContext) -> str:
+def why_not_held(context: ReplContext) -> str:
+    """Return why effects cannot be held here; "" if they can."""
     confinement = context.session.resources.confinement
     if confinement is None:
         return "it runs elsewhere"
