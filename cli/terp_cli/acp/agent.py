@@ -112,13 +112,20 @@ class TerpAgent:
     ) -> Fields:
         """Resume a stored session."""
         call = self._call_in(cwd)
-        folder = call.places.sessions / session_id
-        if not (SESSION_ID.fullmatch(session_id) and is_session(folder)):
+        if not SESSION_ID.fullmatch(session_id):
             raise SessionError(f"There is no session '{session_id[:40]}'.", "session/list lists them.")
         if editor := self._sessions.pop(session_id, None):
             # The client has lost its view of the session, and begins again.
             await editor.aclose()
-        editor = await self._open(call, stored_place(folder, call.secrets), mcp_servers)
+        folder = call.places.sessions / session_id
+        if is_session(folder):
+            editor = await self._open(call, stored_place(folder, call.secrets), mcp_servers)
+        else:
+            # Clients load also a session that had no turn.
+            editor = await self._open(call, new_place(folder, cwd, call.secrets), mcp_servers)
+            editor.session.dialog.notify(
+                "Nothing is stored of this session: it begins without earlier turns."
+            )
         if replays:
             await editor.sender.replay()
         editor.begin()

@@ -127,8 +127,9 @@ class EditorSession(ReplContext):
         if end.error:
             self.sender.say(f"\n\n*{end.error} {end.remedy}*")
         if self.approval == "plan":
-            self._steps = _STEP.findall(end.answer) or self._steps
-            await self._send_plan("pending")
+            if steps := _STEP.findall(end.answer):
+                self._steps = steps
+                await self._send_plan("pending")
         elif self._steps and end.reason == "done":
             await self._send_plan("completed")
             self._steps = []

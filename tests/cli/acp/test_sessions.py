@@ -88,15 +88,28 @@ async def test_a_closed_session_takes_no_prompt_and_can_be_resumed(terp: Terp) -
             assert (await editor.ask(session, "hi")).stop_reason == "end_turn"
 
 
-async def test_a_session_that_cannot_be_loaded_stays_open(terp: Terp) -> None:
+async def test_a_session_without_a_turn_can_be_loaded(terp: Terp) -> None:
     with Loopback(["Hello."]) as server:
         async with opened(terp, server, Editor()) as editor:
             await editor.begin()
             session = (await editor.new(terp.cwd)).session_id
-            with pytest.raises(RequestError, match="There is no session"):
-                # It is stored from its first turn on.
-                await editor.agent.load_session(cwd=str(terp.cwd), session_id=session, mcp_servers=[])
-            assert (await editor.ask(session, "hi")).stop_reason == "end_turn"
+        async with opened(terp, server, again := Editor()):
+            await again.begin()
+            await again.agent.load_session(cwd=str(terp.cwd), session_id=session, mcp_servers=[])
+            await again.ask(session, "hi")
+            listed = await again.agent.list_sessions(cwd=str(terp.cwd))
+    assert "*[note] Nothing is stored of this session: it begins without earlier turns.*" in again.text()
+    assert [one.session_id for one in listed.sessions] == [session]
+
+
+async def test_a_session_that_cannot_be_is_not_loaded(terp: Terp) -> None:
+    with Loopback([]) as server:
+        async with opened(terp, server, Editor()) as editor:
+            await editor.begin()
+            with pytest.raises(
+                RequestError, match=r"There is no session '\.\./x'\. session/list lists them\."
+            ):
+                await editor.agent.load_session(cwd=str(terp.cwd), session_id="../x", mcp_servers=[])
 
 
 async def test_two_sessions_have_kernels_of_their_own(terp: Terp) -> None:
@@ -315,11 +328,12 @@ async def test_skills_are_listed_in_an_editor(terp: Terp) -> None:
 
 
 async def test_the_steps_of_a_plan_are_plan_entries_until_it_is_carried_out(terp: Terp) -> None:
-    with Loopback(["The plan:\n\n1. Read it.\n2. Draw it.", "Done."]) as server:
+    with Loopback(["The plan:\n\n1. Read it.\n2. Draw it.", "No.", "Done."]) as server:
         async with opened(terp, server, Editor()) as editor:
             await editor.begin()
             session = await editor.new(terp.cwd)
             await editor.ask(session, "/plan draw it")
+            await editor.ask(session, "shorter?")
             await editor.ask(session, "/go")
     plans = [[(one["content"], one["status"]) for one in plan["entries"]] for plan in editor.updates("plan")]
     assert plans == [
