@@ -94,15 +94,18 @@ class EditorPerson:
         """Return the letter of the chosen option; "" if the user chooses none."""
         if choice.as_code and self.always:
             return choice.as_code
-        await self.editor.sender.drawn()
-        lines = visible(f"{choice.what}\n{choice.why}".rstrip())
-        call = schema.ToolCallUpdate(
-            tool_call_id=self.editor.sender.call_id,
-            title=lines.partition("\n")[0],
-            content=[helpers.tool_content(helpers.text_block(lines))],
-        )
-        options = {one.letter: (visible(one.does), _kind_of(one)) for one in choice.options}
+        sender = self.editor.sender
+        await sender.drawn()
+        running, lines = sender.running, visible(f"{choice.what}\n{choice.why}".rstrip())
+        id_ = running.id if running else f"question-{self.editor.session.log.last}"
+        title, content = lines.partition("\n")[0], [helpers.tool_content(helpers.text_block(lines))]
+        if running is None:
+            await sender.send(helpers.start_tool_call(id_, title, kind="other", status="pending"))
+        options: Options = {one.letter: (visible(one.does), _kind_of(one)) for one in choice.options}
+        call = helpers.update_tool_call(id_, title=title, content=content)
         chosen, meta = await self._asked(call, options)
+        # A running call has its own title and content again.
+        await sender.send(running.update() if running else helpers.update_tool_call(id_, status="completed"))
         return Decline(str(meta["reason"])) if meta.get("reason") else chosen
 
     async def type_in(self, prompt: str, *, secret: bool) -> str:

@@ -44,9 +44,10 @@ class EventSender:
         self._following: asyncio.Task[None] | None = None
 
     @property
-    def call_id(self) -> str:
-        """The id of the call that was proposed last."""
-        return next(reversed(self.calls), "question")
+    def running(self) -> ToolCallView | None:
+        """The call that was proposed last, while it runs."""
+        last = next(reversed(self.calls.values()), None)
+        return last if last and last.status == "in_progress" else None
 
     def begin(self, *first: Any) -> None:
         """Begin to follow, after the task that calls this has paused; send updates before."""
@@ -90,7 +91,7 @@ class EventSender:
 
     def edited(self, path: str, before: str | None, after: str) -> None:
         """Show the change of a file that the running code has made in the editor."""
-        if call := self.calls.get(self.call_id):
+        if call := self.running:
             call.diffs[path] = [helpers.tool_diff_content(path, after, before)]
             self._show_soon(call)
 

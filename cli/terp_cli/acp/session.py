@@ -222,12 +222,11 @@ class EditorSession(ReplContext):
         """Use another mode. Kernels that must restart for it are asked about, while no turn is running."""
         if mode not in (names := [one["id"] for one in self._modes()]):
             raise SettingsError([f"There is no mode '{mode[:40]}' here: use one of {', '.join(names)}."])
-        if self._turn.locked():
-            # Code that a running kernel cannot confine, or hold, is asked about.
-            switches.set_approval(self, _MODES[mode])
-        else:
+        switches.set_approval(self, _MODES[mode])
+        # During a turn, code that a running kernel cannot confine, or hold, is asked about.
+        if mode != "ask" and not self._turn.locked():
             async with self._turn:
-                await switches.approve(self, _MODES[mode])
+                await (switches.hold if mode == "effect" else switches.confine)(self)
                 await self.sender.drawn()
         await self._send_state()
 

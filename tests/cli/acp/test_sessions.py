@@ -254,6 +254,26 @@ async def test_in_the_mode_of_effects_code_starts_at_once_and_its_effect_is_aske
     assert (terp.cwd / "a.txt").read_text() == "two\n"
 
 
+async def test_a_question_between_calls_is_a_call_by_itself(terp: Terp) -> None:
+    with Loopback([Call(code="x = 1"), "done", Call(code="print('x' in globals())"), "gone"]) as server:
+        async with opened(terp, server, Editor("once", "y", "once")) as editor:
+            await editor.begin()
+            session = await editor.new(terp.cwd)
+            assert session.modes is not None
+            if "unasked" not in {one.id for one in session.modes.available_modes}:
+                pytest.skip("no sandbox works here")
+            await editor.ask(session, "go")
+            await editor.agent.set_session_mode(session_id=session.session_id, mode_id="unasked")
+            await editor.ask(session, "and now?")
+    first, question, last = editor.calls().values()
+    assert (first["title"], first["status"]) == ("x = 1", "completed")
+    assert (question["kind"], question["status"]) == ("other", "completed")
+    assert question["title"] == "Restart python now? Variables there are lost; files stay."
+    assert [call.title for call, *_ in editor.asked] == ["x = 1", question["title"]]
+    assert "False" in texts_of(last)
+    assert "No sandbox" not in editor.text()
+
+
 ARGUMENTS = {"why": "total", "install": "numpy", "rename": "Sales", "export": "md", "save": "out.py total",
              "allow": ".", "rewind": "1", "jobs": ""}  # fmt: skip
 
@@ -310,7 +330,7 @@ async def test_a_command_of_ones_own_is_offered_and_becomes_the_prompt(terp: Ter
         "input": {"hint": "[…]"},
     }
     assert [call.title for call, *_ in editor.asked] == ["Run `echo seen` for /review?"]
-    (ran,) = editor.calls().values()
+    *_, ran = editor.calls().values()
     assert "```console\nseen\n```" in texts_of(ran)
     assert said(server.requests[0])[-1][1].startswith("Review a.py, after `echo seen`")
     assert editor.text().endswith("Fine.")

@@ -109,7 +109,7 @@ async def approve(context: ReplContext, word: str) -> None:
     set_approval(context, word)
     context.say(_state(context))
     if word == "effect":
-        await _hold(context)
+        await hold(context)
 
 
 def set_approval(context: ReplContext, word: str) -> None:
@@ -149,7 +149,7 @@ async def plan(context: ReplContext, task: str) -> None:
         context.at_effects_before = confinement.at_once if confinement else False
         if confinement is not None and not why_not_held(context):
             confinement.ask_at_effects(True)
-            await _hold(context)
+            await hold(context)
     kernels = map(context.session.kernels.get, _running(context))
     held = confinement is not None and confinement.holds and all(map(effects_of, kernels))
     if not held:
@@ -193,7 +193,7 @@ def why_not_held(context: ReplContext) -> str:
     return confinement.with_options(replace(confinement.options, hold=True)).not_held
 
 
-async def _hold(context: ReplContext) -> None:
+async def hold(context: ReplContext) -> None:
     """Offer to restart kernels whose effects are not held."""
     kernels = context.session.kernels
     free = [language for language in _running(context) if effects_of(kernels.get(language)) is None]
