@@ -210,7 +210,7 @@ class TerpAgent:
             offer_files(person, session)
         confinement = session.resources.confinement
         warnings = [confinement.warning] if confinement is not None and confinement.warning else []
-        problems = (*call.project.problems, *editor.command_problems)
+        problems = (*call.project_notices, *editor.command_problems)
         for line in (*problems, *session.resources.notices, *warnings):
             session.dialog.notify(line)
         self._sessions[editor.id] = editor

@@ -336,6 +336,20 @@ async def test_a_command_of_ones_own_is_offered_and_becomes_the_prompt(terp: Ter
     assert editor.text().endswith("Fine.")
 
 
+async def test_a_project_that_is_not_trusted_is_named_with_the_command_for_it(terp: Terp) -> None:
+    commands = terp.cwd / ".claude" / "commands"
+    commands.mkdir(parents=True)
+    (commands / "fix.md").write_text("Fix $1.")
+    with Loopback(["Fixed."]) as server:
+        async with opened(terp, server, Editor("y")) as editor:
+            await editor.begin()
+            await editor.ask(await editor.new(terp.cwd), "/trust")
+            noted = editor.text()
+            await editor.ask(await editor.new(terp.cwd), "/fix it")
+    assert "this project is not trusted, so nothing is taken from it: .claude/commands/fix.md" in noted
+    assert said(server.requests[0])[-1] == ("user", "Fix it.")
+
+
 async def test_skills_are_listed_in_an_editor(terp: Terp) -> None:
     skill = terp.home / "skills" / "charts"
     skill.mkdir(parents=True)
