@@ -49,8 +49,8 @@ class EventSender:
         last = next(reversed(self.calls.values()), None)
         return last if last and last.status == "in_progress" else None
 
-    def begin(self, *first: Any) -> None:
-        """Begin to follow, after the task that calls this has paused; send updates before."""
+    def begin(self, first: Any) -> None:
+        """Begin to follow, after the task that calls this has paused; send an update before."""
         self._following = asyncio.create_task(self._follow(first))
         self._following.add_done_callback(lambda _: self._moved.notify())
 
@@ -95,9 +95,8 @@ class EventSender:
             call.diffs[path] = [helpers.tool_diff_content(path, after, before)]
             self._show_soon(call)
 
-    async def _follow(self, first: Sequence[Any]) -> None:
-        for update in first:
-            await self.send(update)
+    async def _follow(self, first: Any) -> None:
+        await self.send(first)
         async with aclosing(self._session.events(self._drawn)) as records:
             async for record in records:
                 await self._draw(record)

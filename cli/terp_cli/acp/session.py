@@ -51,10 +51,6 @@ _MODES = {"ask": "before", "effect": "effect", "unasked": "never"}
 _STEP = re.compile(r"^ {0,3}\d+[.)] +(.+)$", re.MULTILINE)
 
 
-class TurnEndedWithError(TerpError):
-    """A turn ended without an answer; `stop_reason` says how."""
-
-
 class EditorSession(ReplContext):
     """A session in an editor, and the object of its commands.
 
@@ -122,7 +118,7 @@ class EditorSession(ReplContext):
                 end = event
         assert isinstance(end, TurnFinished), "it is the last event"
         if end.reason not in _REASONS:
-            failed = TurnEndedWithError(end.error or end.reason, end.remedy)
+            failed = TerpError(end.error or end.reason, end.remedy)
             failed.stop_reason = end.reason
             raise failed
         if end.error:
