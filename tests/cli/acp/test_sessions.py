@@ -3,16 +3,19 @@
 import asyncio
 import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
 from acp.exceptions import RequestError
+from acp.schema import EnvVariable, McpServerStdio
 
 from tests.cli.acp.editor import Editor, opened, texts_of
 from tests.cli.running import Terp, said
 from tests.loopback import Call, Loopback, Scripted
 
 pytestmark = pytest.mark.anyio
+WORKSHOP = Path(__file__).parents[2] / "core" / "tools" / "mcp" / "workshop.py"
 ADD = "x = 41\nprint(x + 1)"
 
 
@@ -392,3 +395,18 @@ async def test_a_model_of_the_settings_command_is_the_one_that_the_editor_shows(
             await editor.ask(await editor.new(terp.cwd), "/settings model=openai/other")
     (changed,) = editor.updates("config_option_update")
     assert changed["configOptions"][1]["currentValue"] == "openai/other"
+
+
+async def test_an_mcp_server_of_the_editor_is_used_by_code(terp: Terp) -> None:
+    shop = McpServerStdio(
+        name="my shop",
+        command=sys.executable,
+        args=[str(WORKSHOP)],
+        env=[EnvVariable(name="TOKEN", value="hush")],
+    )
+    with Loopback([Call(code="print(mcp.my_shop.add(a=40))"), "done"]) as server:
+        async with opened(terp, server, Editor("once", "y")) as editor:
+            await editor.begin()
+            session = await editor.agent.new_session(cwd=str(terp.cwd), mcp_servers=[shop])
+            await editor.ask(session, "add")
+    assert "```console\n42\n```" in texts_of(editor.calls()["c1"])
