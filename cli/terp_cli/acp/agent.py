@@ -1,58 +1,59 @@
 """The agent: the methods of the protocol, with errors that name a remedy."""
 
 import re
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import wraps
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any
 
 from acp import PROTOCOL_VERSION, Client, schema
 from acp.exceptions import RequestError
+from acp.helpers import ContentBlock
 
 from terp import __version__
-from terp.errors import NoModel, SessionError, SettingsError, TerpError, with_remedy
+from terp.errors import SessionError, SettingsError, TerpError, with_remedy
 from terp.models.building import with_found_model
 from terp.opening.supplied import Supplied
 from terp.person import Nobody
-from terp.secrets.keys import KeyringFailed, with_keys
+from terp.secrets.keys import with_keys
 from terp.settings import Settings
 from terp.settings.mcp_servers import McpServer
 from terp.store.catalogue import Catalogue
 from terp.store.folders import SESSION_ID, new_folder
 from terp.store.places import Place, is_session, new_place, real_directory, stored_place
-from terp_cli.acp.commands import EditorContext
-from terp_cli.acp.files import PRELUDE, TOOLS, EditorFileServices
-from terp_cli.acp.person import EditorPerson
-from terp_cli.acp.prompts import Block, read_prompt
+from terp_cli.acp.person import PRELUDE, TOOLS, EditorPerson, offer_files
+from terp_cli.acp.prompts import read_prompt
 from terp_cli.acp.session import EditorSession
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.repl.keeping import SessionOpener, prefetch_adapters
 
-M = TypeVar("M", bound=Callable[..., Coroutine[Any, Any, Any]])
 Fields = dict[str, Any]
-_CODES: Mapping[str, int] = {"auth": -32000, "usage": -32602}
+Method = Callable[..., Coroutine[Any, Any, Any]]
 _KEYS = {
     "id": "key",
     "name": "A key that terp has",
     "description": "From a variable such as ANTHROPIC_API_KEY, or stored with terp keys set PROVIDER.",
 }
-_LISTED = 50
 
 
-def _reported(method: M) -> M:
-    """Wrap a method of the agent so that errors of terp are errors of JSON-RPC."""
+def _reported(method: Method) -> Method:
+    """Wrap a method of the agent so that errors of terp are errors of JSON-RPC, with the remedy."""
 
     @wraps(method)
-    async def run(self: "TerpAgent", **named: Any) -> Any:
+    async def run(self: "TerpAgent", **given: Any) -> Any:
         try:
-            return await method(self, **named)
+            return await method(self, **given)
         except TerpError as error:
-            raise self.error(error) from error
+            code = {"auth": -32000, "usage": -32602}.get(error.stop_reason, -32603)
+            code = -32002 if isinstance(error, SessionError) else code
+            message = self.call.secrets.redacted(with_remedy(error.message, error.remedy))
+            data = {"reason": error.stop_reason, "remedy": error.remedy}
+            raise RequestError(code, message, data) from error
 
-    return cast("M", run)
+    return run
 
 
 class TerpAgent:
@@ -61,7 +62,7 @@ class TerpAgent:
     client: Client
 
     def __init__(self, call: Invocation) -> None:
-        self._call = call
+        self.call = call
         self._abilities = schema.ClientCapabilities()
         self._sessions: dict[str, EditorSession] = {}
 
@@ -89,38 +90,56 @@ class TerpAgent:
     @_reported
     async def authenticate(self, **_: Any) -> None:
         """Check that there is a model with its key; keys are never sent through the protocol."""
-        await self._with_model(self._call.settings())
+        await self._with_model(self.call.settings())
 
     @_reported
-    async def new_session(self, cwd: str, mcp_servers: Sequence[Any] | None = None, **_: Any) -> Fields:
+    async def new_session(self, cwd: str, mcp_servers: Any = None, **_: Any) -> Fields:
         """Open a session in a directory."""
         call = self._call_in(cwd)
         place = new_place(new_folder(call.places.sessions), str(call.cwd), call.secrets)
-        editor = await self._open(call, place, mcp_servers or ())
+        editor = await self._open(call, place, mcp_servers)
         editor.begin()
         return {"sessionId": editor.id, **editor.state()}
 
-    @_reported
     async def load_session(self, **given: Any) -> Fields:
         """Resume a stored session, and send what happened in it."""
-        return await self._resumed(replays=True, **given)
+        resumed: Fields = await self.resume_session(**given, replays=True)
+        return resumed
 
     @_reported
-    async def resume_session(self, **given: Any) -> Fields:
+    async def resume_session(
+        self, cwd: str, session_id: str, mcp_servers: Any = None, *, replays: bool = False, **_: Any
+    ) -> Fields:
         """Resume a stored session."""
-        return await self._resumed(replays=False, **given)
+        call = self._call_in(cwd)
+        if not SESSION_ID.fullmatch(session_id):
+            raise SessionError(f"There is no session '{session_id[:40]}'.", "session/list lists them.")
+        if editor := self._sessions.pop(session_id, None):
+            # The client has lost its view of the session, and begins again.
+            await editor.aclose()
+        folder = call.places.sessions / session_id
+        if is_session(folder):
+            editor = await self._open(call, stored_place(folder, call.secrets), mcp_servers)
+        else:
+            # Clients load also a session that had no turn.
+            editor = await self._open(call, new_place(folder, cwd, call.secrets), mcp_servers)
+            editor.session.dialog.notify(
+                "Nothing is stored of this session: it begins without earlier turns."
+            )
+        if replays:
+            await editor.sender.replay()
+        editor.begin()
+        return editor.state()
 
-    async def list_sessions(self, cwd: str | None = None, cursor: str | None = None, **_: Any) -> Fields:
+    async def list_sessions(self, cwd: str | None = None, **_: Any) -> schema.ListSessionsResponse:
         """Return the stored sessions of a directory, or of all, the last used first."""
-        at = int(cursor) if cursor and cursor.isdecimal() else 0
-        found = Catalogue(self._call.places.sessions).listed(real_directory(cwd) if cwd else "")
-        rows = [(one, datetime.fromtimestamp(one.used, UTC)) for one in found[at : at + _LISTED]]
+        found = Catalogue(self.call.places.sessions).listed(real_directory(cwd) if cwd else "")
+        rows = [(one, datetime.fromtimestamp(one.used, UTC).isoformat()) for one in found]
         sessions = [
-            {"sessionId": one.id, "cwd": one.cwd, "title": one.title or None, "updatedAt": used.isoformat()}
+            schema.SessionInfo(session_id=one.id, cwd=one.cwd, title=one.title or None, updated_at=used)
             for one, used in rows
         ]
-        more = str(at + _LISTED) if len(found) > at + _LISTED else None
-        return {"sessions": sessions, "nextCursor": more}
+        return schema.ListSessionsResponse(sessions=sessions)
 
     @_reported
     async def close_session(self, session_id: str, **_: Any) -> None:
@@ -130,20 +149,19 @@ class TerpAgent:
         await editor.aclose()
 
     @_reported
-    async def prompt(self, session_id: str, prompt: Sequence[Block], **_: Any) -> Fields:
+    async def prompt(self, session_id: str, prompt: Sequence[ContentBlock], **_: Any) -> Fields:
         """Run a turn or a command to its end."""
         editor = self._editor(session_id)
-        return {"stopReason": await editor.prompt(*read_prompt(prompt, editor.session))}
+        return {"stopReason": await editor.run(*read_prompt(prompt, editor.session))}
 
     async def cancel(self, session_id: str, **_: Any) -> None:
         """Stop the turn of a session; the variables stay."""
         if editor := self._sessions.get(session_id):
             await editor.cancel()
 
-    @_reported
     async def set_session_mode(self, session_id: str, mode_id: str, **_: Any) -> None:
         """Use another mode."""
-        await self._editor(session_id).use_mode(mode_id)
+        await self.set_config_option(session_id=session_id, config_id="mode", value=mode_id)
 
     @_reported
     async def set_config_option(self, session_id: str, config_id: str, value: str | bool, **_: Any) -> Fields:
@@ -157,14 +175,6 @@ class TerpAgent:
         while self._sessions:
             await self._sessions.popitem()[1].aclose()
 
-    def error(self, error: TerpError) -> RequestError:
-        """Return an error of terp as one of JSON-RPC: the message, and the remedy."""
-        code = _CODES.get(error.stop_reason, -32603)
-        code = -32002 if isinstance(error, SessionError) else code
-        code = -32000 if isinstance(error, NoModel | KeyringFailed) else code
-        message = self._call.secrets.redacted(with_remedy(error.message, error.remedy))
-        return RequestError(code, message, {"reason": error.stop_reason, "remedy": error.remedy})
-
     def _call_in(self, cwd: str) -> Invocation:
         """Return this call as if it were made in another directory.
 
@@ -173,51 +183,35 @@ class TerpAgent:
         """
         if not (Path(cwd).is_absolute() and Path(cwd).is_dir()):
             raise SettingsError([f"cwd must be the absolute path of a directory, and '{cwd[:200]}' is none."])
-        options = replace(self._call.options, cwd=cwd)
-        return Invocation(replace(self._call.line, options=options, notices=()), self._call.environ)
+        options = replace(self.call.options, cwd=cwd)
+        return Invocation(replace(self.call.line, options=options, notices=()), self.call.environ)
 
     async def _with_model(self, settings: Settings) -> Settings:
         if settings.model or settings.replay or settings.api_base:
             return settings
-        return await with_found_model(settings, with_keys(self._call.environ), Nobody())
+        return await with_found_model(settings, with_keys(self.call.environ), Nobody())
 
-    async def _resumed(
-        self, cwd: str, session_id: str, mcp_servers: Sequence[Any] | None = None, *, replays: bool, **_: Any
-    ) -> Fields:
-        call = self._call_in(cwd)
-        folder = call.places.sessions / session_id
-        if not (SESSION_ID.fullmatch(session_id) and is_session(folder)):
-            raise SessionError(f"There is no session '{session_id[:40]}'.", "session/list lists them.")
-        if editor := self._sessions.pop(session_id, None):
-            # The client has lost its view of the session, and begins again.
-            await editor.aclose()
-        editor = await self._open(call, stored_place(folder, call.secrets), mcp_servers or ())
-        if replays:
-            await editor.sender.replay()
-        editor.begin()
-        return editor.state()
-
-    async def _open(self, call: Invocation, place: Place, servers: Sequence[Any]) -> EditorSession:
+    async def _open(self, call: Invocation, place: Place, servers: Sequence[Any] | None) -> EditorSession:
         with place.closed_on_failure():
             settings = await self._with_model(call.settings())
-            fs, elicitation = self._abilities.fs, self._abilities.elicitation
+            fs, asking = self._abilities.fs, self._abilities.elicitation
             edits = bool(fs and fs.read_text_file and fs.write_text_file) and not settings.gateway_url
             settings = replace(
                 settings,
-                mcp_servers={**settings.mcp_servers, **_servers(servers)},
+                mcp_servers={**settings.mcp_servers, **dict(map(_server, servers or ()))},
                 tools=(*settings.tools, *([TOOLS] if edits else [])),
             )
-            person = EditorPerson(free=settings.auto_run)
+            has_forms = asking is not None and asking.form is not None
+            person = EditorPerson(self.client, has_forms=has_forms, free=settings.auto_run)
             supplied = Supplied(prelude=PRELUDE * edits)
             session = await SessionOpener(call, settings, person, call.cwd, supplied).open(place)
-        context = EditorContext(call, settings, session, person)
-        has_forms = elicitation is not None and elicitation.form is not None
-        editor = EditorSession(self.client, session, context, has_forms=has_forms)
+        editor = EditorSession(call, settings, session, person)
         if edits:
-            EditorFileServices(self.client, session, editor.sender.edited)
+            offer_files(person, session)
         confinement = session.resources.confinement
-        warning = confinement.warning if confinement is not None else ""
-        for line in filter(None, (*call.project.problems, *session.resources.notices, warning)):
+        warnings = [confinement.warning] if confinement is not None and confinement.warning else []
+        problems = (*call.project_notices, *editor.command_problems)
+        for line in (*problems, *session.resources.notices, *warnings):
             session.dialog.notify(line)
         self._sessions[editor.id] = editor
         await prefetch_adapters()
@@ -229,14 +223,10 @@ class TerpAgent:
         return self._sessions[session_id]
 
 
-def _servers(servers: Sequence[Any]) -> Mapping[str, McpServer]:
-    """Return the MCP servers that the editor names, by names that Python accepts."""
-    found: dict[str, McpServer] = {}
-    for one in servers:
-        name = re.sub(r"\W", "_", one.name)
-        if isinstance(one, schema.McpServerStdio):
-            env = {variable.name: variable.value for variable in one.env}
-            found[name] = McpServer(command=one.command, args=tuple(one.args), env=env)
-        elif isinstance(one, schema.HttpMcpServer):
-            found[name] = McpServer(url=one.url, headers={row.name: row.value for row in one.headers})
-    return found
+def _server(given: Any) -> tuple[str, McpServer]:
+    """Return an MCP server that the editor names, and a name for it that Python accepts."""
+    name = re.sub(r"\W", "_", given.name)
+    if isinstance(given, schema.McpServerStdio):
+        env = {variable.name: variable.value for variable in given.env}
+        return name, McpServer(command=given.command, args=tuple(given.args), env=env)
+    return name, McpServer(url=given.url, headers={row.name: row.value for row in given.headers})

@@ -1,13 +1,13 @@
 """The prompt of an editor: text, pictures, embedded files and links."""
 
 import base64
-import binascii
 import mimetypes
 from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from acp import schema
+from acp.helpers import ContentBlock
 
 from terp.errors import AttachmentError
 from terp.events.messages import Attachment
@@ -16,14 +16,10 @@ from terp.session.attachments import with_attachments
 from terp.session.session import Session
 from terp.text.fences import fenced
 
-Block = (
-    schema.TextContentBlock | schema.ImageContentBlock | schema.AudioContentBlock
-    | schema.ResourceContentBlock | schema.EmbeddedResourceContentBlock
-)  # fmt: skip
 _MOST_CHARS = 100_000
 
 
-def read_prompt(blocks: Sequence[Block], session: Session) -> tuple[str, tuple[Attachment, ...]]:
+def read_prompt(blocks: Sequence[ContentBlock], session: Session) -> tuple[str, tuple[Attachment, ...]]:
     """Return the text of a prompt, which names the files in their places, and the attachments.
 
     Raises:
@@ -57,18 +53,16 @@ def read_prompt(blocks: Sequence[Block], session: Session) -> tuple[str, tuple[A
 
 def _of_text(name: str, text: str) -> Attachment:
     """Return the text of a file as the editor sent it, which may not be saved."""
-    cut = len(text) - _MOST_CHARS
-    more = f"\n[… {cut:,} characters left out …]" if cut > 0 else ""
-    notice = f"{name} is cut: the model reads its first {_MOST_CHARS:,} characters." if cut > 0 else ""
-    return Attachment(
-        name, f"[File: {name}] as it is in the editor:\n{fenced(text[:_MOST_CHARS])}{more}", notice=notice
-    )
+    is_cut = len(text) > _MOST_CHARS
+    notice = f"{name} is cut: the model reads its first {_MOST_CHARS:,} characters." if is_cut else ""
+    head = f"[File: {name}] as it is in the editor{', cut' if is_cut else ''}:"
+    return Attachment(name, f"{head}\n{fenced(text[:_MOST_CHARS])}", notice=notice)
 
 
 def _of_bytes(data: str, name: str, mime: str, session: Session) -> Sequence[Attachment]:
     try:
         content = base64.b64decode(data, validate=True)
-    except (binascii.Error, ValueError):
+    except ValueError:
         raise AttachmentError(f"the {name} in the prompt is not base64.") from None
     return attached(session, content, f"{name}{mimetypes.guess_extension(mime) or ''}")
 

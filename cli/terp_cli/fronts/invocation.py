@@ -140,12 +140,17 @@ class Invocation:
         loaded = self.loaded(flags, self.options.profile, self.project)
         self.secrets = Secrets(self.environ, loaded.settings, self.options.api_key)
         # A REPL asks about the project; a user who does not trust it knows that it is left out.
+        for notice in (*self.project_notices, *_counted(loaded.notices)):
+            self.note(notice)
+        return loaded.settings
+
+    @property
+    def project_notices(self) -> Sequence[str]:
+        """The lines about files of the project that are left out."""
+        # A REPL asks about the project; a user who does not trust it knows that it is left out.
         is_settled = self.stays or self.standing.state == "no"
         of_project = self.project.problems if is_settled else self.project.notices
-        for notice in (self.standing.problem, *of_project, *_counted(loaded.notices)):
-            if notice:
-                self.note(notice)
-        return loaded.settings
+        return [notice for notice in (self.standing.problem, *of_project) if notice]
 
     def loaded(self, flags: GivenValues, profile: str, project: Project) -> Loaded:
         """Load the settings with these flags, this profile and this project.

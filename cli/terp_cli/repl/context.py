@@ -6,13 +6,14 @@ import shutil
 import subprocess
 import tempfile
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from terp.errors import SessionError
+from terp.events import Event
 from terp.events.messages import Attachment
 from terp.models.building import settings_for
 from terp.opening.changing import Change, change_settings, restarted_kernels, use_model
@@ -151,6 +152,10 @@ class ReplContext:
     def show(self, rows: "Sequence[Text]") -> None:
         """Write rows that are coloured, and without control characters."""
         self.front.rows(rows)
+
+    async def show_events(self, events: AsyncIterable[Event]) -> None:
+        """Show the events of a run to its end."""
+        await self.front.show(events)
 
     async def page(self, lines: Iterable[str], name: str = "terp", *, few: int = 0) -> None:
         """Show any number of lines in the user's pager; return when it is closed.

@@ -248,7 +248,9 @@ class Redactor:
                 return value
             case str():
                 return self._redacted_arguments(value) if key == "arguments" else self.redacted(value)
-            case {"mime": str(mime), "data": str()} if is_picture(mime):
+            case {"mime": str(mime), "data": str()} | {"mimeType": str(mime), "data": str()} if is_picture(
+                mime
+            ):
                 return value
             case Mapping():
                 return self.redacted_fields(value)

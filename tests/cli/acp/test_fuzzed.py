@@ -19,8 +19,10 @@ from tests.loopback import Call, Http, Loopback, Scripted
 pytestmark = pytest.mark.anyio
 LONG_S = float(os.environ.get("ACP_FUZZ_S", "900"))
 WORDS = (
-    "plot it", "", "/vars", "/cost", "/undo", "/rewind 1", "/rewind", "/tokens", "/info", "/nothing", "/out",
-    "/settings", "/diff", "/rules", "/help", "/restart", "/etc/hosts", "\u202e\u0000x", "🙂", "x" * 70_000,
+    "/skills", "/plan", "/plan it", "/plan off", "/go", "/mine x",
+    "plot it", "", "/vars", "/cost", "/undo", "/rewind 1", "/rewind", "/tokens", "/info",
+    "/nothing", "/out", "/settings", "/diff", "/rules", "/help", "/restart", "/etc/hosts",
+    "\u202e\u0000x", "🙂", "x" * 70_000,
 )  # fmt: skip
 CODES = (
     "1 + 1", SHOW, "1 / 0", "print('\\x1b[31mred\\x1b[0m' + '🙂' * 10)", "print('line\\n' * 30_000)",
@@ -37,7 +39,7 @@ CODES = (
 def scripted(dice: random.Random) -> Scripted:
     """A reply of the model: text, code, both, or a failure."""
     replies: list[Callable[[], Scripted]] = [
-        lambda: "Done. " * dice.randrange(1, 30),
+        lambda: "1. Read it.\n2. Draw it.\n" + "Done. " * dice.randrange(1, 30),
         lambda: Call(dice.choice(["python", "python", "shell", "cobol"]), dice.choice(CODES)),
         lambda: ["First this.", *(Call(code=dice.choice(CODES)) for _ in range(dice.randrange(1, 4)))],
         lambda: Call(arguments=dice.choice(["{", "[]", '{"code": 3}', "print(1)"])),
@@ -138,6 +140,8 @@ async def fuzzed(terp: Terp, seed: int, seconds: float, most: int) -> RawClient:
     dice = random.Random(seed)
     for name in ("a.txt", "b.txt"):
         Path(terp.cwd, name).write_text("one\n")
+    (terp.home / "commands").mkdir()
+    (terp.home / "commands" / "mine.md").write_text("Do $1, after !`echo it`.")
     with Loopback([scripted(dice) for _ in range(20 * most)]) as server:
         fuzz = Fuzz(terp, dice)
         client = fuzz.client
@@ -182,15 +186,17 @@ async def test_a_line_that_is_no_message_is_answered_with_a_remedy(terp: Terp) -
     client = RawClient(lambda _: {})
     with Loopback([]) as server:
         await client.start(terp, server)
-        for line in (b"{", b"[]", b'{"id": [], "result": 1}', b'{"id": 1, "method": 3}', b'{"x": NaN}'):
+        for line in (b"{", b"[]", b'{"id": [], "result": 1}', b"\xff", b'{"x": NaN}'):
             client.line(line)
         reply = await client.asked("session/new", {"cwd": "here", "mcpServers": []})
         await client.asked("session/new", {"mcpServers": 1})
         assert await client.stop() == 0
     assert client.refused == 5
-    assert client.replies[None]["error"]["message"].endswith(
-        "Send one JSON object of JSON-RPC 2.0 in each line."
-    )
+    assert client.replies[None]["error"] == {
+        "code": -32600,
+        "message": "Invalid request",
+        "data": {"remedy": "Send one JSON object of JSON-RPC 2.0 a line."},
+    }
     assert reply["error"] == {
         "code": -32602,
         "message": "cwd must be the absolute path of a directory, and 'here' is none.",

@@ -3,16 +3,19 @@
 import asyncio
 import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
 from acp.exceptions import RequestError
+from acp.schema import EnvVariable, McpServerStdio
 
 from tests.cli.acp.editor import Editor, opened, texts_of
 from tests.cli.running import Terp, said
 from tests.loopback import Call, Loopback, Scripted
 
 pytestmark = pytest.mark.anyio
+WORKSHOP = Path(__file__).parents[2] / "core" / "tools" / "mcp" / "workshop.py"
 ADD = "x = 41\nprint(x + 1)"
 
 
@@ -88,15 +91,28 @@ async def test_a_closed_session_takes_no_prompt_and_can_be_resumed(terp: Terp) -
             assert (await editor.ask(session, "hi")).stop_reason == "end_turn"
 
 
-async def test_a_session_that_cannot_be_loaded_stays_open(terp: Terp) -> None:
+async def test_a_session_without_a_turn_can_be_loaded(terp: Terp) -> None:
     with Loopback(["Hello."]) as server:
         async with opened(terp, server, Editor()) as editor:
             await editor.begin()
             session = (await editor.new(terp.cwd)).session_id
-            with pytest.raises(RequestError, match="There is no session"):
-                # It is stored from its first turn on.
-                await editor.agent.load_session(cwd=str(terp.cwd), session_id=session, mcp_servers=[])
-            assert (await editor.ask(session, "hi")).stop_reason == "end_turn"
+        async with opened(terp, server, again := Editor()):
+            await again.begin()
+            await again.agent.load_session(cwd=str(terp.cwd), session_id=session, mcp_servers=[])
+            await again.ask(session, "hi")
+            listed = await again.agent.list_sessions(cwd=str(terp.cwd))
+    assert "*[note] Nothing is stored of this session: it begins without earlier turns.*" in again.text()
+    assert [one.session_id for one in listed.sessions] == [session]
+
+
+async def test_a_session_that_cannot_be_is_not_loaded(terp: Terp) -> None:
+    with Loopback([]) as server:
+        async with opened(terp, server, Editor()) as editor:
+            await editor.begin()
+            with pytest.raises(
+                RequestError, match=r"There is no session '\.\./x'\. session/list lists them\."
+            ):
+                await editor.agent.load_session(cwd=str(terp.cwd), session_id="../x", mcp_servers=[])
 
 
 async def test_two_sessions_have_kernels_of_their_own(terp: Terp) -> None:
@@ -241,6 +257,26 @@ async def test_in_the_mode_of_effects_code_starts_at_once_and_its_effect_is_aske
     assert (terp.cwd / "a.txt").read_text() == "two\n"
 
 
+async def test_a_question_between_calls_is_a_call_by_itself(terp: Terp) -> None:
+    with Loopback([Call(code="x = 1"), "done", Call(code="print('x' in globals())"), "gone"]) as server:
+        async with opened(terp, server, Editor("once", "y", "once")) as editor:
+            await editor.begin()
+            session = await editor.new(terp.cwd)
+            assert session.modes is not None
+            if "unasked" not in {one.id for one in session.modes.available_modes}:
+                pytest.skip("no sandbox works here")
+            await editor.ask(session, "go")
+            await editor.agent.set_session_mode(session_id=session.session_id, mode_id="unasked")
+            await editor.ask(session, "and now?")
+    first, question, last = editor.calls().values()
+    assert (first["title"], first["status"]) == ("x = 1", "completed")
+    assert (question["kind"], question["status"]) == ("other", "completed")
+    assert question["title"] == "Restart python now? Variables there are lost; files stay."
+    assert [call.title for call, *_ in editor.asked] == ["x = 1", question["title"]]
+    assert "False" in texts_of(last)
+    assert "No sandbox" not in editor.text()
+
+
 ARGUMENTS = {"why": "total", "install": "numpy", "rename": "Sales", "export": "md", "save": "out.py total",
              "allow": ".", "rewind": "1", "jobs": ""}  # fmt: skip
 
@@ -278,3 +314,99 @@ async def test_planned_changes_are_declined_until_the_plan_is_carried_out(terp: 
     assert (terp.cwd / "made").exists()
     assert "1. Make it." in editor.text()
     assert said(server.requests[2])[-1][1].startswith("Carry out the plan.")
+
+
+async def test_a_command_of_ones_own_is_offered_and_becomes_the_prompt(terp: Terp) -> None:
+    commands = terp.home / "commands"
+    commands.mkdir()
+    (commands / "review.md").write_text(
+        "---\ndescription: review a file\n---\nReview $1, after !`echo seen`.\n"
+    )
+    with Loopback(["Fine."]) as server:
+        async with opened(terp, server, Editor("y")) as editor:
+            await editor.begin()
+            await editor.ask(await editor.new(terp.cwd), "/review a.py")
+    (offered,) = editor.updates("available_commands_update")
+    assert offered["availableCommands"][-1] == {
+        "name": "review",
+        "description": "review a file",
+        "input": {"hint": "[…]"},
+    }
+    assert [call.title for call, *_ in editor.asked] == ["Run `echo seen` for /review?"]
+    *_, ran = editor.calls().values()
+    assert "```console\nseen\n```" in texts_of(ran)
+    assert said(server.requests[0])[-1][1].startswith("Review a.py, after `echo seen`")
+    assert editor.text().endswith("Fine.")
+
+
+async def test_a_project_that_is_not_trusted_is_named_with_the_command_for_it(terp: Terp) -> None:
+    commands = terp.cwd / ".claude" / "commands"
+    commands.mkdir(parents=True)
+    (commands / "fix.md").write_text("Fix $1.")
+    with Loopback(["Fixed."]) as server:
+        async with opened(terp, server, Editor("y")) as editor:
+            await editor.begin()
+            await editor.ask(await editor.new(terp.cwd), "/trust")
+            noted = editor.text()
+            await editor.ask(await editor.new(terp.cwd), "/fix it")
+    assert "this project is not trusted, so nothing is taken from it: .claude/commands/fix.md" in noted
+    assert said(server.requests[0])[-1] == ("user", "Fix it.")
+
+
+async def test_skills_are_listed_in_an_editor(terp: Terp) -> None:
+    skill = terp.home / "skills" / "charts"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: charts\ndescription: Draws charts.\n---\nDraw.\n")
+    with Loopback([]) as server:
+        async with opened(terp, server, Editor()) as editor:
+            await editor.begin()
+            await editor.ask(await editor.new(terp.cwd), "/skills")
+    assert "charts" in editor.text()
+
+
+async def test_the_steps_of_a_plan_are_plan_entries_until_it_is_carried_out(terp: Terp) -> None:
+    with Loopback(["The plan:\n\n1. Read it.\n2. Draw it.", "No.", "Done."]) as server:
+        async with opened(terp, server, Editor()) as editor:
+            await editor.begin()
+            session = await editor.new(terp.cwd)
+            await editor.ask(session, "/plan draw it")
+            await editor.ask(session, "shorter?")
+            await editor.ask(session, "/go")
+    plans = [[(one["content"], one["status"]) for one in plan["entries"]] for plan in editor.updates("plan")]
+    assert plans == [
+        [("Read it.", status), ("Draw it.", status)] for status in ("pending", "in_progress", "completed")
+    ]
+
+
+async def test_a_plan_that_is_not_carried_out_leaves_the_editor(terp: Terp) -> None:
+    with Loopback(["1. Read it."]) as server:
+        async with opened(terp, server, Editor()) as editor:
+            await editor.begin()
+            session = await editor.new(terp.cwd)
+            await editor.ask(session, "/plan draw it")
+            await editor.ask(session, "/plan off")
+    assert [len(plan["entries"]) for plan in editor.updates("plan")] == [1, 0]
+
+
+async def test_a_model_of_the_settings_command_is_the_one_that_the_editor_shows(terp: Terp) -> None:
+    with Loopback([]) as server:
+        async with opened(terp, server, Editor()) as editor:
+            await editor.begin()
+            await editor.ask(await editor.new(terp.cwd), "/settings model=openai/other")
+    (changed,) = editor.updates("config_option_update")
+    assert changed["configOptions"][1]["currentValue"] == "openai/other"
+
+
+async def test_an_mcp_server_of_the_editor_is_used_by_code(terp: Terp) -> None:
+    shop = McpServerStdio(
+        name="my shop",
+        command=sys.executable,
+        args=[str(WORKSHOP)],
+        env=[EnvVariable(name="TOKEN", value="hush")],
+    )
+    with Loopback([Call(code="print(mcp.my_shop.add(a=40))"), "done"]) as server:
+        async with opened(terp, server, Editor("once", "y")) as editor:
+            await editor.begin()
+            session = await editor.agent.new_session(cwd=str(terp.cwd), mcp_servers=[shop])
+            await editor.ask(session, "add")
+    assert "```console\n42\n```" in texts_of(editor.calls()["c1"])

@@ -10,7 +10,7 @@ from acp.schema import RequestPermissionResponse
 
 from tests.cli.acp.editor import Editor, opened, parts_of, texts_of
 from tests.cli.running import Terp, said
-from tests.loopback import Call, Loopback
+from tests.loopback import Call, Loopback, Raw
 
 pytestmark = pytest.mark.anyio
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -75,7 +75,7 @@ async def test_a_reason_to_decline_reaches_the_model(terp: Terp) -> None:
             await editor.begin()
             await editor.ask(await editor.new(terp.cwd), "add")
     assert "use 40" in said(server.requests[1])[-1][1]
-    assert "Not run: use 40" in texts_of(editor.calls()["c1"])
+    assert "[not run] use 40" in texts_of(editor.calls()["c1"])
     assert "42" not in texts_of(editor.calls()["c1"])
 
 
@@ -211,3 +211,18 @@ async def test_a_key_in_an_output_reaches_no_editor(terp: Terp) -> None:
             await editor.begin()
             await editor.ask(await editor.new(terp.cwd), "print")
     assert key not in str(editor.heard)
+
+
+async def test_reasoning_is_a_thought_and_the_tokens_are_reported(terp: Terp) -> None:
+    thought = '{"choices": [{"index": 0, "delta": {"reasoning_content": "Hm."}}]}'
+    answer = '{"choices": [{"index": 0, "delta": {"content": "Yes."}, "finish_reason": "stop"}]}'
+    used = '{"choices": [], "usage": {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12}}'
+    lines = "".join(f"data: {one}\n\n" for one in (thought, answer, used, "[DONE]"))
+    with Loopback([Raw(lines.encode())]) as server:
+        async with opened(terp, server, Editor(), ["--context-window", "32000"]) as editor:
+            await editor.begin()
+            await editor.ask(await editor.new(terp.cwd), "is it?")
+    assert (editor.text("agent_thought_chunk"), editor.text()) == ("Hm.", "Yes.")
+    (usage,) = editor.updates("usage_update")
+    assert usage["size"] == 32_000
+    assert 0 < usage["used"] < 32_000

@@ -198,5 +198,5 @@ async def send_own(context: ReplContext, name: str, prompt: str, commands: Seque
     attachments = await attached(prompt, context.cwd, context, Namespaces(context.session.kernels))
     for command in commands:
         async with aclosing(context.session.run("shell", command)) as events:
-            await context.front.show(events)
+            await context.show_events(events)
     context.next.append((prompt, attachments))

@@ -103,14 +103,14 @@ async def approve(context: ReplContext, word: str) -> None:
     if word == "never":
         await auto_run(context, "on")
         return
-    if word == "effect" and (why := _why_not_held(context)):
+    if word == "effect" and (why := why_not_held(context)):
         raise TerpError(
             f"Effects of code cannot be held here: {why}.", "/approve before asks before code runs."
         )
     set_approval(context, word)
     context.say(_state(context))
     if word == "effect":
-        await _hold(context)
+        await hold(context)
 
 
 def set_approval(context: ReplContext, word: str) -> None:
@@ -148,9 +148,9 @@ async def plan(context: ReplContext, task: str) -> None:
         context.session.note(_PLAN)
         rules.restrict("planning", _CHANGES)
         context.at_effects_before = confinement.at_once if confinement else False
-        if confinement is not None and not _why_not_held(context):
+        if confinement is not None and not why_not_held(context):
             confinement.ask_at_effects(True)
-            await _hold(context)
+            await hold(context)
     kernels = map(context.session.kernels.get, _running(context))
     held = confinement is not None and confinement.holds and all(map(effects_of, kernels))
     if not held:
@@ -191,14 +191,15 @@ def _end_plan(context: ReplContext) -> None:
         context.prompt.refresh()
 
 
-def _why_not_held(context: ReplContext) -> str:
+def why_not_held(context: ReplContext) -> str:
+    """Return why effects cannot be held here; "" if they can."""
     confinement = context.session.resources.confinement
     if confinement is None:
         return "it runs elsewhere"
     return confinement.with_options(replace(confinement.options, hold=True)).not_held
 
 
-async def _hold(context: ReplContext) -> None:
+async def hold(context: ReplContext) -> None:
     """Offer to restart kernels whose effects are not held."""
     kernels = context.session.kernels
     free = [language for language in _running(context) if effects_of(kernels.get(language)) is None]
