@@ -13,7 +13,7 @@ from _pytest.terminal import TerminalReporter
 
 _MAY_BE_MISSING = re.compile(
     r"no program for (java|r)|no compiler for (go|rust|java)|there is no (R|IRkernel|deno|PowerShell)"
-    r"|codex cannot be installed|no npm package|could not import '(pyarrow|polars)'"
+    r"|(codex|Enterprise Gateway) cannot be installed|no npm package|could not import '(pyarrow|polars)'"
     r"|no headers of (x86_64|aarch64)"
 )
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ipykernel.iostream import OutStream
-from jupyter_client.jsonutil import json_default
+from jupyter_client import jsonutil
 
 from .home import Home
 
@@ -28,6 +28,8 @@ FLUSH_RATE = 300.0
 DRAIN_RATE, DRAIN_BURST = 20_000.0, 1_000.0
 
 
+# An Enterprise Gateway has a jupyter_client before 7, under the older name.
+_JSON_DEFAULT = getattr(jsonutil, "json_default", None) or getattr(jsonutil, "date_default", None)
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
@@ -41,7 +43,7 @@ def packing(pack: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
         try:
             return pack(message)
         except UnicodeEncodeError:
-            text = json.dumps(message, default=json_default, ensure_ascii=False)
+            text = json.dumps(message, default=_JSON_DEFAULT, ensure_ascii=False)
             return SURROGATE.sub(lambda half: f"\\\\u{ord(half[0]):04x}", text).encode()
 
     return packed
