@@ -30,6 +30,16 @@ _PACKAGES_S = 30.0
 _PYTHON = "python"
 
 
+def check_text(what: str, given: object) -> None:
+    """Raise unless an argument of the program is text.
+
+    Raises:
+        TypeError: it is something else, which the message quotes.
+    """
+    if not isinstance(given, str):
+        raise TypeError(f"{what} is {given!r}, must be text.")
+
+
 class LiveKernel:
     """The kernels of a session, wherever they run: on this machine, in a sandbox, behind a gateway.
 
@@ -53,6 +63,8 @@ class LiveKernel:
             KernelBusy: a background job has the kernel.
             RuntimeError: a turn of this session is running.
         """
+        check_text("The code", code)
+        check_text("The language", language)
         session = self.session
         async with aclosing(session.run(language or session.kernels.languages[0], code)) as running:
             events = [event async for event in running]

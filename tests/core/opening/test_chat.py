@@ -1,11 +1,18 @@
 """A session without `async`."""
 
 import signal
+import subprocess
+import sys
 import threading
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pytest
 
+import terp
 from terp.errors import AttachmentError, AuthFailed, SessionError
 from terp.events import CodeStarted, Event, TurnFinished, TurnStarted
 from terp.opening.chat import Chat
@@ -13,6 +20,7 @@ from terp.opening.chat_session import ChatSession
 from terp.person import AutoRun
 from terp.session.reply import TurnFailed
 from terp.testing import EchoKernel, ScriptedModel, call
+from tests.core.opening.test_session import surroundings
 
 
 def talk(tmp_path: Path, model: ScriptedModel, kernel: EchoKernel | None = None) -> Chat:
@@ -75,8 +83,8 @@ def test_a_session_that_cannot_be_built_leaves_no_thread(tmp_path: Path) -> None
     async def fail() -> ChatSession:
         raise AuthFailed("No key.")
 
-    with pytest.raises(AuthFailed):
-        Chat(fail)
+    with pytest.raises(AuthFailed), Chat(fail):
+        pass
 
 
 def test_files_and_bytes_go_with_a_prompt(tmp_path: Path) -> None:
@@ -112,3 +120,69 @@ def test_a_chat_that_is_closed_says_so(tmp_path: Path) -> None:
     chat.close()
     with pytest.raises(SessionError, match="This chat is closed"):
         chat("hello?")
+
+
+def test_a_chat_without_a_block_opens_at_its_first_use(tmp_path: Path) -> None:
+    model = ScriptedModel("hello")
+    chat = talk(tmp_path, model)
+    assert chat("hi").text == "hello"
+    chat.close()
+    assert model.closed
+
+
+def test_a_kernel_without_a_block_ends_with_the_program(tmp_path: Path) -> None:
+    program = "import terp; kernel = terp.kernel(); print(kernel.run('import os; print(os.getpid())').text)"
+    environ = {**surroundings(tmp_path), "PYTHONPATH": str(Path(terp.__file__).parents[1])}
+    command = [sys.executable, "-W", "error", "-c", program]
+    ran = subprocess.run(command, env=environ, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.stderr == ""
+    with suppress(psutil.NoSuchProcess):
+        psutil.Process(int(ran.stdout)).wait(30)
+
+
+def test_a_callback_stops_its_turn(tmp_path: Path) -> None:
+    def stop(event: Event) -> None:
+        if isinstance(event, CodeStarted):
+            chat.interrupt()
+
+    with talk(tmp_path, ScriptedModel([call(EchoKernel.ENDLESS)], "fine")) as chat:
+        reply = chat("go", on_event=stop)
+        assert (reply.stop_reason, chat("go").text) == ("interrupted", "fine")
+
+
+def test_a_callback_cannot_wait_for_its_own_chat(tmp_path: Path) -> None:
+    with (
+        talk(tmp_path, ScriptedModel("hi")) as chat,
+        pytest.raises(SessionError, match="on_event cannot wait for the chat that called it"),
+    ):
+        chat("go", on_event=lambda event: chat.variables)
+
+
+async def sent(event: Event) -> None: ...
+
+
+ITERATE = "with async iterate session.turn(…)."
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda chat: chat(5), "The prompt is 5, must be text."),
+        (lambda chat: chat("hi", until=5), "until is 5, must be text."),
+        (lambda chat: chat("hi", on_event=5), "on_event is 5, must be a function."),
+        (
+            lambda chat: chat("hi", on_event=sent),
+            f"on_event is async, must be an ordinary function; {ITERATE}",
+        ),
+        (lambda chat: chat.run(5), "The code is 5, must be text."),
+        (lambda chat: chat.run("1", language=5), "The language is 5, must be text."),
+        (lambda chat: chat.solve(5), "The problem is 5, must be text or a path."),
+    ],
+)
+def test_an_argument_of_another_type_is_named(
+    tmp_path: Path, wrong: Callable[[Any], Any], message: str
+) -> None:
+    model = ScriptedModel()
+    with talk(tmp_path, model) as chat, pytest.raises(TypeError) as raised:
+        wrong(chat)
+    assert (str(raised.value), model.requests) == (message, [])

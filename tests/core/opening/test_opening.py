@@ -15,6 +15,7 @@ from nbclient import NotebookClient
 import terp
 from terp.errors import SettingsError
 from terp.events import CodeProposed
+from terp.events.model import TextChunk
 from terp.events.outputs import Display
 from terp.session.reply import CodeRun, Reply
 from terp.testing import ScriptedModel, call
@@ -124,6 +125,34 @@ def untyped(x):  # type: ignore[no-untyped-def]  # noqa: ANN201, ANN001
     return x
 
 
+class WithoutTools(ScriptedModel):
+    async def stream(self, messages: Any) -> Any:  # type: ignore[override]
+        yield TextChunk("hello")
+
+
+class Plain(ScriptedModel):
+    def stream(self, messages: Any, tools: Any = ()) -> Any:
+        yield TextChunk("hello")
+
+
+class Returning(ScriptedModel):
+    async def stream(self, messages: Any, tools: Any = ()) -> Any:  # type: ignore[override]
+        return "hello"
+
+
+class BlockingClose(ScriptedModel):
+    def aclose(self) -> Any: ...
+
+
+class Blocking(terp.Nobody):
+    def approve(self, proposed: CodeProposed) -> Any: ...
+
+
+class Unasked(terp.Nobody):
+    async def type_in(self, prompt: str) -> str:  # type: ignore[override]
+        return ""
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -140,6 +169,14 @@ def untyped(x):  # type: ignore[no-untyped-def]  # noqa: ANN201, ANN001
         ({"tools": [untyped]}, "tools: untyped has a parameter `x` without a type annotation."),
         ({"tools": [len]}, "tools: len is a name of Python's own"),
         ({"trusted": True}, "trusted is True, must be a function."),
+        ({"model": WithoutTools()}, "model.stream must take messages, tools; see terp.events.model.Model."),
+        ({"model": Plain()}, "model.stream must be async and yield; see terp.events.model.Model."),
+        ({"model": Returning()}, "model.stream must be async and yield; see terp.events.model.Model."),
+        ({"model": BlockingClose()}, "model.aclose must be async; see terp.events.model.Model."),
+        ({"person": Blocking()}, "person.approve must be async; see terp.person.Person."),
+        ({"person": Unasked()}, "person.type_in must take prompt, secret; see terp.person.Person."),
+        ({"keep": 5}, "keep has no method begin; see terp.session.keeping.Keeping."),
+        ({"cwd": "/nope"}, "cwd is '/nope', must be a folder."),
     ],
     ids=lambda value: str(value)[:20],
 )
@@ -147,6 +184,25 @@ def test_wrong_objects_fail_before_any_model_is_asked(tmp_path: Path, wrong: Any
     with pytest.raises(SettingsError) as failed:
         terp.open(environ=surroundings(tmp_path), **wrong)
     assert message in str(failed.value)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        *(
+            ({name: 1}, f"'{name}' is for terp.open: a kernel has no model, and asks no question.")
+            for name in ("model", "approve", "person", "temperature", "tools")
+        ),
+        ({"sandbx": "off"}, "unknown setting 'sandbx'. Did you mean 'sandbox'?"),
+        ({"sandbox": "of"}, "'sandbox' is 'of', must be one of auto, off, workspace, strict, docker."),
+        ({"cwd": "/nope"}, "cwd is '/nope', must be a folder."),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_a_kernel_refuses_what_only_a_conversation_has(tmp_path: Path, wrong: Any, message: str) -> None:
+    with pytest.raises(SettingsError) as failed:
+        terp.kernel(environ=surroundings(tmp_path), **wrong)
+    assert str(failed.value) == f"terp.kernel: {message}"
 
 
 def test_a_chat_shares_its_kernel_with_the_program(tmp_path: Path) -> None:
