@@ -85,6 +85,9 @@ class Blocking:
     stop = _blocking(_live, LiveKernel.stop)
     restart = _blocking(_live, LiveKernel.restart)
 
+    # `__getitem__` takes names, and would be called with numbers.
+    __iter__ = None
+
     def __contains__(self, name: object) -> bool:
         return name in self.variables
 

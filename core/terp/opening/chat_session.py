@@ -64,7 +64,7 @@ class ChatSession(Session):
         check_text("The prompt", prompt)
         check_text("until", until)
         _check_function(on_event)
-        if isinstance(attachments, str | bytes) or not isinstance(attachments, Sequence):
+        if isinstance(attachments, str | bytes | bytearray) or not isinstance(attachments, Sequence):
             attachments = [attachments]
         attached = await asyncio.to_thread(_all_attached, self, attachments) if attachments else ()
         before = self.resources.goal
@@ -148,7 +148,7 @@ def attached(session: Session, given: Attachable, name: str = "attachment") -> S
 
     if not isinstance(given, str | os.PathLike):
         # Code in a sandbox can read this folder.
-        name = name if isinstance(given, bytes) else "table.csv"
+        name = name if isinstance(given, bytes | bytearray) else "table.csv"
         path = unused(make_private(session.folder / OUTPUTS) / name)
         _write(given, path)
         given = path
@@ -157,7 +157,7 @@ def attached(session: Session, given: Attachable, name: str = "attachment") -> S
 
 
 def _write(given: Any, path: Path) -> None:
-    if isinstance(given, bytes):
+    if isinstance(given, bytes | bytearray):
         path.write_bytes(given)
     elif hasattr(given, "to_csv"):
         given.to_csv(path, index=type(getattr(given, "index", None)).__name__ != "RangeIndex")
@@ -165,7 +165,8 @@ def _write(given: Any, path: Path) -> None:
         given.write_csv(path)
     else:
         raise AttachmentError(
-            f"cannot attach a {type(given).__name__}: give a path, bytes, or a table of pandas or polars."
+            f"cannot attach an object of type {type(given).__name__}: give a path, bytes, or a table of "
+            "pandas or polars."
         )
 
 

@@ -1,15 +1,15 @@
 """`open` and `kernel`: the short ways to a session for a program, from settings and objects."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from inspect import Parameter, iscoroutinefunction, isgeneratorfunction, isroutine, signature
+from inspect import iscoroutinefunction, isgeneratorfunction, isroutine, signature
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from terp.errors import SettingsError
+from terp.errors import SessionError, SettingsError
 from terp.events.model import Model
 from terp.opening.chat import Chat, SyncKernel
 from terp.opening.chat_session import ChatSession
@@ -79,7 +79,11 @@ def open(  # noqa: A001, PLR0913  # each is a keyword; reads as `terp.open(…)`
         SettingsError: a setting is unknown or wrong, or an object lacks a method; no model was asked yet.
         SessionError: on entering the block: the folder holds a session that cannot be resumed.
     """
-    problems = [*_wrong_objects(model, person, keep), *_wrong_functions(approve, person, tools, trusted)]
+    problems = [
+        *_wrong_objects(model, person, keep),
+        *_wrong_functions(approve, person, tools, trusted),
+        *_wrong_places(profile, cwd),
+    ]
     if callable(approve):
         from terp.person.approving import FunctionPerson  # noqa: PLC0415  (most sessions have a person)
 
@@ -90,7 +94,7 @@ def open(  # noqa: A001, PLR0913  # each is a keyword; reads as `terp.open(…)`
     files = [str(one) for one in own_tools if not callable(one)]
     own = {"model": name, "approve": approve if approve in APPROVALS else "", "tools": files}
     settings_given = {**settings, **{one: value for one, value in own.items() if value}}
-    given = _given("terp.open", settings_given, problems, cwd)
+    given = _given("terp.open", settings_given, problems)
     # Wrong functions are reported now.
     tools_of(functions)
     parts = _parts(given, profile, cwd, environ, trusted)
@@ -123,7 +127,8 @@ def kernel(
         NoSandbox, KernelStartFailed: on entering the block: a required sandbox does not work here, or the
             gateway does not answer.
     """
-    parts = _parts(_given("terp.kernel", settings, (), cwd), profile, cwd, environ, None)
+    given = _given("terp.kernel", settings, _wrong_places(profile, cwd))
+    parts = _parts(given, profile, cwd, environ, None)
     parts.supplied = Supplied(WithoutModel())
     return SyncKernel(parts.build)
 
@@ -157,7 +162,8 @@ def _differing(what: str, given: object, protocol: type) -> Iterator[str]:
         return
     for name, pattern in wanted.items():
         method, (_, *taken) = getattr(given, name), signature(pattern).parameters.values()
-        if not _takes(method, taken):
+        named = [one.name for one in taken if one.kind is one.KEYWORD_ONLY]
+        if not _takes(method, len(taken) - len(named), *named):
             yield f"{what}.{name} must take {', '.join(one.name for one in taken) or 'nothing'}; {see}"
         elif not iscoroutinefunction(pattern) and (
             iscoroutinefunction(method) or isgeneratorfunction(method)
@@ -172,7 +178,7 @@ def _wrong_functions(approve: object, person: object, tools: object, trusted: ob
     if callable(approve) and person is not None:
         yield "approve is a function and there is a person: one of them decides."
     if callable(approve):
-        if not _takes(approve, [Parameter("proposed", Parameter.POSITIONAL_ONLY)]):
+        if not _takes(approve, 1):
             yield "approve must take one argument, the proposal; see terp docs approval."
     elif approve is not None and approve not in APPROVALS:
         yield f"approve is {approve!r}, must be one of {', '.join(APPROVALS)}, or a function."
@@ -180,28 +186,34 @@ def _wrong_functions(approve: object, person: object, tools: object, trusted: ob
         yield f"tools is {tools!r}, must be a list of files and functions."
     if trusted is not None and not callable(trusted):
         yield f"trusted is {trusted!r}, must be a function."
+    elif callable(trusted) and not _takes(trusted, 2):
+        yield "trusted must take two arguments: the path of a file, its content."
 
 
-def _takes(function: Callable[..., Any], parameters: Sequence[Parameter]) -> bool:
-    """Return True if a function can be called with these arguments."""
-    named = {one.name: None for one in parameters if one.kind is one.KEYWORD_ONLY}
+def _wrong_places(profile: object, cwd: object) -> Iterator[str]:
+    if not isinstance(profile, str):
+        yield f"profile is {profile!r}, must be text."
+    if not isinstance(cwd, str | PathLike) or not Path(cwd).is_dir():
+        yield f"cwd is {str(cwd)!r}, must be a folder."
+
+
+def _takes(function: Callable[..., Any], arguments: int, *named: str) -> bool:
+    """Return True if a function can be called with so many arguments, and others by name."""
     with suppress(ValueError):  # Some functions written in C have no signature.
         try:
-            signature(function).bind(*parameters[: len(parameters) - len(named)], **named)
+            signature(function).bind(*range(arguments), **dict.fromkeys(named))
         except TypeError:
             return False
     return True
 
 
-def _given(
-    caller: str, settings: Mapping[str, Any], problems: Sequence[str], cwd: str | PathLike[str]
-) -> Mapping[str, Given]:
+def _given(caller: str, settings: Mapping[str, Any], problems: Iterable[str]) -> Mapping[str, Given]:
     """Return settings as they were given to `caller`, whose other arguments have `problems`.
 
     Raises:
         SettingsError: there are problems, or a setting is unknown or wrong.
     """
-    problems = [*problems, *([] if Path(cwd).is_dir() else [f"cwd is {str(cwd)!r}, must be a folder."])]
+    problems = list(problems)
     every, given = table(Settings), dict[str, Given]()
     is_open = caller == "terp.open"
     rows = {name: row for name, row in every.items() if is_open or for_kernels(row)}
@@ -268,6 +280,10 @@ class Parts:
         own = None
         if isinstance(self.keep, str | PathLike):
             own = typed_path(os.fspath(self.keep)).absolute()
+            try:
+                own.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise SessionError(f"Nothing can be stored in {own}: {error.strerror}.") from error
         elif self.keep is not True:
             return Place(new_folder(self.places.sessions), self.keep or None)
         secrets = Secrets(self.environ, self.loaded.settings)

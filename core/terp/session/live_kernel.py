@@ -107,21 +107,22 @@ class LiveKernel:
         self.session.note(f"[I have set the variable {name} of the Python kernel: a {type(value).__name__}.]")
 
     async def upload(self, source: str | PathLike[str] | bytes, name: str = "") -> str:
-        """Copy a file, or bytes as the file `name`, to the kernel's working directory; return its path there.
+        """Copy a file or bytes to the kernel's working directory, by the name of the file or as `name`.
 
+        Returns the path there.
         It never replaces another file: it then gets a number. An equal file is not written again.
 
         Raises:
             KernelError: it cannot be written there.
             OSError: it cannot be read here.
         """
-        with tempfile.TemporaryDirectory(prefix="terp-") as folder:
+        name = Path(name).name
+        with tempfile.NamedTemporaryFile(prefix="terp-") as copy:
             if isinstance(source, bytes):
-                path = Path(folder, Path(name).name or "upload")
-                await asyncio.to_thread(path.write_bytes, source)
-            else:
-                path = Path(source)
-            return await self._alone(lambda running: given(running, path))
+                await asyncio.to_thread(Path(copy.name).write_bytes, source)
+                source, name = copy.name, name or "upload"
+            path = Path(source)
+            return await self._alone(lambda running: given(running, path, name))
 
     async def download(self, path: str | PathLike[str]) -> bytes:
         """Return the content of a file, up to 1 GB; a relative path begins at the kernel's working directory.
@@ -154,6 +155,8 @@ class LiveKernel:
         Raises:
             InstallFailed, KernelError: they cannot be installed; the message quotes the installer.
         """
+        for package in packages:
+            check_text("A package", package)
         installer = self.session.resources.packages
         if installer is not None:
             await self._ready(_PYTHON)

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import threading
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -13,12 +14,12 @@ import psutil
 import pytest
 
 import terp
-from terp.errors import AttachmentError, AuthFailed, SessionError
+from terp.errors import AttachmentError, AuthFailed, SessionError, TerpError
 from terp.events import CodeStarted, Event, TurnFinished, TurnStarted
 from terp.opening.chat import Chat
 from terp.opening.chat_session import ChatSession
 from terp.person import AutoRun
-from terp.session.reply import TurnFailed
+from terp.session.reply import Reply, TurnFailed
 from terp.testing import EchoKernel, ScriptedModel, call
 from tests.core.opening.test_session import surroundings
 
@@ -92,7 +93,7 @@ def test_files_and_bytes_go_with_a_prompt(tmp_path: Path) -> None:
     table.write_text("a,b\n1,2\n")
     model = ScriptedModel()
     with talk(tmp_path, model) as chat:
-        chat("what is it?", [str(table), table, b"of bytes"])
+        chat("what is it?", [str(table), table, bytearray(b"of bytes")])
         kept = [path.read_bytes() for path in chat.session.folder.rglob("attachment")]
     assert model.requests[0][-1].text.count(str(table)) == 2
     assert "of bytes" in model.requests[0][-1].text
@@ -120,6 +121,29 @@ def test_a_chat_that_is_closed_says_so(tmp_path: Path) -> None:
     chat.close()
     with pytest.raises(SessionError, match="This chat is closed"):
         chat("hello?")
+
+
+async def test_a_session_that_is_closed_asks_no_model(tmp_path: Path) -> None:
+    model = ScriptedModel()
+    async with talk(tmp_path, model) as session:
+        pass
+    with pytest.raises(SessionError, match="This session is closed"):
+        await session.ask("hello?")
+    with pytest.raises(SessionError, match="This session is closed"):
+        await session.kernel.run("1")
+    assert model.requests == []
+
+
+def test_a_chat_is_no_sequence(tmp_path: Path) -> None:
+    with talk(tmp_path, ScriptedModel()) as chat, pytest.raises(TypeError, match="not iterable"):
+        list(chat)  # type: ignore[call-overload]
+
+
+def test_a_traceback_ends_with_the_remedy() -> None:
+    shown = traceback.format_exception_only(TerpError("It failed.", "Try again."))
+    assert shown == ["terp.errors.TerpError: It failed.\n", "Try again.\n"]
+    shown = traceback.format_exception_only(TurnFailed("No key.", "Set one.", reply=Reply("", "auth")))
+    assert shown == ["terp.session.reply.TurnFailed: No key. Set one.\n"]
 
 
 def test_a_chat_without_a_block_opens_at_its_first_use(tmp_path: Path) -> None:
@@ -174,6 +198,7 @@ ITERATE = "with async iterate session.turn(…)."
             lambda chat: chat("hi", on_event=sent),
             f"on_event is async, must be an ordinary function; {ITERATE}",
         ),
+        (lambda chat: chat.install(["numpy"]), "A package is ['numpy'], must be text."),
         (lambda chat: chat.run(5), "The code is 5, must be text."),
         (lambda chat: chat.run("1", language=5), "The language is 5, must be text."),
         (lambda chat: chat.solve(5), "The problem is 5, must be text or a path."),
