@@ -79,11 +79,7 @@ def open(  # noqa: A001, PLR0913  # each is a keyword; reads as `terp.open(…)`
         SettingsError: a setting is unknown or wrong, or an object lacks a method; no model was asked yet.
         SessionError: on entering the block: the folder holds a session that cannot be resumed.
     """
-    problems = [
-        *_wrong_objects(model, person, keep),
-        *_wrong_functions(approve, person, tools, trusted),
-        *_wrong_places(profile, cwd),
-    ]
+    problems = [*_wrong_objects(model, person, keep), *_wrong_functions(approve, person, tools, trusted)]
     if callable(approve):
         from terp.person.approving import FunctionPerson  # noqa: PLC0415  (most sessions have a person)
 
@@ -94,7 +90,7 @@ def open(  # noqa: A001, PLR0913  # each is a keyword; reads as `terp.open(…)`
     files = [str(one) for one in own_tools if not callable(one)]
     own = {"model": name, "approve": approve if approve in APPROVALS else "", "tools": files}
     settings_given = {**settings, **{one: value for one, value in own.items() if value}}
-    given = _given("terp.open", settings_given, problems)
+    given = _given("terp.open", settings_given, profile, cwd, problems)
     # Wrong functions are reported now.
     tools_of(functions)
     parts = _parts(given, profile, cwd, environ, trusted)
@@ -127,8 +123,7 @@ def kernel(
         NoSandbox, KernelStartFailed: on entering the block: a required sandbox does not work here, or the
             gateway does not answer.
     """
-    given = _given("terp.kernel", settings, _wrong_places(profile, cwd))
-    parts = _parts(given, profile, cwd, environ, None)
+    parts = _parts(_given("terp.kernel", settings, profile, cwd), profile, cwd, environ, None)
     parts.supplied = Supplied(WithoutModel())
     return SyncKernel(parts.build)
 
@@ -190,13 +185,6 @@ def _wrong_functions(approve: object, person: object, tools: object, trusted: ob
         yield "trusted must take two arguments: the path of a file, its content."
 
 
-def _wrong_places(profile: object, cwd: object) -> Iterator[str]:
-    if not isinstance(profile, str):
-        yield f"profile is {profile!r}, must be text."
-    if not isinstance(cwd, str | PathLike) or not Path(cwd).is_dir():
-        yield f"cwd is {str(cwd)!r}, must be a folder."
-
-
 def _takes(function: Callable[..., Any], arguments: int, *named: str) -> bool:
     """Return True if a function can be called with so many arguments, and others by name."""
     with suppress(ValueError):  # Some functions written in C have no signature.
@@ -207,13 +195,19 @@ def _takes(function: Callable[..., Any], arguments: int, *named: str) -> bool:
     return True
 
 
-def _given(caller: str, settings: Mapping[str, Any], problems: Iterable[str]) -> Mapping[str, Given]:
-    """Return settings as they were given to `caller`, whose other arguments have `problems`.
+def _given(
+    caller: str, settings: Mapping[str, Any], profile: object, cwd: object, problems: Iterable[str] = ()
+) -> Mapping[str, Given]:
+    """Return settings as they were given to `caller`, whose objects have `problems`.
 
     Raises:
-        SettingsError: there are problems, or a setting is unknown or wrong.
+        SettingsError: there are problems, or an argument is unknown or wrong.
     """
     problems = list(problems)
+    if not isinstance(profile, str):
+        problems.append(f"profile is {profile!r}, must be text.")
+    if not isinstance(cwd, str | PathLike) or not Path(cwd).is_dir():
+        problems.append(f"cwd is {str(cwd)!r}, must be a folder.")
     every, given = table(Settings), dict[str, Given]()
     is_open = caller == "terp.open"
     rows = {name: row for name, row in every.items() if is_open or for_kernels(row)}
