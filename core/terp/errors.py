@@ -67,6 +67,9 @@ class TerpError(Exception):
         super().__init__(message)
         self.message = message
         self.remedy = remedy
+        if remedy:
+            # Python shows it below a traceback.
+            self.add_note(remedy)
 
 
 class SettingsError(TerpError):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import terp
 import terp_cli
+from terp.opening.opening import for_kernels
 from terp.settings import Settings
 from terp.settings.profiles import shipped_profiles
 from terp.settings.schema import NAME, profile_schema
@@ -62,14 +63,19 @@ and ignores such settings in its files. A client of a server (**wire**) may set 
 # Parameters of their own in `terp.open`: each may also be an object.
 _OBJECTS = ("model", "approve", "tools")
 _TYPES_HEAD = '''\
-"""The settings of `terp.open` with their types. Made by `python -m terp_cli.generate.pages`."""
+"""The settings of `terp.open` and `terp.kernel`, typed. Made by `python -m terp_cli.generate.pages`."""
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, TypedDict
 
-class OpenSettings(TypedDict, total=False):
-    """Every setting as a keyword; docs/settings.md describes each, with its unit and its built-in value."""
+class KernelSettings(TypedDict, total=False):
+    """Settings about code; docs/settings.md describes each, with its unit and its built-in value."""
+
+'''
+_TYPES_OF_OPEN = '''
+class OpenSettings(KernelSettings, total=False):
+    """All settings."""
 
 '''
 _TYPES = {
@@ -92,9 +98,12 @@ def page() -> str:
 
 
 def types() -> str:
-    """Return the types of the settings as keywords of `terp.open`, for type checkers."""
-    rows = (row for row in table(Settings).values() if row.name not in _OBJECTS)
-    return "".join([_TYPES_HEAD, *(f"    {row.name}: {_type(row)}\n" for row in rows)])
+    """Return the types of the settings as keywords of `terp.kernel` and `terp.open`, for type checkers."""
+    of_kernels, of_open = (
+        [f"    {name}: {_type(row)}\n" for name, row in table(Settings).items() if chosen(row)]
+        for chosen in (for_kernels, lambda row: not for_kernels(row) and row.name not in _OBJECTS)
+    )
+    return "".join([_TYPES_HEAD, *of_kernels, _TYPES_OF_OPEN, *of_open])
 
 
 def _type(row: Setting) -> str:

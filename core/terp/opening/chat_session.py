@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
+from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from terp.errors import AttachmentError
 from terp.events import Event
 from terp.events.messages import Attachment
 from terp.session.artifacts import OUTPUTS
+from terp.session.live_kernel import check_text
 from terp.session.reply import Reply, TurnFailed, reply_of
 from terp.session.session import Session
 from terp.settings import Settings
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
 
 Attachable = Attachment | str | os.PathLike[str] | bytes | Any
 """A file by its path, bytes, or a table with `to_csv` or `write_csv`, as those of pandas and polars."""
-OnEvent = Callable[[Event], None]
+OnEvent = Callable[[Event], object]
+"""A function that is called with each event, and not awaited."""
 _FAILURES = frozenset(
     """
     error until_failed rejected context_full unavailable rate_limited auth approval_needed usage
@@ -58,7 +61,10 @@ class ChatSession(Session):
                 its reply.
             RuntimeError: another turn of this session is running.
         """
-        if isinstance(attachments, str | bytes) or not isinstance(attachments, Sequence):
+        check_text("The prompt", prompt)
+        check_text("until", until)
+        _check_function(on_event)
+        if isinstance(attachments, str | bytes | bytearray) or not isinstance(attachments, Sequence):
             attachments = [attachments]
         attached = await asyncio.to_thread(_all_attached, self, attachments) if attachments else ()
         before = self.resources.goal
@@ -95,9 +101,12 @@ class ChatSession(Session):
         """
         from terp.checks.solve.checker import checker_for  # noqa: PLC0415  (few sessions solve problems)
         from terp.checks.solve.phases import Accepting, SolveContext, solve  # noqa: PLC0415  (see above)
-        from terp.checks.solve.problem import problem_in  # noqa: PLC0415  (see above)
+        from terp.checks.solve.problem import Problem, problem_in  # noqa: PLC0415  (see above)
         from terp.checks.solve.state import State, first_state, write_state  # noqa: PLC0415  (see above)
 
+        if not isinstance(problem, Problem | str | os.PathLike):
+            raise TypeError(f"The problem is {problem!r}, must be text or a path.")
+        _check_function(on_event)
         state = first_state(problem_in(problem), self.settings.max_revisions)
         checker = checker_for(self.kernels, self.settings)
         requests, limits = self._requests, self.resources.limits
@@ -112,6 +121,15 @@ class ChatSession(Session):
             return await solve(context, state, Accepting(), store if keep else lambda _: None)
         finally:
             requests.system, requests.offers_code, self.resources.limits = system, code, limits
+
+
+def _check_function(on_event: object) -> None:
+    if on_event is not None and not callable(on_event):
+        raise TypeError(f"on_event is {on_event!r}, must be a function.")
+    if iscoroutinefunction(on_event):
+        raise TypeError(
+            "on_event is async, must be an ordinary function; with async iterate session.turn(…)."
+        )
 
 
 def _all_attached(session: Session, attachments: Sequence[Attachable]) -> Sequence[Attachment]:
@@ -130,7 +148,7 @@ def attached(session: Session, given: Attachable, name: str = "attachment") -> S
 
     if not isinstance(given, str | os.PathLike):
         # Code in a sandbox can read this folder.
-        name = name if isinstance(given, bytes) else "table.csv"
+        name = name if isinstance(given, bytes | bytearray) else "table.csv"
         path = unused(make_private(session.folder / OUTPUTS) / name)
         _write(given, path)
         given = path
@@ -139,7 +157,7 @@ def attached(session: Session, given: Attachable, name: str = "attachment") -> S
 
 
 def _write(given: Any, path: Path) -> None:
-    if isinstance(given, bytes):
+    if isinstance(given, bytes | bytearray):
         path.write_bytes(given)
     elif hasattr(given, "to_csv"):
         given.to_csv(path, index=type(getattr(given, "index", None)).__name__ != "RangeIndex")
@@ -147,7 +165,8 @@ def _write(given: Any, path: Path) -> None:
         given.write_csv(path)
     else:
         raise AttachmentError(
-            f"cannot attach a {type(given).__name__}: give a path, bytes, or a table of pandas or polars."
+            f"cannot attach an object of type {type(given).__name__}: give a path, bytes, or a table of "
+            "pandas or polars."
         )
 
 

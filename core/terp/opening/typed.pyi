@@ -1,40 +1,13 @@
-"""The settings of `terp.open` with their types. Made by `python -m terp_cli.generate.pages`."""
+"""The settings of `terp.open` and `terp.kernel`, typed. Made by `python -m terp_cli.generate.pages`."""
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, TypedDict
 
-class OpenSettings(TypedDict, total=False):
-    """Every setting as a keyword; docs/settings.md describes each, with its unit and its built-in value."""
+class KernelSettings(TypedDict, total=False):
+    """Settings about code; docs/settings.md describes each, with its unit and its built-in value."""
 
-    discover: Literal["any", "local"]
-    fallback_models: Sequence[str]
-    adapter: Literal["auto", "direct", "litellm"]
-    api_base: str | PathLike[str]
-    api_version: str | PathLike[str]
-    api_key_env: str | PathLike[str]
-    temperature: float | None
-    max_tokens: int
-    context_window: int
-    compact_at: int
-    supports_tools: bool | None
-    supports_vision: bool | None
-    reasoning_effort: Literal["none", "minimal", "low", "medium", "high", ""]
-    input_price: float | None
-    output_price: float | None
-    timeout_s: float
-    retries: int
-    system_message: str | PathLike[str]
-    instructions: str | PathLike[str]
-    max_steps: int
-    max_budget_usd: float
-    max_turn_usd: float
-    max_month_usd: float
-    max_output_chars: int
-    error_values: bool
-    session_quota_mb: int
     code: bool
-    auto_run: bool
     python: str | PathLike[str]
     shell: str | PathLike[str]
     references: bool
@@ -69,6 +42,37 @@ class OpenSettings(TypedDict, total=False):
     allow: Sequence[str]
     ask: Sequence[str]
     deny: Sequence[str]
+
+class OpenSettings(KernelSettings, total=False):
+    """All settings."""
+
+    discover: Literal["any", "local"]
+    fallback_models: Sequence[str]
+    adapter: Literal["auto", "direct", "litellm"]
+    api_base: str | PathLike[str]
+    api_version: str | PathLike[str]
+    api_key_env: str | PathLike[str]
+    temperature: float | None
+    max_tokens: int
+    context_window: int
+    compact_at: int
+    supports_tools: bool | None
+    supports_vision: bool | None
+    reasoning_effort: Literal["none", "minimal", "low", "medium", "high", ""]
+    input_price: float | None
+    output_price: float | None
+    timeout_s: float
+    retries: int
+    system_message: str | PathLike[str]
+    instructions: str | PathLike[str]
+    max_steps: int
+    max_budget_usd: float
+    max_turn_usd: float
+    max_month_usd: float
+    max_output_chars: int
+    error_values: bool
+    session_quota_mb: int
+    auto_run: bool
     theme: Literal["auto", "dark", "light", "none"]
     images: Literal["auto", "off", "kitty", "iterm", "sixel", "blocks"]
     vi_mode: bool

@@ -40,7 +40,7 @@ class FunctionPerson(Nobody):
             return Run(proposed.code, by="approve") if answer else Decline("")
         if isinstance(answer, str):
             return Decline(answer)
-        if not isinstance(answer, Run | Decline):
+        if not isinstance(answer, Run | Decline) or not isinstance(getattr(answer, "code", ""), str):
             remedy = "Return True, False, the reason as text, or terp.Run(code) with other code."
             raise TerpError(f"approve returned {answer!r}, and no code ran.", remedy)
         if isinstance(answer, Run) and answer.code != proposed.code:

@@ -167,7 +167,7 @@ class Conversation:
                 incoming.codes.clear()
                 incoming.call_ids.clear()
                 self._log.append(ModelRetrying(attempt, reason, delay_s))
-            case Replied(message=message):
+            case Replied(message=Assistant() as message):
                 incoming.message = message
             case _:
                 raise TypeError(

@@ -7,6 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from terp.errors import SessionError
 from terp.events import Event
 from terp.events.log import EventLog, Notifier, Record
 
@@ -82,6 +83,7 @@ class Foreground:
         self._running: asyncio.Task[None] | None = None
         self._silent: Interrupts | None = None
         self._pulled = 0
+        self._is_over = False
         # Apart from the log: readers of the log are not woken once more for each event.
         self._pulling = Notifier()
 
@@ -95,7 +97,10 @@ class Foreground:
 
         Raises:
             RuntimeError: a task runs.
+            SessionError: the session is closed.
         """
+        if self._is_over:
+            raise SessionError("This session is closed.", "Open another one.")
         if self.busy:
             raise RuntimeError("another turn of this session is going on")
 
@@ -149,7 +154,8 @@ class Foreground:
             await self._log.changed()
 
     async def ending(self) -> None:
-        """Wait up to a second until a stopped task has logged its end."""
+        """Wait up to a second until a stopped task has logged its end; no other one can begin."""
+        self._is_over = True
         if self._running is not None and not self._running.done():
             await asyncio.wait({self._running}, timeout=_END_WAIT_S)
 

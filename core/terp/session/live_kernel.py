@@ -30,6 +30,16 @@ _PACKAGES_S = 30.0
 _PYTHON = "python"
 
 
+def check_text(what: str, given: object) -> None:
+    """Raise unless an argument of the program is text.
+
+    Raises:
+        TypeError: it is something else, which the message quotes.
+    """
+    if not isinstance(given, str):
+        raise TypeError(f"{what} is {given!r}, must be text.")
+
+
 class LiveKernel:
     """The kernels of a session, wherever they run: on this machine, in a sandbox, behind a gateway.
 
@@ -53,6 +63,8 @@ class LiveKernel:
             KernelBusy: a background job has the kernel.
             RuntimeError: a turn of this session is running.
         """
+        check_text("The code", code)
+        check_text("The language", language)
         session = self.session
         async with aclosing(session.run(language or session.kernels.languages[0], code)) as running:
             events = [event async for event in running]
@@ -95,21 +107,22 @@ class LiveKernel:
         self.session.note(f"[I have set the variable {name} of the Python kernel: a {type(value).__name__}.]")
 
     async def upload(self, source: str | PathLike[str] | bytes, name: str = "") -> str:
-        """Copy a file, or bytes as the file `name`, to the kernel's working directory; return its path there.
+        """Copy a file or bytes to the kernel's working directory, by the name of the file or as `name`.
 
+        Returns the path there.
         It never replaces another file: it then gets a number. An equal file is not written again.
 
         Raises:
             KernelError: it cannot be written there.
             OSError: it cannot be read here.
         """
-        with tempfile.TemporaryDirectory(prefix="terp-") as folder:
+        name = Path(name).name
+        with tempfile.NamedTemporaryFile(prefix="terp-") as copy:
             if isinstance(source, bytes):
-                path = Path(folder, Path(name).name or "upload")
-                await asyncio.to_thread(path.write_bytes, source)
-            else:
-                path = Path(source)
-            return await self._alone(lambda running: given(running, path))
+                await asyncio.to_thread(Path(copy.name).write_bytes, source)
+                source, name = copy.name, name or "upload"
+            path = Path(source)
+            return await self._alone(lambda running: given(running, path, name))
 
     async def download(self, path: str | PathLike[str]) -> bytes:
         """Return the content of a file, up to 1 GB; a relative path begins at the kernel's working directory.
@@ -142,6 +155,8 @@ class LiveKernel:
         Raises:
             InstallFailed, KernelError: they cannot be installed; the message quotes the installer.
         """
+        for package in packages:
+            check_text("A package", package)
         installer = self.session.resources.packages
         if installer is not None:
             await self._ready(_PYTHON)

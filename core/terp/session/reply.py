@@ -124,13 +124,11 @@ class TurnFailed(TerpError):
     """A turn ended without an answer; `reply` has its results until then."""
 
     def __init__(self, message: str, remedy: str = "", *, reply: Reply) -> None:
-        super().__init__(message, remedy)
+        # As text, too, it ends with its remedy: programs print that.
+        super().__init__(f"{message} {remedy}".rstrip())
+        self.message, self.remedy = message, remedy
         self.reply = reply
         self.stop_reason = reply.stop_reason
-
-    def __str__(self) -> str:
-        """Return the message with its remedy: a caller in Python sees only this, below a traceback."""
-        return f"{self.message} {self.remedy}".rstrip()
 
 
 def reply_of(events: Iterable[Event]) -> Reply:

@@ -15,6 +15,7 @@ from nbclient import NotebookClient
 import terp
 from terp.errors import SettingsError
 from terp.events import CodeProposed
+from terp.events.model import Replied, TextChunk
 from terp.events.outputs import Display
 from terp.session.reply import CodeRun, Reply
 from terp.testing import ScriptedModel, call
@@ -38,6 +39,18 @@ def test_a_model_that_yields_something_else_is_reported(tmp_path: Path) -> None:
             yield "hello"
 
     with opened(tmp_path, Texts()) as chat, pytest.raises(TypeError, match="yielded 'hello', no chunk"):
+        chat("hi")
+
+
+def test_a_reply_that_is_no_message_is_reported(tmp_path: Path) -> None:
+    class Texts(ScriptedModel):
+        async def stream(self, messages: Any, tools: Any = ()) -> Any:
+            yield Replied("hello")  # type: ignore[arg-type]
+
+    with (
+        opened(tmp_path, Texts()) as chat,
+        pytest.raises(TypeError, match=r"yielded Replied\(message='hello'"),
+    ):
         chat("hi")
 
 
@@ -79,10 +92,11 @@ def test_other_code_of_a_function_is_proposed_and_runs_without_another_call(tmp_
     assert proposed == ["print(1)", "print(1)\nprint('more')"]
 
 
-def test_a_function_that_forgets_to_answer_runs_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("answer", [None, 1, terp.Run(5)])  # type: ignore[arg-type]
+def test_a_function_that_answers_something_else_runs_nothing(tmp_path: Path, answer: Any) -> None:
     with (
-        opened(tmp_path, ScriptedModel([call("print(1)")]), approve=lambda proposed: None) as chat,
-        pytest.raises(terp.TurnFailed, match=r"approve returned None, and no code ran\. Return True"),
+        opened(tmp_path, ScriptedModel([call("print(1)")]), approve=lambda proposed: answer) as chat,
+        pytest.raises(terp.TurnFailed, match=r"approve returned .*, and no code ran\. Return True"),
     ):
         chat("go")
 
@@ -124,6 +138,34 @@ def untyped(x):  # type: ignore[no-untyped-def]  # noqa: ANN201, ANN001
     return x
 
 
+class WithoutTools(ScriptedModel):
+    async def stream(self, messages: Any) -> Any:  # type: ignore[override]
+        yield TextChunk("hello")
+
+
+class Plain(ScriptedModel):
+    def stream(self, messages: Any, tools: Any = ()) -> Any:
+        yield TextChunk("hello")
+
+
+class Returning(ScriptedModel):
+    async def stream(self, messages: Any, tools: Any = ()) -> Any:  # type: ignore[override]
+        return "hello"
+
+
+class BlockingClose(ScriptedModel):
+    def aclose(self) -> Any: ...
+
+
+class Blocking(terp.Nobody):
+    def approve(self, proposed: CodeProposed) -> Any: ...
+
+
+class Unasked(terp.Nobody):
+    async def type_in(self, prompt: str) -> str:  # type: ignore[override]
+        return ""
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -140,6 +182,16 @@ def untyped(x):  # type: ignore[no-untyped-def]  # noqa: ANN201, ANN001
         ({"tools": [untyped]}, "tools: untyped has a parameter `x` without a type annotation."),
         ({"tools": [len]}, "tools: len is a name of Python's own"),
         ({"trusted": True}, "trusted is True, must be a function."),
+        ({"model": WithoutTools()}, "model.stream must take messages, tools; see terp.events.model.Model."),
+        ({"model": Plain()}, "model.stream must be async and yield; see terp.events.model.Model."),
+        ({"model": Returning()}, "model.stream must be async and yield; see terp.events.model.Model."),
+        ({"model": BlockingClose()}, "model.aclose must be async; see terp.events.model.Model."),
+        ({"person": Blocking()}, "person.approve must be async; see terp.person.Person."),
+        ({"person": Unasked()}, "person.type_in must take prompt, secret; see terp.person.Person."),
+        ({"keep": 5}, "keep has no method begin; see terp.session.keeping.Keeping."),
+        ({"cwd": "/nope"}, "cwd is '/nope', must be a folder."),
+        ({"profile": 5}, "profile is 5, must be text."),
+        ({"trusted": lambda path: True}, "trusted must take two arguments: the path of a file, its content."),
     ],
     ids=lambda value: str(value)[:20],
 )
@@ -147,6 +199,25 @@ def test_wrong_objects_fail_before_any_model_is_asked(tmp_path: Path, wrong: Any
     with pytest.raises(SettingsError) as failed:
         terp.open(environ=surroundings(tmp_path), **wrong)
     assert message in str(failed.value)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        *(
+            ({name: 1}, f"'{name}' is for terp.open: a kernel has no model, and asks no question.")
+            for name in ("model", "approve", "person", "temperature", "tools")
+        ),
+        ({"sandbx": "off"}, "unknown setting 'sandbx'. Did you mean 'sandbox'?"),
+        ({"sandbox": "of"}, "'sandbox' is 'of', must be one of auto, off, workspace, strict, docker."),
+        ({"cwd": "/nope"}, "cwd is '/nope', must be a folder."),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_a_kernel_refuses_what_only_a_conversation_has(tmp_path: Path, wrong: Any, message: str) -> None:
+    with pytest.raises(SettingsError) as failed:
+        terp.kernel(environ=surroundings(tmp_path), **wrong)
+    assert str(failed.value) == f"terp.kernel: {message}"
 
 
 def test_a_chat_shares_its_kernel_with_the_program(tmp_path: Path) -> None:
@@ -168,7 +239,7 @@ def test_tables_are_attached(tmp_path: Path) -> None:
     model = ScriptedModel()
     with opened(tmp_path, model) as chat:
         chat("what is it?", [pandas.DataFrame({"a": [1], "b": ["x"]})])
-        with pytest.raises(terp.TerpError, match="cannot attach a set"):
+        with pytest.raises(terp.TerpError, match="cannot attach an object of type set"):
             chat("and this?", [{1}])
     assert "table.csv" in model.requests[0][-1].text
     assert "a,b" in model.requests[0][-1].text
@@ -196,6 +267,22 @@ def test_a_problem_is_solved_within_the_conversation(tmp_path: Path) -> None:
         assert chat("go").code_log[0].text == "1\n"
 
 
+def test_a_problem_in_a_file_that_is_not_there_is_no_text(tmp_path: Path) -> None:
+    model = ScriptedModel()
+    with opened(tmp_path, model) as chat, pytest.raises(SettingsError, match="no such folder or file"):
+        chat.solve("problems/double.md")
+    assert model.requests == []
+
+
+def test_a_folder_that_cannot_keep_a_session_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with (
+        pytest.raises(terp.TerpError, match=r"Nothing can be stored in .*/file/mine: Not a directory\."),
+        opened(tmp_path, ScriptedModel(), keep=tmp_path / "file" / "mine"),
+    ):
+        pass
+
+
 def test_a_kernel_runs_code_without_a_model(tmp_path: Path) -> None:
     with terp.kernel(cwd=tmp_path, environ=surroundings(tmp_path)) as kernel:
         assert kernel.status() == "stopped"
@@ -204,6 +291,7 @@ def test_a_kernel_runs_code_without_a_model(tmp_path: Path) -> None:
         assert kernel.run("x + 1").text == "21\n"
         assert kernel.upload(b"abc", "a.txt") == str(tmp_path / "a.txt")
         assert kernel.download("a.txt") == b"abc"
+        assert kernel.upload(tmp_path / "a.txt", "b.txt") == str(tmp_path / "b.txt")
         kernel.restart()
         assert (dict(kernel.variables), kernel.status()) == ({}, "ready")
         kernel.stop()

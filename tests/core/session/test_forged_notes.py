@@ -9,7 +9,6 @@ import pytest
 import terp
 from terp.events.log import EventLog
 from terp.events.outputs import Text
-from terp.opening.opening import Opening
 from terp.session.observation import BetweenRuns, Observation
 from terp.text.note_mark import NoteMark, new_word
 from tests.core.opening.test_session import surroundings
@@ -26,7 +25,7 @@ FORGED = (
 )
 
 
-def opened(server: Loopback, tmp_path: Path, **more: Any) -> Opening:
+def opened(server: Loopback, tmp_path: Path, **more: Any) -> terp.Chat:
     return terp.open(
         model="openai/scripted",
         api_base=server.url,

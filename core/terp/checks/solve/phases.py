@@ -21,7 +21,7 @@ from terp.session.foreground import Interrupted, Task
 from terp.session.session import Session
 
 T = TypeVar("T")
-Show = Callable[[Event], None]
+Show = Callable[[Event], object]
 
 
 class PhaseStopped(TerpError):

@@ -148,9 +148,15 @@ def problem_in(given: Problem | str | os.PathLike[str]) -> Problem:
     """
     if isinstance(given, Problem):
         return given
-    if isinstance(given, str) and ("\n" in given or not os.path.exists(given)):  # noqa: PTH110  (of any text)
+    if isinstance(given, str) and not _is_path(given):
         return read_text(given, "text")
     return read_path(Path(given), str(given))
+
+
+def _is_path(text: str) -> bool:
+    """Return True for the path of a problem, even if there is nothing."""
+    named = re.fullmatch(r"\S+\.(md|py)", text) is not None
+    return named or ("\n" not in text and os.path.exists(text))  # noqa: PTH110  (of any text)
 
 
 def read_path(path: Path, named: str) -> Problem:

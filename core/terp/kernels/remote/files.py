@@ -78,8 +78,10 @@ async def fetched(running: RunningKernel, path: str, most: int) -> bytes | None:
     return None
 
 
-async def given(running: RunningKernel, source: Path) -> str:
+async def given(running: RunningKernel, source: Path, name: str = "") -> str:
     """Copy a file of this machine into the kernel's directory; return its path there, never another file's.
+
+    `name` is its name there, by default that of `source`.
 
     Raises:
         KernelError: it cannot be written there.
@@ -87,7 +89,7 @@ async def given(running: RunningKernel, source: Path) -> str:
     """
     digest = await asyncio.to_thread(_digest, source)
     begun = _write_answer(
-        await running.ask_bootstrap("write", _PIECE_S, about=("begin", source.name, digest))
+        await running.ask_bootstrap("write", _PIECE_S, about=("begin", name or source.name, digest))
     )
     path = str(begun.get("path"))
     start = 0

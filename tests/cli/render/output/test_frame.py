@@ -207,7 +207,7 @@ def test_numbers_are_on_the_right_and_all_else_on_the_left() -> None:
     value = pd.DataFrame(
         {
             "number": [1.5, None],
-            "word": ["a", None],
+            "word": ["a", float("nan")],
             "date": pd.to_datetime(["2024-01-02", None]),
             "ok": [True, False],
         }

@@ -96,7 +96,7 @@ async def at_an_address(
     with socket.socket() as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(("127.0.0.1", port))
-        config = uvicorn.Config(guarded, log_level="error", timeout_graceful_shutdown=1)
+        config = uvicorn.Config(guarded, ws="none", log_level="error", timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(server.serve, [listening])
