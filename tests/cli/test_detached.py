@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.cli.running import Result, Terp, to
@@ -118,6 +119,22 @@ def test_a_session_that_ended_unseen_is_listed_once(terp: Terp) -> None:
             os.sched_yield()
     assert terp("ps").out.startswith(f"{name}  ended with exit code 143 · ")
     assert terp("ps").out == ""
+
+
+def test_a_window_says_that_the_host_of_its_session_was_killed(terp: Terp) -> None:
+    with Loopback(["An answer."]) as server:
+        detached(terp, server, "hello")
+        with window(terp) as shown:
+            shown.until("An answer.")
+            [host] = [
+                one.pid
+                for one in psutil.process_iter(["cmdline"])
+                if str(terp.home / "detached") in " ".join(one.info["cmdline"] or ())
+            ]
+            os.kill(host, signal.SIGKILL)
+            text, code = shown.over()
+    assert text.endswith("terp: The session was killed. terp -c continues its conversation.\r\n")
+    assert (code, terp("ps").out) == (1, "")
 
 
 def test_attach_lists_detached_sessions(terp: Terp) -> None:

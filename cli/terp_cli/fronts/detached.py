@@ -21,9 +21,9 @@ class DetachedSession:
     path: Path
     session: str
     state: str
-    since: float
-    cwd: str
-    words: str
+    since: float = 0.0
+    cwd: str = ""
+    words: str = ""
     windows: int = 0
     last: str = ""
 
@@ -60,10 +60,9 @@ def session_at(path: Path) -> DetachedSession | None:
         return None
     except (OSError, ValueError):
         return None
-    named = {
-        name: facts[name] for name in ("state", "since", "cwd", "words", "windows", "last") if name in facts
-    }
-    return DetachedSession(path, facts.get("session", ""), **named)
+    # The host may be of another version of terp.
+    given = {name: facts[name] for name in ("since", "cwd", "words", "windows", "last") if name in facts}
+    return DetachedSession(path, facts.get("session", ""), facts.get("state", ""), **given)
 
 
 def unseen_sessions(places: Places) -> str:

@@ -81,8 +81,11 @@ def _show(call: Invocation, path: Path) -> int:
         asyncio.run(show(path, STDIN, call.out.fileno()))
     except OSError as error:
         raise TerpError("The session has ended.") from error
-    if path.exists():
-        call.note("The session continues: terp attach last shows it again.")
+    if not path.exists():
+        return 0
+    if session_at(path) is None:
+        raise TerpError("The session was killed.", "terp -c continues its conversation.")
+    call.note("The session continues: terp attach last shows it again.")
     return 0
 
 
@@ -160,7 +163,8 @@ def _stop(call: Invocation) -> int:
 
 def _about(call: Invocation, one: DetachedSession) -> str:
     lasts = age(one.since, time.time()).removesuffix(" ago")
-    parts = [one.state, lasts, _title(call, one), short_path(Path(one.cwd))]
+    where = "" if Path(one.cwd) == Path.cwd() else short_path(Path(one.cwd))
+    parts = [one.state, lasts, _title(call, one), where]
     return " · ".join([*filter(None, parts), *(["shown in a window"] if one.windows else [])])
 
 
