@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from terp.events import CodeFinished, wire
-from terp.events.changes import described_files, file_groups
+from terp.events.changes import delta_line, described_files, file_groups
 from terp.events.log import EventLog, Record
 from terp.events.performed import account_of
 from terp.secrets.redactor import StreamRedactor, piece_of
@@ -97,6 +97,7 @@ def _encoded(record: Record, redactor: "Redactor") -> WireEvent:
     fields = wire.record_to_json(record)
     if isinstance(record.event, CodeFinished):
         fields["files_told"] = _file_rows(record.event)
+        fields["changes_told"] = delta_line(record.event.changes, record.event.more_changes)
         fields["effects_told"] = account_of(record.event.effects, record.event.files, record.event.cwd)
     # Pieces of text are clean by now, and are most of what there is.
     clean = fields if piece_of(record.event) else redactor.redacted_fields(fields)

@@ -17,7 +17,7 @@ _MOST_FILES = 8
 
 
 def delta_line(changes: Sequence[VariableChange], more: int = 0) -> str:
-    """Return the changes: `+df DataFrame 10,000×12 9.4 MB · ~model · −tmp`; "" when there are none.
+    """Return the changes: `+df DataFrame 10,000×12 9.4 MB · ~n 3 → 4 · −tmp`; "" when there are none.
 
     The first dozen is named, and the rest counted.
     """
@@ -25,8 +25,9 @@ def delta_line(changes: Sequence[VariableChange], more: int = 0) -> str:
 
 
 def delta_words(changes: Sequence[VariableChange], more: int = 0) -> str:
-    """Return the same for a screen reader: `new df DataFrame 10,000×12; changed model; removed tmp`."""
-    return "; ".join(_listed(changes, more, _WORDS))
+    """Return the same for a screen reader: `new df DataFrame 10,000×12; changed n 3 to 4; removed tmp`."""
+    listed = (one.replace(" → ", " to ").replace(" · ", ", ") for one in _listed(changes, more, _WORDS))
+    return "; ".join(listed)
 
 
 def shape_text(shape: Sequence[int]) -> str:
@@ -80,11 +81,16 @@ def _listed(changes: Sequence[VariableChange], more: int, marks: Mapping[str, st
 
 
 def _described(change: VariableChange, named: str) -> str:
+    if change.now:
+        return " · ".join((f"{named} {change.was} → {change.now}", *change.facts))
+    if change.facts and change.action == "changed":
+        return f"{named}: {' · '.join(change.facts)}"
     if change.action == "removed" or (change.action == "changed" and not change.shape):
         return named
     size = size_text(change.size) if change.size is not None and change.size >= _LARGE else ""
     shape = shape_text(change.shape)
-    return " ".join(part for part in (named, change.type, shape, size) if part)
+    told = " ".join(part for part in (named, change.type, shape, size) if part)
+    return f"{told}: {' · '.join(change.facts)}" if change.facts else told
 
 
 def file_groups(files: Sequence[FileChange]) -> Iterator[Sequence[FileChange]]:

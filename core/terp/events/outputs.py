@@ -150,7 +150,8 @@ class VariableChange:
 
     `type` is the name of its type, `shape` its shape or length (() without one, or none that can be
     known without running code), `size` its bytes in memory where they are cheap to know. A removed name
-    has none of them.
+    has none of them. `was` and `now` are a changed value as short text: its shape ("891×12"), or a number.
+    `facts` are what else has happened to its data: "Age: 177 nulls dropped", "fitted".
     """
 
     name: str
@@ -158,6 +159,9 @@ class VariableChange:
     type: str = ""
     shape: tuple[int, ...] = ()
     size: int | None = None
+    was: str = ""
+    now: str = ""
+    facts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

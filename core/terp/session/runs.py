@@ -336,7 +336,11 @@ class Runner:
         if self.resources.error_values:
             return replace(ended, files=files)
         stopped = replace(ended.stopped_at, values=()) if ended.stopped_at else None
-        return replace(ended, files=files, held=(), stopped_at=stopped)
+        # The shapes of tables and containers are no values.
+        changes = tuple(
+            one if one.shape and one.type != "str" else replace(one, was="", now="") for one in ended.changes
+        )
+        return replace(ended, files=files, held=(), stopped_at=stopped, changes=changes)
 
 
 class _SessionRun:

@@ -17,7 +17,8 @@ import time
 import types
 import weakref
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from importlib import import_module
 from itertools import islice
 from typing import Any, Tuple  # noqa: UP035 - Python 3.8
 
@@ -84,7 +85,7 @@ class Marks:
         shape = self._kinds.shape(value)
         numpy, pandas, torch = (sys.modules.get(name) for name in ("numpy", "pandas", "torch"))
         if numpy and kind is getattr(numpy, "ndarray", None):
-            return (shape, id(value.dtype), _bytes_of(value, most))
+            return (shape, id(value.dtype), array_mark(value, most))
         if pandas and any(kind is getattr(pandas, name, None) for name in ("DataFrame", "Series")):
             return (shape, _columns(value, most))
         if torch and kind is getattr(torch, "Tensor", None):
@@ -135,22 +136,23 @@ def _columns(table: Any, most: int) -> Any:
     size = sum(column.nbytes for column in columns) if most >= MANY else 0
     most = FEW if size > MEGABYTE else most
     manager = object.__getattribute__(table, "_mgr")
-    return ([id(axis) for axis in manager.axes], [_column(column, most) for column in columns])
+    return ([id(axis) for axis in manager.axes], [column_mark(column, most) for column in columns])
 
 
-def _column(column: Any, most: int) -> Any:
+def column_mark(column: Any, most: int) -> Any:
+    """Return a checksum of a column of pandas; of one of Arrow, which cannot change, the identity."""
     numpy = sys.modules["numpy"]
     if type(column) is numpy.ndarray:
-        return _bytes_of(column, most)
+        return array_mark(column, most)
     # Columns of pandas' own types hold arrays, which are replaced or changed in place.
     for name in ("_ndarray", "_codes", "_data"):
         held = getattr(column, name, None)
         if type(held) is numpy.ndarray:
-            return _bytes_of(held, most)
+            return array_mark(held, most)
     return id(getattr(column, "_pa_array", column))
 
 
-def _bytes_of(array: Any, most: int) -> Any:
+def array_mark(array: Any, most: int) -> Any:
     """Return a checksum of an array: of all values if that is wanted and cheap, else of a grid of values."""
     numpy = sys.modules["numpy"]
     base = array
@@ -172,6 +174,8 @@ def _bytes_of(array: Any, most: int) -> Any:
 
 # Names that are compared, or reported, after each cell, and the time limit before and after it.
 MOST, MOST_REPORTED, BUDGET_S = 500, 20, 0.0008
+# CPU time for the fingerprints of data, before a cell and after it.
+DATA_BUDGET_S = 0.005
 MOST_WITH_PRIVATE = 20_000
 LONGEST_CODE, LONGEST_NAME = 20_000, 60
 WORD = re.compile(r"[^\W\d]\w*")
@@ -201,6 +205,11 @@ class Namespace:
         self.length = self.cells = 0
         self.found: dict[str, Any] = {}
         self.changed: set[str] = set()
+        # Of a name: the mark of its value, its type, and its fingerprint.
+        self.prints: dict[str, Any] = {}
+        # Copies of small tables: as they are, and as they were before the last run that changed them.
+        self.copies: dict[str, Any] = {}
+        self.former: dict[str, Any] = {}
 
     @property
     def names(self) -> Any:
@@ -232,6 +241,31 @@ class Namespace:
                 break
             if is_theirs(name, value, hidden):
                 self.deep[name] = self.marks.of(value, MANY)
+        if self.before:
+            self.remember(mentioned)
+
+    def remember(self, mentioned: Iterable[str]) -> None:
+        """Make missing fingerprints, of mentioned names first, and copies of mentioned tables."""
+        facts = data_facts()
+        deadline = time.thread_time() + DATA_BUDGET_S
+        known = {name: one for name, one in self.prints.items() if name in self.before}
+        self.prints = {name: one for name, one in known.items() if not differ(one[0], self.before[name])}
+        self.copies = {name: one for name, one in self.copies.items() if name in self.prints}
+        for name in dict.fromkeys((*mentioned, *self.before)):
+            if time.thread_time() > deadline:
+                break
+            if name in self.before and name in self.names:
+                if name not in self.prints:
+                    self.note(name, self.before[name], deadline)
+                if name in mentioned and name not in self.copies:
+                    facts.keep_copy(self.copies, name, self.names[name])
+
+    def note(self, name: str, mark: Mark, deadline: float) -> Any:
+        """Make and return the fingerprint of a name's value."""
+        value = self.names[name]
+        made = data_facts().fingerprint(value, self.kinds, deadline)
+        self.prints[name] = (mark, type_name(value), made)
+        return made
 
     def look(self, names: dict[Any, Any]) -> dict[str, Mark]:
         """Return the marks of the user's names among `names`; only of identities after the time limit."""
@@ -260,7 +294,12 @@ class Namespace:
         found = [("new", name) for name in new] + [("changed", name) for name in changed]
         found += [("removed", name) for name in removed]
         self.changed = {*changed, *removed}
-        rows = [self.row(action, name) for action, name in found[:MOST_REPORTED]]
+        self.former = {name: one for name, one in self.former.items() if name not in self.changed}
+        deadline = time.thread_time() + DATA_BUDGET_S
+        rows = [
+            (*self.row(action, name), *self.facts(action, name, now, deadline))
+            for action, name in found[:MOST_REPORTED]
+        ]
         self.found = {"changes": rows, "more": more + len(found) - len(rows)}
 
     def has_changed(self, name: str, before: Mark, now: Mark) -> bool:
@@ -288,3 +327,26 @@ class Namespace:
         value = self.names[name]
         shape, size = self.kinds.shape(value), self.kinds.size(value)
         return (action, printable(name, LONGEST_NAME), type_name(value), shape, size)
+
+    def facts(self, action: str, name: str, now: dict[str, Mark], deadline: float) -> Any:
+        """Return what has happened to the data of a name: before, after, and further facts."""
+        _, kind, before = self.prints.pop(name, (None, "", None))
+        copy = self.copies.pop(name, None)
+        if action == "new":
+            made = self.note(name, now[name], deadline) if "sklearn.base" in sys.modules else None
+            return "", "", ("fitted",) if made is not None and made.fitted else ()
+        if action == "removed" or before is None:
+            return "", "", ()
+        if copy is not None:
+            data_facts().keep(self.former, name, copy)
+        after = self.note(name, now[name], deadline)
+        if after is None:
+            return "", "", ()
+        was, is_now, more = data_facts().facts_between(before, after)
+        return was, is_now, more if kind == self.prints[name][1] else ()
+
+
+def data_facts() -> Any:
+    """Import and return the module of fingerprints."""
+    # The first run of a kernel has nothing to compare.
+    return import_module(".fingerprints", __package__)

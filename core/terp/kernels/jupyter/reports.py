@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +25,7 @@ _ACTIONS: Mapping[str, VariableAction] = {"new": "new", "changed": "changed", "r
 _MOST_ROWS = 500
 _MOST, _LONGEST, _LONGEST_PATH, _LONGEST_HINT = 100, 300, 4_096, 3_000
 _LONGEST_DIFF = 20_000
+_MOST_FACTS, _LONGEST_FACT = 8, 160
 _FRAME = re.compile(r'^ *File "(.*)", line (\d+) in (.+)$', re.MULTILINE)
 _CELL = re.compile(r"[/\\]ipykernel_\d+[/\\]")
 
@@ -152,10 +153,30 @@ def variable_of(row: Sequence[Any]) -> Variable:
 
 
 def _change(row: Any) -> VariableChange | None:
-    if not isinstance(row, list) or len(row) != 5 or row[0] not in _ACTIONS or not isinstance(row[1], str):
+    if not isinstance(row, list) or len(row) < 5 or row[0] not in _ACTIONS or not isinstance(row[1], str):
         return None
-    action, name, kind, shape, size = row
-    return VariableChange(_text(name), _ACTIONS[action], _text(kind), shape_in(shape), _number(size))
+    action, name, kind, shape, size = row[:5]
+    was, now, facts = row[5:] if len(row) == 8 else ("", "", ())
+    if is_secret_name(name) or (_text(kind) == "str" and _is_secret((was, now))):
+        was = now = ""
+    # "pin 1 → 2" is an item of a dict.
+    told = tuple(
+        one[:_LONGEST_FACT]
+        for one in (facts[:_MOST_FACTS] if isinstance(facts, list) else ())
+        if isinstance(one, str) and one and not is_secret_name(one.partition(" ")[0])
+    )
+    values = _text(was)[:_LONGEST_FACT], _text(now)[:_LONGEST_FACT]
+    return VariableChange(
+        _text(name), _ACTIONS[action], _text(kind), shape_in(shape), _number(size), *values, told
+    )
+
+
+def _is_secret(texts: Iterable[str]) -> bool:
+    """Return True if a text looks like a secret."""
+    # 2 ms of the start, and few runs show a text.
+    from terp.secrets.redactor import looks_secret  # noqa: PLC0415
+
+    return any(looks_secret(_text(text).strip("'\"")) for text in texts)
 
 
 def _held(rows: Any) -> tuple[Held, ...]:

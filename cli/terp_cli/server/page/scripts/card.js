@@ -125,14 +125,14 @@ export class Card {
   }
 
   /** `does.save` downloads a file that the session `has`; `saveOutput` downloads all output of a run. */
-  finish({ status, seconds: time, cwd, files: changes, files_told: files, effects_told: effects, note, output_path: whole }, does) {
+  finish({ status, seconds: time, cwd, files: changes, files_told: files, effects_told: effects, changes_told: variables, note, output_path: whole }, does) {
     const { has, save, saveOutput } = does;
     this.become(status, `${ENDED[status]}, ${seconds(time)}`);
     this.drawFiles(files, does);
     const named = (path) => readable(path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path);
     for (const { path, diff } of changes.filter((one) => one.diff)) this.add(diffNode(named(path), diff));
     if (note) this.after.append(make("p", { class: "muted" }, readable(note)));
-    if (effects) this.after.append(make("p", { class: "muted" }, readable(effects)));
+    for (const line of [effects, variables].filter(Boolean)) this.after.append(make("p", { class: "muted" }, readable(line)));
     if (whole && this.isCut) this.after.append(button("⤓ All of the output", () => saveOutput(this.number), { class: "file" }));
     for (const file of files) {
       const sized = file.path && !["deleted", "moved"].includes(file.action);
