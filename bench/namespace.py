@@ -17,15 +17,24 @@ for n in range(30):
     globals()[f'table{n}'] = pd.DataFrame(np.random.rand(10_000, 12))
     globals()[f'array{n}'] = np.random.rand(200, 200)
 """
+WIDE = """
+import numpy as np, pandas as pd
+wide = pd.DataFrame({str(n): np.random.rand(10**6) for n in range(10)})
+"""
 NAMESPACES = {
     "one number": "x = 1",
     "450 lists": "for n in range(450): globals()[f'v{n}'] = [n] * 100",
     "900 objects": "class A: pass\nfor n in range(900): globals()[f'v{n}'] = A()",
     "60 tables and arrays": TABLES,
     "100,000 names": "for n in range(100_000): globals()[f'v{n}'] = n",
+    "10,000,000 cells, changed": WIDE,
     "an array of 1 GB": "import numpy as np\nbig = np.ones(125_000_000)",
 }
-MENTIONING = {"60 tables and arrays": "table0.shape, array0.shape;", "an array of 1 GB": "big.shape;"}
+MENTIONING = {
+    "10,000,000 cells, changed": "wide = wide.copy(deep=False);",
+    "60 tables and arrays": "table0.shape, array0.shape;",
+    "an array of 1 GB": "big.shape;",
+}
 
 
 async def median_ms(rounds: int, ask: Callable[[], Awaitable[object]]) -> float:

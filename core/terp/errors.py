@@ -49,6 +49,7 @@ StopReason = Literal[
     "max_budget",
     "repeated_failure",
     "until_failed",
+    "watch_broken",
     "unavailable",
     "rate_limited",
     "auth",

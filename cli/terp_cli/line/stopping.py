@@ -15,6 +15,7 @@ EXIT_CODES: Mapping[StopReason, int] = {
     "context_full": 1,
     "repeated_failure": 1,
     "until_failed": 1,
+    "watch_broken": 1,
     "usage": 2,
     "approval_needed": 3,
     "declined": 3,

@@ -207,7 +207,8 @@ class RunEnded:
     `stopped_at` is where a run that was stopped stood, as far as that is known. `recall` is the expression
     by which code in this kernel can read the full output of the run ("" when there is none). `held` are the
     values at the line that an error hit, and `hint` lists the existing names if one was not found. `effects`
-    are those that the system reported, where they are held; `files` then follow from them.
+    are those that the system reported, where they are held; `files` then follow from them. `broken` are the
+    watched conditions that no longer hold, each with the reason as its value.
     """
 
     status: RunStatus
@@ -221,6 +222,7 @@ class RunEnded:
     held: tuple[Held, ...] = ()
     hint: str = ""
     effects: tuple[PerformedEffect, ...] = ()
+    broken: tuple[Held, ...] = ()
 
 
 Service = Callable[[Mapping[str, Any]], Awaitable[Any]]

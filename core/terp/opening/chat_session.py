@@ -30,7 +30,7 @@ OnEvent = Callable[[Event], object]
 """A function that is called with each event, and not awaited."""
 _FAILURES = frozenset(
     """
-    error until_failed rejected context_full unavailable rate_limited auth approval_needed usage
+    error until_failed watch_broken rejected context_full unavailable rate_limited auth approval_needed usage
     """.split()  # noqa: SIM905  (a table of names, to be read)
 )
 

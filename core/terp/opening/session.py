@@ -102,6 +102,7 @@ def _resources(
         confinement=environment.confinement,
         rules=Rules(written_rules(settings)),
         goal=goal_in(settings),
+        watch=watch_in(settings),
         references=settings.references,
         error_values=settings.error_values,
     )
@@ -129,6 +130,19 @@ def written_rules(settings: Settings) -> Sequence["Rule"]:
     from terp.settings.rules import rules_of  # noqa: PLC0415  (few settings have rules)
 
     return rules_of(settings)
+
+
+def watch_in(settings: Settings) -> tuple[str, ...]:
+    """Return the conditions in the settings.
+
+    Raises:
+        SettingsError: one is malformed.
+    """
+    if not settings.watch:
+        return ()
+    from terp.checks.until.goal import watched_in  # noqa: PLC0415  (few settings have one)
+
+    return watched_in(settings.watch)
 
 
 def goal_in(settings: Settings) -> "Goal | None":

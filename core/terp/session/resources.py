@@ -67,7 +67,8 @@ class SessionResources:
     for the user, to be shown when the session opens. `secrets` are redacted from all that is stored. The
     functions of `toolbox` and `servers` are in the Python kernel; calls of them as tools, by one of the names
     in `functions`, run as code there. `rules` decide about code before the user is asked. Only
-    `terp.checks.until` reads `goal`: turns that its `ask` starts continue until that check has passed.
+    `terp.checks.until` reads `goal`: turns that its `ask` starts continue until that check has passed. A turn
+    stops when a run breaks a condition of `watch`.
 
     `outside` are further tools, by name and in OpenAI's form, that the client runs itself: a reply that calls
     one ends its turn. The `history` then says that the call did not run, until the client replaces that by
@@ -96,6 +97,7 @@ class SessionResources:
     outside: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     demands: Mapping[str, Any] = field(default_factory=dict)
     goal: object | None = None
+    watch: tuple[str, ...] = ()
     references: bool = False
     error_values: bool = True
     note_mark: NoteMark = field(default_factory=NoteMark)

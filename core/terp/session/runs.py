@@ -238,6 +238,8 @@ class Observed:
     images: tuple[Image, ...]
     failed: bool
     error: Error | None = None
+    broken: bool = False
+    """True if a watched condition no longer holds."""
 
 
 class Runner:
@@ -279,6 +281,8 @@ class Runner:
         # A shell and other programs have no hooks that could save what a file held.
         texts = await asyncio.to_thread(texts_named, call.code, kernel.cwd)
         held = await self.questions.begin(call, kernel, attended)
+        if (watch := getattr(kernel, "watch", None)) is not None:
+            watch[:] = self.resources.watch
         running = kernel.execute(call.code, run_id=call.id, number=run.number, timeout_s=timeout_s, moment=at)
         try:
             ended = self._without_own(await drain(running, run))
@@ -306,7 +310,7 @@ class Runner:
         )
         self.log.append(finished if run.is_started else CodeRejected(call.id, mark.without(text)))
         failed = run.error is not None or ended.status != "ok"
-        return Observed(ended.status, text, run.observation.images, failed, run.error)
+        return Observed(ended.status, text, run.observation.images, failed, run.error, bool(ended.broken))
 
     def _remark(self, run: "_SessionRun", ended: RunEnded) -> None:
         """Add terp's own remarks on the run, for the model and in part for the user."""
@@ -314,7 +318,8 @@ class Runner:
             run.observation.remark(f"effects: {effects}")
         if run.error is not None:
             run.observation.remark(lost_name(self._past_runs.names, run.error))
-        for message in self._sandbox_messages(run):
+        broken = [f"Watch: {one.name} is broken: {one.value}." for one in ended.broken]
+        for message in (*broken, *self._sandbox_messages(run)):
             self.log.append(Noticed(message))
             run.observation.remark(message)
         if ended.status == "error" or run.error is not None:

@@ -40,6 +40,8 @@ _MOST_RULES = 3
 TYPED = "typed"
 """The beginning of the call IDs of code that the user typed."""
 _NO_INSTALLER = "No package is installed where this code runs. Code can run %pip install instead."
+_BROKEN = "Stopped: a watched condition is broken."
+_BROKEN_REMEDY = "The model knows; say what to do. /watch lists the conditions, /watch off ends them."
 SENT = "sent"
 """The beginning of the call IDs of code that a client of a server sent."""
 
@@ -306,6 +308,8 @@ class Turn(SessionTask):
         self._result(asked, self._before() + ready + text, observed.images)
         if self.interrupts.requested:
             raise Interrupted
+        if observed.broken:
+            raise _Stop("watch_broken", _BROKEN, _BROKEN_REMEDY)
         self._check_failures(failures, "The same error came")
         return observed.failed
 

@@ -133,6 +133,12 @@ class Settings(ModelSettings):
         unset="no limit",
         sources=BY_PROJECT,
     )
+    watch: str = code_setting(
+        "",
+        "conditions on variables, one on each line: a turn stops when a run breaks one",
+        metavar="CONDITION",
+        unset="nothing",
+    )
     until_timeout_s: float = code_setting(
         600.0, "seconds that one check may take", unit="s", unset="no limit", sources=BY_PROJECT
     )

@@ -13,7 +13,7 @@ from rich.text import Text as Row
 
 from terp.errors import TerpError
 from terp.events import JobChanged
-from terp.events.changes import file_name, lines_text, shape_text
+from terp.events.changes import delta_line, file_name, lines_text, shape_text
 from terp.events.kernel import Variable
 from terp.events.outputs import Display, Text
 from terp.events.performed import effect_line
@@ -167,8 +167,11 @@ async def effects(context: ReplContext, number: str) -> None:
 
 
 async def diff(context: ReplContext, number: str) -> None:
-    """Show the changes of a run to text files; without a number, those of the last run that changed any."""
+    """Show the changes of a run to text files, by default the last that changed any; or of a variable."""
     runs = runs_of(context)
+    if number.isidentifier():
+        await _variable_diff(context, number, runs)
+        return
     changed = [run for run in runs if any(one.action == "modified" for one in run.files)]
     run = numbered(runs, number, "diff") if number else next(reversed(changed), None)
     files = [one for one in run.files if one.action == "modified"] if run else []
@@ -183,6 +186,25 @@ async def diff(context: ReplContext, number: str) -> None:
             context.show(diff_rows(name, lines_text(one), one.diff, context.width))
         else:
             context.say(f"{name}: {lines_text(one) or size_text(one.size)}; no diff is stored.")
+
+
+async def _variable_diff(context: ReplContext, name: str, runs: Sequence[LoggedRun]) -> None:
+    """Show the changes of a variable by run, and the rows and cells of a table that the last one changed."""
+    changed = [(run, one) for run in runs for one in run.changes if one.name == name]
+    if not changed:
+        raise misused("diff", f"no run has changed a variable '{name}'.")
+    rows = [(f"run {run.number}", delta_line([one])) for run, one in changed[-_FEW:]]
+    kernel = context.session.kernels.get("python")
+    # Kernels of other kinds have none.
+    if (difference := getattr(kernel, "difference", None)) and changed[-1][1].action == "changed":
+        rows += await difference(name)
+    context.show(columns(rows, context.width, ("bold", ""), wraps=True))
+
+
+def changeable(context: ReplContext, begun: str) -> Iterable[str]:
+    """Return the numbers of runs and the names that runs have changed, which begin like this."""
+    names = {change.name: None for run in runs_of(context) for change in run.changes}
+    return (*run_numbers(context, begun), *(name for name in names if name.startswith(begun)))
 
 
 def run_numbers(context: ReplContext, begun: str) -> Iterable[str]:

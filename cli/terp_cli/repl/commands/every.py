@@ -105,6 +105,13 @@ TABLE = (
         completes=("off",),
     ),
     SlashCommand(
+        "watch", "[CONDITION|off]", "stop the turn when a run breaks a condition", "Code", "switches.watch",
+        "CONDITION is a Python expression on variables (df.isna().mean().max() < 0.01, or len(df) > 700). It "
+        "is evaluated now, and in the kernel after each run of Python. When a run breaks it, the turn stops "
+        "and the model reads why. Without an argument it lists the conditions; off ends them.",
+        completes=("off",),
+    ),
+    SlashCommand(
         "rules", "", "list the rules that allow, ask about or deny code", "Code", "switches.show_rules",
         "Rules of your settings, and those that you added with r at a question. terp docs rules shows how "
         "to write them; terp rules test CODE shows their decision about a piece of code.",
@@ -180,10 +187,12 @@ TABLE = (
         completes="code.run_numbers", shows=True,
     ),
     SlashCommand(
-        "diff", "[N]", "show what a run changed in text files", "Code", "code.diff",
-        "Without N, for the last run that changed a file. Compared are files that Python writes or the code "
-        "names, and with /approve effect all; a file that is no text, or large, is named with its size.",
-        completes="code.run_numbers", shows=True,
+        "diff", "[N|NAME]", "show what a run changed in text files, or in a variable", "Code", "code.diff",
+        "NAME is a variable: its changes by run, and the rows and cells of a small table of pandas that the "
+        "last one changed. Without N, for the last run that changed a file. Compared are files that Python "
+        "writes or the code names, and with /approve effect all; a file that is no text, or large, is named "
+        "with its size.",
+        completes="code.changeable", shows=True,
     ),
     SlashCommand(
         "bg", "", "move the running code to the background", "Code", "code.detach",

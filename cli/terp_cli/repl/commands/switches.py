@@ -1,11 +1,12 @@
 """Commands that switch the model, the display, approvals, the sandbox, checks, and the profile."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from terp.analysis.rules.deciding import Rules
-from terp.checks.until.goal import Goal, current_goal, goal_of
+from terp.checks.until.goal import Goal, current_goal, goal_of, watched_in
 from terp.errors import TerpError
 from terp.events import ModelCalled
 from terp.events.run_log import RunLog
@@ -395,6 +396,25 @@ def _check_line(goal: Goal | None) -> str:
         return "There is no check: a turn ends with the answer. /until CHECK sets one."
     most = f"at most {goal.max_revisions} times more" if goal.max_revisions else "without a limit"
     return f"Each turn continues until this passes, {most}: {goal.check.text}"
+
+
+async def watch(context: ReplContext, text: str) -> None:
+    """Show the watched conditions, add one, or end them. A new one is evaluated at once."""
+    session = context.session
+    if text.strip() == OFF:
+        was, session.resources.watch = session.resources.watch, ()
+        context.say("Nothing is watched now." if was else "Nothing was watched.")
+        return
+    if new := [one for one in watched_in(text) if one not in session.resources.watch]:
+        session.resources.watch += tuple(new)
+        if session.kernels.get("python").generation:
+            async with aclosing(session.run("python", new[0])) as events:
+                await context.front.show(events)
+    watched = session.resources.watch
+    context.say(
+        "A turn stops when a run breaks:" if watched else "Nothing is watched. /watch CONDITION begins it.",
+        *(f"    {one}" for one in watched),
+    )
 
 
 NO_RULES = "there are no rules: settings allow, ask and deny hold them, see terp docs rules."

@@ -30,7 +30,7 @@ from .libraries import Charts, draw_bars_as_text, prepare_frames, show_at_once
 from .namespace import Namespace
 from .recall import provide
 from .text import CellStream, Parented, Pipes, mark_threads, packing
-from .visiting import Visit, code_of, error_facts
+from .visiting import WATCH, Visit, code_of, error_facts
 
 # The key in a request's metadata for the turn of its code, a number that grows.
 TURN = "terp_moment"
@@ -71,6 +71,7 @@ def answer_questions(
             "missing": lambda: missing(about, directory),
             "cwd": cwd,
             "value": lambda: value_text(home.shell, *about),
+            "difference": lambda: namespace.difference(*about),
             "value_out": lambda: moved().out(*about),
             "value_in": lambda: renewed(namespace, moved().into(*about)),
             "packages": packages,
@@ -210,6 +211,7 @@ class CellHooks:
         self.touched.watch = self.before_writing
         self.differences = TextDifferences()
         self.changed = Changed(self.touched) if away else None
+        self.watched: Any = None
 
     def begin(self, *about: Any) -> None:
         """Reset what is recorded about a cell."""
@@ -229,6 +231,7 @@ class CellHooks:
     def save(self, *about: Any) -> None:
         """Save the state that the cell can change."""
         sent = self.home.kernel.get_parent().get("metadata") or {}
+        self.watched = sent.get(WATCH)
         self.checkpoints.begin(sent.get(TURN), code_of(about))
 
     def end(self, *_: Any) -> None:
@@ -236,6 +239,7 @@ class CellHooks:
         home = self.home
         try:
             self.figures.finish()
+            self.namespace.evaluate(self.watched)
         finally:
             self.pipes.drain_all()
             home.flush()

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, NamedTuple, Tuple  # noqa: UP035 - Python 3.8
+from typing import Any, NamedTuple
 
 from .known import COLUMNS, CONTAINERS, MRO, NAME, Kinds, attributes, columns_of, printable, type_name
 from .namespace import FEW, MANY, MEGABYTE, array_mark, column_mark
@@ -18,15 +18,12 @@ from .referring import CannotFormat, defined, is_numpy, is_of, is_one, text_of
 
 # Numbers, and objects, that are read before the clock is.
 PIECE, FEW_OBJECTS = 1 << 18, 1 << 13
-# Copied tables, and the size of one in bytes.
-MOST_COPIES, LARGEST_COPY = 4, 8_000_000
+# Bytes of a table that is copied.
+LARGEST_COPY = 8_000_000
 # Length of a text that is shown, facts of one value, and names in one fact.
 LONGEST_TEXT, MOST_FACTS, MOST_NAMED = 40, 6, 3
-NOT_COUNTED, NOT_COMPARED = "nulls not counted (too large)", "columns not compared (too many)"
+NOT_COUNTED, NOT_COMPARED = "nulls not counted", "columns not compared"
 FORMATS = {int: ",", float: ",.10g"}
-
-Facts = Tuple[str, str, Tuple[str, ...]]  # noqa: UP006
-"""A value before and after as a short text, "" if that is the same, and what else has changed."""
 
 
 class Part(NamedTuple):
@@ -48,10 +45,6 @@ class Fingerprint(NamedTuple):
     rows: Any = None
     fitted: Any = None
     left_out: str = ""
-
-
-class Late(Exception):
-    """The time limit is over."""
 
 
 def fingerprint(value: Any, kinds: Kinds, deadline: float) -> Any:
@@ -93,8 +86,8 @@ def of_table(value: Any, shape: Any, deadline: float) -> Any:
         series = value.get_columns()[:COLUMNS] if wide else [value]
         parts = {one.name if wide else "": Part(str(one.dtype), one.null_count()) for one in series}
     elif is_one(kind, defined("pyarrow", "Table")):
-        named = zip(value.column_names[:COLUMNS], value.columns)  # noqa: B905 - Python 3.8
-        parts = {name: Part(str(column.type), column.null_count) for name, column in named}
+        for name in value.column_names[:COLUMNS]:
+            parts[name] = Part(str(value.schema.field(name).type), value.column(name).null_count)
     else:
         return None
     return Fingerprint(shape_text(shape), parts, rows, None, left_out)
@@ -102,29 +95,21 @@ def of_table(value: Any, shape: Any, deadline: float) -> Any:
 
 def parts_of_arrays(columns: dict[str, Any], deadline: float) -> tuple[dict[str, Part], str]:
     """Return the parts of arrays, with nulls and marks as far as the time goes, and what is left out."""
-    numpy, left_out = sys.modules["numpy"], ""
-    nulls = dict.fromkeys(columns)
+    numpy = sys.modules["numpy"]
     known = {name: type(one) is numpy.ndarray or is_of(type(one), "pandas") for name, one in columns.items()}
-    try:
-        for name, column in columns.items():
-            nulls[name] = nulls_of(column, deadline) if known[name] else None
-    except Late:
-        left_out = NOT_COUNTED
-    small = sum(one.nbytes for name, one in columns.items() if known[name]) <= MEGABYTE
-    parts = {}
+    nulls = {name: nulls_of(one, deadline) if known[name] else None for name, one in columns.items()}
+    left_out = NOT_COUNTED if time.thread_time() > deadline and None in nulls.values() else ""
+    small, parts = sum(one.nbytes for name, one in columns.items() if known[name]) <= MEGABYTE, {}
     for name, column in columns.items():
+        kind = str(column.dtype) if known[name] else type_name(column)
         mark = array_mark if type(column) is numpy.ndarray else column_mark
         in_time = known[name] and time.thread_time() < deadline
-        parts[name] = Part(
-            str(column.dtype) if known[name] else type_name(column),
-            nulls[name],
-            mark(column, MANY if small else FEW) if in_time else None,
-        )
+        parts[name] = Part(kind, nulls[name], mark(column, MANY if small else FEW) if in_time else None)
     return parts, left_out
 
 
 def nulls_of(column: Any, deadline: float) -> Any:
-    """Return the number of nulls in an array of numpy or pandas; None if they cannot be counted."""
+    """Return the number of nulls in an array of numpy or pandas; None if they cannot be counted in time."""
     numpy = sys.modules["numpy"]
     if hasattr(column, "_pa_array"):
         return column._pa_array.null_count
@@ -141,7 +126,7 @@ def nulls_of(column: Any, deadline: float) -> Any:
     piece = FEW_OBJECTS if kind == "O" else PIECE
     for start in range(0, len(flat) if kind in "fcmMO" else 0, piece):
         if time.thread_time() > deadline:
-            raise Late
+            return None
         count += int(numpy.count_nonzero(find(flat[start : start + piece])))
     return count
 
@@ -168,7 +153,9 @@ def of_model(model: Any) -> Any:
     if type(steps) is list and steps and type(steps[-1]) is tuple and is_model(type(steps[-1][-1])):
         # The last step of a pipeline is the last that is fitted.
         learned += [("steps", fitted)] if (fitted := of_model(steps[-1][-1]).fitted) else []
-    parts = parts_of(item for item in own.items() if item[0][-1:] != "_" and item[0][:1] != "_")
+    parts = parts_of(
+        item for item in own.items() if item[0] != "steps" and "_" not in (item[0][-1:], item[0][:1])
+    )
     return Fingerprint("", parts, None, hash(tuple(learned)) if learned else 0)
 
 
@@ -206,8 +193,8 @@ def label_text(label: Any) -> str:
     return printable(shown, LONGEST_TEXT)
 
 
-def facts_between(before: Fingerprint, after: Fingerprint) -> Facts:
-    """Return what has changed between two fingerprints of a name's value."""
+def facts_between(before: Fingerprint, after: Fingerprint) -> tuple[str, str, tuple[str, ...]]:
+    """Return a value before and after as short text, "" if that is the same, and what else has changed."""
     was, now = (before.text, after.text) if before.text != after.text else ("", "")
     unit = now.partition(" ")[2]
     if unit and was.endswith(f" {unit}"):
@@ -264,18 +251,11 @@ def listed(names: list[str]) -> str:
     return ", ".join(names[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def keep_copy(copies: dict[str, Any], name: str, value: Any) -> None:
-    """Keep a copy of a small table of pandas, as its block manager: that runs no code of the user's."""
-    if is_one(type(value), defined("pandas", "DataFrame")):
-        manager = object.__getattribute__(value, "_mgr")
-        arrays = [block.values for block in manager.blocks]
-        known = all(NAME(type(one)) == "ndarray" or is_of(type(one), "pandas") for one in arrays)
-        if known and sum(one.nbytes for one in arrays) <= LARGEST_COPY:
-            keep(copies, name, manager.copy(deep=True))
-
-
-def keep(copies: dict[str, Any], name: str, copy: Any) -> None:
-    """Add a copy; the oldest of too many goes."""
-    copies[name] = copy
-    if len(copies) > MOST_COPIES:
-        del copies[next(iter(copies))]
+def copy_of(value: Any) -> Any:
+    """Return a copy of a small table of pandas, as its block manager; None for another value."""
+    if not is_one(type(value), defined("pandas", "DataFrame")):
+        return None
+    manager = object.__getattribute__(value, "_mgr")
+    arrays = [block.values for block in manager.blocks]
+    known = all(NAME(type(one)) == "ndarray" or is_of(type(one), "pandas") for one in arrays)
+    return manager.copy(deep=True) if known and sum(one.nbytes for one in arrays) <= LARGEST_COPY else None

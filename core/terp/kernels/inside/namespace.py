@@ -176,6 +176,8 @@ def array_mark(array: Any, most: int) -> Any:
 MOST, MOST_REPORTED, BUDGET_S = 500, 20, 0.0008
 # CPU time for the fingerprints of data, before a cell and after it.
 DATA_BUDGET_S = 0.005
+# Tables whose copies are kept.
+MOST_COPIES = 4
 MOST_WITH_PRIVATE = 20_000
 LONGEST_CODE, LONGEST_NAME = 20_000, 60
 WORD = re.compile(r"[^\W\d]\w*")
@@ -200,6 +202,7 @@ class Namespace:
         self.kinds = Kinds()
         self.marks = Marks(self.kinds)
         self.before: Any = None
+        self.compared: Any = None
         self.is_part = False
         self.deep: dict[str, Mark] = {}
         self.length = self.cells = 0
@@ -210,6 +213,8 @@ class Namespace:
         # Copies of small tables: as they are, and as they were before the last run that changed them.
         self.copies: dict[str, Any] = {}
         self.former: dict[str, Any] = {}
+        self.watches: Any = None
+        self.broken: list[Any] = []
 
     @property
     def names(self) -> Any:
@@ -224,7 +229,7 @@ class Namespace:
     def begin(self, code: Any) -> None:
         """Prepare for a cell: make deep marks of the names that its code mentions."""
         self.cells += 1
-        self.found = {}
+        self.found, self.broken = {}, []
         self.kinds.renew()
         names, hidden = self.names, self.home.shell.user_ns_hidden
         self.length = len(names)
@@ -246,25 +251,29 @@ class Namespace:
 
     def remember(self, mentioned: Iterable[str]) -> None:
         """Make missing fingerprints, of mentioned names first, and copies of mentioned tables."""
-        facts = data_facts()
+        make_copy, before = data_facts().copy_of, self.before
         deadline = time.thread_time() + DATA_BUDGET_S
-        known = {name: one for name, one in self.prints.items() if name in self.before}
-        self.prints = {name: one for name, one in known.items() if not differ(one[0], self.before[name])}
-        self.copies = {name: one for name, one in self.copies.items() if name in self.prints}
-        for name in dict.fromkeys((*mentioned, *self.before)):
+        if before is not self.compared:
+            # The values may be others than after the last cell.
+            marks = {name: one[0] for name, one in self.prints.items()}
+            for name in [one for one in marks if one not in before or differ(marks[one], before[one])]:
+                del self.prints[name]
+                self.copies.pop(name, None)
+        for name in dict.fromkeys((*mentioned, *before)):
+            copied = name in self.copies or name not in mentioned or len(self.copies) >= MOST_COPIES
+            if (copied and name in self.prints) or name not in before or name not in self.names:
+                continue
             if time.thread_time() > deadline:
                 break
-            if name in self.before and name in self.names:
-                if name not in self.prints:
-                    self.note(name, self.before[name], deadline)
-                if name in mentioned and name not in self.copies:
-                    facts.keep_copy(self.copies, name, self.names[name])
+            if name not in self.prints:
+                self.note(name, before[name], deadline)
+            if not copied and (copy := make_copy(self.names[name])) is not None:
+                self.copies[name] = copy
 
     def note(self, name: str, mark: Mark, deadline: float) -> Any:
         """Make and return the fingerprint of a name's value."""
-        value = self.names[name]
-        made = data_facts().fingerprint(value, self.kinds, deadline)
-        self.prints[name] = (mark, type_name(value), made)
+        made = data_facts().fingerprint(self.names[name], self.kinds, deadline)
+        self.prints[name] = (mark, type_name(self.names[name]), made)
         return made
 
     def look(self, names: dict[Any, Any]) -> dict[str, Mark]:
@@ -276,6 +285,13 @@ class Namespace:
             if is_theirs(name, value, hidden):
                 marks[name] = mark(value, FEW if time.perf_counter() < deadline else 0)
         return marks
+
+    def evaluate(self, conditions: Any) -> None:
+        """Evaluate watched conditions after a cell; note those that are broken."""
+        if conditions:
+            if self.watches is None:
+                self.watches = import_module(".watching", __package__).Watches(self.home.shell)
+            self.broken = self.watches.broken(conditions)
 
     def compare(self) -> None:
         """Compare after a cell: set `found` to its `changes`, and to how many `more` are left out."""
@@ -291,16 +307,20 @@ class Namespace:
         changed = [name for name in now if name in before and self.has_changed(name, before[name], now[name])]
         removed = [name for name in before if name not in now]
         self.before, self.is_part, self.deep = None if is_part else now, False, {}
+        self.compared = self.before
         found = [("new", name) for name in new] + [("changed", name) for name in changed]
         found += [("removed", name) for name in removed]
         self.changed = {*changed, *removed}
-        self.former = {name: one for name, one in self.former.items() if name not in self.changed}
+        # Of names that were not reported no state is known.
+        self.former = {
+            name: one for name, one in [*self.former.items()][-MOST_COPIES:] if name not in self.changed
+        }
         deadline = time.thread_time() + DATA_BUDGET_S
         rows = [
             (*self.row(action, name), *self.facts(action, name, now, deadline))
             for action, name in found[:MOST_REPORTED]
         ]
-        self.found = {"changes": rows, "more": more + len(found) - len(rows)}
+        self.found = {"changes": rows, "more": more + len(found) - len(rows), "broken": self.broken}
 
     def has_changed(self, name: str, before: Mark, now: Mark) -> bool:
         """Return True if a name has another object, or one with another content."""
@@ -331,19 +351,23 @@ class Namespace:
     def facts(self, action: str, name: str, now: dict[str, Mark], deadline: float) -> Any:
         """Return what has happened to the data of a name: before, after, and further facts."""
         _, kind, before = self.prints.pop(name, (None, "", None))
-        copy = self.copies.pop(name, None)
-        if action == "new":
-            made = self.note(name, now[name], deadline) if "sklearn.base" in sys.modules else None
+        if (copy := self.copies.pop(name, None)) is not None:
+            self.former[name] = copy
+        if action == "new" and "sklearn.base" in sys.modules:
+            made = self.note(name, now[name], deadline)
             return "", "", ("fitted",) if made is not None and made.fitted else ()
-        if action == "removed" or before is None:
-            return "", "", ()
-        if copy is not None:
-            data_facts().keep(self.former, name, copy)
-        after = self.note(name, now[name], deadline)
-        if after is None:
+        if action != "changed" or before is None or (after := self.note(name, now[name], deadline)) is None:
             return "", "", ()
         was, is_now, more = data_facts().facts_between(before, after)
         return was, is_now, more if kind == self.prints[name][1] else ()
+
+    def difference(self, name: str) -> list[list[str]]:
+        """Return lines on how a table differs from before the last run that changed it; [] if unknown."""
+        manager, copy = getattr(self.names.get(name), "_mgr", None), self.former.get(name)
+        if copy is None or manager is None:
+            return []
+        lines: list[list[str]] = import_module(".table_difference", __package__).difference(copy, manager)
+        return lines
 
 
 def data_facts() -> Any:

@@ -16,6 +16,8 @@ from .home import Home
 from .namespace import Namespace
 
 COMM = "terp"
+# The key in a request's metadata for the conditions to evaluate after the cell.
+WATCH = "terp_watch"
 
 
 class Visit:
@@ -48,6 +50,8 @@ class Visit:
         """Report on a finished cell if a guest sent it."""
         if not self.ours:
             return
+        sent = self.home.kernel.get_parent().get("metadata") or {}
+        self.home.guarded(self.namespace.evaluate)(sent.get(WATCH))
         self.home.in_cell = False
         self.home.guarded(self.namespace.compare)()
         now = cwd()

@@ -22,7 +22,14 @@ from terp.kernels.jupyter.lives import Lives
 from terp.kernels.jupyter.reports import variable_of, with_diffs
 from terp.kernels.jupyter.run import Backlog, KernelRun
 from terp.kernels.jupyter.running import RunningKernel
-from terp.kernels.jupyter.translation import RUN_MOMENT, RUN_NUMBER, Translator, report_of, wants_exit
+from terp.kernels.jupyter.translation import (
+    RUN_MOMENT,
+    RUN_NUMBER,
+    RUN_WATCH,
+    Translator,
+    report_of,
+    wants_exit,
+)
 from terp.kernels.sandbox.effects import Account, HeldEffects
 from terp.text.plain import without_escapes
 
@@ -58,6 +65,8 @@ _VARIABLES_BUSY_S, _VARIABLES_S = 0.3, 1.0
 _PAST_S = 30.0
 # An answer is shown only after it.
 _VALUE_S = 1.0
+# A table of a million cells is compared.
+_COMPARED_S = 10.0
 
 
 class Asides(ABC):
@@ -130,6 +139,11 @@ class Asides(ABC):
             raise KernelBusy("The kernel does not answer, so nothing was undone.", "Try again later.")
         return dict(answer.get("rewind") or {})
 
+    async def difference(self, name: str) -> Sequence[tuple[str, str]]:
+        """Return lines on rows and cells that the last change of a table changed, each with its title."""
+        answer = await self._ask_bootstrap("difference", _COMPARED_S, [name])
+        return [(str(title), str(text)) for title, text in (answer or {}).get("difference") or ()]
+
     async def value(self, name: str, keys: Sequence[Any], spec: str) -> WrittenValue:
         """Return the text of a value, or the reason why there is none. The kernel has 1 s to answer."""
         running = self._running()
@@ -170,7 +184,8 @@ class JupyterKernel(Asides):
     `connector` returns the means to reach it, given the token that marks service calls of terp's package in
     the kernel. `files` finds the files that runs change. `place` is the kernel's place if it is not this
     machine. Output of a run past `max_output_chars` is counted and dropped. `effects` decides about effects
-    of its code, if they are held. `next_tier` must be set: it returns the sandbox of the next start.
+    of its code, if they are held. Conditions in `watch` are evaluated after each run of Python. `next_tier`
+    must be set: it returns the sandbox of the next start.
     """
 
     def __init__(
@@ -186,6 +201,7 @@ class JupyterKernel(Asides):
     ) -> None:
         self.language = language
         self.effects = HeldEffects()
+        self.watch: list[str] = []
         self._listener = listener
         self._max_output_chars = max_output_chars
         self._token = secrets.token_hex(16)
@@ -364,8 +380,8 @@ class JupyterKernel(Asides):
         }
         self._files.begin()
         run.sent_ns, running.used = time.time_ns(), True
-        about = {RUN_NUMBER: run.number, RUN_MOMENT: run.moment}
-        metadata = {name: number for name, number in about.items() if number}
+        about = {RUN_NUMBER: run.number, RUN_MOMENT: run.moment, RUN_WATCH: self.watch}
+        metadata = {name: fact for name, fact in about.items() if fact}
         tries = iter(range(_TRIES))
 
         def send() -> bool:

@@ -119,6 +119,11 @@ def failed_in(report: Mapping[str, Any]) -> tuple[tuple[Held, ...], str]:
     return _held(part_of_report.get("values")), hint[:_LONGEST_HINT] if isinstance(hint, str) else ""
 
 
+def broken_in(report: Mapping[str, Any]) -> tuple[Held, ...]:
+    """Return the broken conditions in a report, each with the reason."""
+    return _held(report.get("broken"))
+
+
 def stopped_in_stack(stack: str, code: str) -> StoppedAt | None:
     """Return the place of the code in a stack that faulthandler wrote; None if no frame is of a cell.
 
