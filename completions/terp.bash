@@ -100,6 +100,7 @@ _terp() {
                     --background-after --background-after-s
                     --until
                     --max-revisions
+                    --watch
                     --until-timeout-s
                     --solve-timeout-s
                     --until-protect
@@ -166,7 +167,6 @@ _terp() {
                     --compat-unsafe
                     --max-sessions
                     --idle-timeout
-                    --watch
                     --language -l
                     --help -h
                     --version -V
@@ -201,7 +201,7 @@ _terp() {
             elif ((COMP_CWORD == 2)) && [[ $before == keys ]]; then
                 words=(list set delete)
             elif ((COMP_CWORD == 2)) && [[ $before == docs ]]; then
-                compopt +o default 2>/dev/null; words=(approval attach background clusters commands context costs editors events index kernel languages library mcp mcp-server model notebook pipelines profiles prompt references replay rewind rules sandbox server sessions settings shell skills solve start stores tools trust until)
+                compopt +o default 2>/dev/null; words=(approval attach background changes clusters commands context costs editors events index kernel languages library mcp mcp-server model notebook pipelines profiles prompt references replay rewind rules sandbox server sessions settings shell skills solve start stores tools trust until)
             elif ((COMP_CWORD == 2)) && [[ $before == export ]]; then
                 words=(ipynb py md html)
             elif [[ "${COMP_WORDS[1]} ${COMP_WORDS[2]}" == @(sessions' 'show|sessions' 'rm) ]] ||

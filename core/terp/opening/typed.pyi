@@ -21,6 +21,7 @@ class KernelSettings(TypedDict, total=False):
     background_after_s: float
     until: str | PathLike[str]
     max_revisions: int
+    watch: str | PathLike[str]
     until_timeout_s: float
     solve_timeout_s: float
     until_protect: Sequence[str]

@@ -72,6 +72,64 @@ async def test_changes_of_tables_and_arrays_are_seen(kernel: Kernel, code: str, 
     assert told.startswith(line) if line else told == ""
 
 
+SEEN = """
+import numpy as np, pandas as pd
+df = pd.DataFrame({'Age': [1.0, None, 3.0] * 300, 'Fare': range(900), 'Cabin': ['a', 'b', None] * 300})
+"""
+DATA = [
+    ("df = df.dropna(subset=['Age'])", "~df 900×3 → 600×3 · Age: 300 nulls dropped"),
+    ("df['Age'] = df['Age'].fillna(0)", "~df: Age: 300 nulls filled"),
+    ("df.loc[0, 'Cabin'] = None", "~df: Cabin: 1 null more"),
+    ("df['Fare'] = df['Fare'].astype(float)", "~df: Fare int64 → float64"),
+    ("df = df.rename(columns={'Fare': 'Price'})", "~df: +Price · −Fare"),
+    ("df = df['Age']", "~df 900×3 → 900 values"),
+    ("for n in range(9): df[f'c{n}'] = n", "~df 900×3 → 900×12 · +c0, c1, c2 and 6 more"),
+    ("df = pd.DataFrame(np.zeros((3, 300)))", "~df 900×3 → 3×300 · columns not compared"),
+]
+
+
+@pytest.mark.parametrize(("code", "line"), DATA)
+async def test_a_run_reports_what_it_did_to_a_table(kernel: Kernel, code: str, line: str) -> None:
+    ran_code = (await ran(kernel, f"%reset -f\n{SEEN}")) and (await ran(kernel, f"df;\n{code}")).ended
+    assert [delta_line([one]) for one in ran_code.changes if one.name == "df"] == [line]
+
+
+MODELS = """
+import sys, types
+class BaseEstimator:
+    def __init__(self): self.C = 1.0
+    def fit(self): self.coef_ = [1]; return self
+class Pipeline(BaseEstimator):
+    def __init__(self): self.steps = [("last", BaseEstimator())]
+    def fit(self): self.steps = [("last", BaseEstimator().fit())]
+sys.modules["sklearn.base"] = types.ModuleType("sklearn.base")
+sys.modules["sklearn.base"].BaseEstimator = BaseEstimator
+model, pipe = BaseEstimator(), Pipeline()
+---
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "line"),
+    [
+        ("model.fit();", "~model: fitted"),
+        ("model.fit();\n---\nmodel.C = 10; model.fit();", "~model: fitted again · C 1 → 10"),
+        ("pipe.fit()", "~pipe: fitted"),
+        ("other = BaseEstimator().fit()", "+other BaseEstimator: fitted"),
+    ],
+)
+async def test_a_model_of_scikit_learn_is_reported_as_fitted(kernel: Kernel, code: str, line: str) -> None:
+    await ran(kernel, "%reset -f")
+    assert await delta(kernel, MODELS + code) == line
+
+
+async def test_values_under_secret_names_and_texts_like_secrets_are_not_reported(kernel: Kernel) -> None:
+    await ran(kernel, "%reset -f")
+    await ran(kernel, "password, token, login = 'old', 'x', {'password': 1}")
+    code = f"password, token, login['password'] = 'new', 'sk-proj-{'b8A' * 12}', 2"
+    assert await delta(kernel, code) == "~password str 3 · ~token str 44 · ~login dict 1"
+
+
 HOSTILE = """
 class Meta(type):
     def __getattribute__(cls, name): raise SystemExit(name)
@@ -110,9 +168,12 @@ async def test_looking_at_variables_runs_no_code_of_their_classes(kernel: Kernel
         ("sized", "Sized", (2,)),
         ("items", "list", (2,)),
     }
-    again = await ran(kernel, "sized.append(3); bad, lazy = Bad(), Lazy()")
+    again = await ran(kernel, "sized.append(3); bad, lazy = Bad(), Lazy(); items[0] = bad; items.pop();")
     assert again.stdout == ""
-    assert {change.name for change in again.ended.changes} == {"sized", "bad", "lazy"}
+    told = {change.name: (change.was, change.now, change.facts) for change in again.ended.changes}
+    assert told.pop("items") == ("2", "1 items", ())
+    assert set(told.values()) <= {("", "", ()), ("2", "3 values", ())}
+    assert told.keys() == {"sized", "bad", "lazy"}
 
 
 async def test_looking_at_a_variable_does_not_keep_it_alive(kernel: Kernel) -> None:

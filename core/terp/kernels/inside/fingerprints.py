@@ -199,10 +199,10 @@ def facts_between(before: Fingerprint, after: Fingerprint) -> tuple[str, str, tu
     unit = now.partition(" ")[2]
     if unit and was.endswith(f" {unit}"):
         was = was.partition(" ")[0]
-    facts = list(all_facts(before, after))
+    left_out = after.left_out or before.left_out
+    facts = [] if left_out == NOT_COMPARED else list(all_facts(before, after))
     if len(facts) > MOST_FACTS:
         facts[MOST_FACTS:] = [f"and {len(facts) - MOST_FACTS:,} more changes"]
-    left_out = after.left_out or before.left_out
     return was, now, (*facts, *([left_out] if left_out else []))
 
 

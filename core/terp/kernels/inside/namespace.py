@@ -270,8 +270,9 @@ class Namespace:
             if not copied and (copy := make_copy(self.names[name])) is not None:
                 self.copies[name] = copy
 
-    def note(self, name: str, mark: Mark, deadline: float) -> Any:
-        """Make and return the fingerprint of a name's value."""
+    def note(self, name: str, mark: Any, deadline: float) -> Any:
+        """Make and return the fingerprint of a name's value, which has this mark."""
+        mark = mark or self.marks.of(self.names[name])
         made = data_facts().fingerprint(self.names[name], self.kinds, deadline)
         self.prints[name] = (mark, type_name(self.names[name]), made)
         return made
@@ -354,7 +355,7 @@ class Namespace:
         if (copy := self.copies.pop(name, None)) is not None:
             self.former[name] = copy
         if action == "new" and "sklearn.base" in sys.modules:
-            made = self.note(name, now[name], deadline)
+            made = self.note(name, now.get(name), deadline)
             return "", "", ("fitted",) if made is not None and made.fitted else ()
         if action != "changed" or before is None or (after := self.note(name, now[name], deadline)) is None:
             return "", "", ()
