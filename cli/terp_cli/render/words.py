@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import assert_never
 
+from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
@@ -11,7 +12,7 @@ from terp.analysis.edits import spelled_edits
 from terp.errors import with_remedy
 from terp.events.changes import (
     by_folder,
-    delta_line,
+    delta_parts,
     file_groups,
     file_name,
     file_there,
@@ -167,12 +168,16 @@ def finished(event: on.CodeFinished, *, number: int = 0, width: int = 0) -> list
     if did := account_of(event.effects, event.files, event.cwd):
         refused = any(one.refused for one in event.effects)
         rows.append(Text(f"  {one_line(did)}", look.WARNING if refused else look.DIM))
-    if delta := one_line(delta_line(event.changes, event.more_changes)):
-        beside = Text.assemble(rows[0], (f" · {delta}", look.DIM))
-        if len(rows) > 1 or beside.cell_len > width:
-            rows.append(Text(f"  {delta}", look.DIM))
-        else:
-            rows = [beside]
+    if parts := [one_line(part) for part in delta_parts(event.changes, event.more_changes)]:
+        beside = Text.assemble(rows[0], (" · ".join(["", *parts]), look.DIM))
+        if len(rows) == 1 and beside.cell_len <= width:
+            return [beside]
+        # A change stands on one row, if it fits there.
+        while parts:
+            row = Text(f"  {parts.pop(0)}", look.DIM)
+            while parts and (not width or row.cell_len + 3 + cell_len(parts[0]) <= width):
+                row.append(f" · {parts.pop(0)}")
+            rows.append(row)
     return rows
 
 

@@ -21,7 +21,12 @@ def delta_line(changes: Sequence[VariableChange], more: int = 0) -> str:
 
     The first dozen is named, and the rest counted.
     """
-    return " · ".join(_listed(changes, more, _SIGNS))
+    return " · ".join(delta_parts(changes, more))
+
+
+def delta_parts(changes: Sequence[VariableChange], more: int = 0) -> list[str]:
+    """Return the same by variable."""
+    return _listed(changes, more, _SIGNS)
 
 
 def delta_words(changes: Sequence[VariableChange], more: int = 0) -> str:

@@ -9,7 +9,7 @@ from terp.kernels.sandbox.confinement import options_of
 from terp.models.building import build_model, provider_of, settings_for
 from terp.models.facts.lookup import known_prices, windows
 from terp.opening.environment import install_policy
-from terp.opening.session import goal_in, limits_of, watch_in, written_rules
+from terp.opening.session import goal_in, limits_of, watched_in, written_rules
 from terp.secrets.keys import with_keys
 from terp.session.resources import Limits
 from terp.session.session import Session
@@ -39,17 +39,8 @@ _SANDBOX = frozenset(
     }
 )
 _GOAL = frozenset({"max_revisions", "until", "until_protect", "until_timeout_s"})
-_AT_ONCE = (
-    _GOAL
-    | _PROMPT
-    | _LIMITS
-    | _PACKAGES
-    | _SEARCH
-    | _KERNELS
-    | _RULES
-    | _SANDBOX
-    | {"session_quota_mb", "watch"}
-)
+_OTHERS = frozenset({"session_quota_mb", "watch"})
+_AT_ONCE = _GOAL | _PROMPT | _LIMITS | _PACKAGES | _SEARCH | _KERNELS | _RULES | _SANDBOX | _OTHERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +177,7 @@ def _update_resources(session: Session, change: Change) -> None:
     if change.touches(_GOAL):
         resources.goal = goal_in(change.after)
     if change.touches({"watch"}):
-        resources.watch = watch_in(change.after)
+        resources.watch = watched_in(change.after.watch)
     resources.references = change.after.references
     resources.error_values = change.after.error_values
     if change.touches(_RULES):

@@ -5,6 +5,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from terp.analysis.rules.deciding import Rules
+from terp.errors import SettingsError
 from terp.models.building import build_model
 from terp.models.facts.lookup import known_prices, windows
 from terp.opening.chat_session import ChatSession
@@ -102,7 +103,7 @@ def _resources(
         confinement=environment.confinement,
         rules=Rules(written_rules(settings)),
         goal=goal_in(settings),
-        watch=watch_in(settings),
+        watch=watched_in(settings.watch),
         references=settings.references,
         error_values=settings.error_values,
     )
@@ -132,17 +133,20 @@ def written_rules(settings: Settings) -> Sequence["Rule"]:
     return rules_of(settings)
 
 
-def watch_in(settings: Settings) -> tuple[str, ...]:
-    """Return the conditions in the settings.
+def watched_in(text: str) -> tuple[str, ...]:
+    """Return the conditions to watch: the lines of a text.
 
     Raises:
-        SettingsError: one is malformed.
+        SettingsError: one is no Python expression.
     """
-    if not settings.watch:
-        return ()
-    from terp.checks.until.goal import watched_in  # noqa: PLC0415  (few settings have one)
-
-    return watched_in(settings.watch)
+    conditions = tuple(condition for line in text.splitlines() if (condition := line.strip()))
+    for condition in conditions:
+        try:
+            compile(condition, "watch", "eval")
+        except (SyntaxError, ValueError) as error:
+            why = getattr(error, "msg", error)
+            raise SettingsError([f"watch: '{condition}' is no Python expression: {why}."]) from None
+    return conditions
 
 
 def goal_in(settings: Settings) -> "Goal | None":

@@ -318,7 +318,7 @@ class Runner:
             run.observation.remark(f"effects: {effects}")
         if run.error is not None:
             run.observation.remark(lost_name(self._past_runs.names, run.error))
-        broken = [f"Watch: {one.name} is broken: {one.value}." for one in ended.broken]
+        broken = [f"Watch: {one.name} does not hold: {one.value}." for one in ended.broken]
         for message in (*broken, *self._sandbox_messages(run)):
             self.log.append(Noticed(message))
             run.observation.remark(message)
@@ -341,11 +341,15 @@ class Runner:
         if self.resources.error_values:
             return replace(ended, files=files)
         stopped = replace(ended.stopped_at, values=()) if ended.stopped_at else None
-        # The shapes of tables and containers are no values.
-        changes = tuple(
-            one if one.shape and one.type != "str" else replace(one, was="", now="") for one in ended.changes
-        )
+        changes = tuple(map(_without_values, ended.changes))
         return replace(ended, files=files, held=(), stopped_at=stopped, changes=changes)
+
+
+def _without_values(change: VariableChange) -> VariableChange:
+    """Return a change with shapes and types, but without numbers and texts."""
+    facts = tuple(fact for fact in change.facts if "→" not in fact)
+    is_shape = change.shape and change.type != "str"
+    return replace(change, facts=facts) if is_shape else replace(change, was="", now="", facts=facts)
 
 
 class _SessionRun:

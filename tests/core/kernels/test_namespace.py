@@ -90,8 +90,9 @@ DATA = [
 
 @pytest.mark.parametrize(("code", "line"), DATA)
 async def test_a_run_reports_what_it_did_to_a_table(kernel: Kernel, code: str, line: str) -> None:
-    ran_code = (await ran(kernel, f"%reset -f\n{SEEN}")) and (await ran(kernel, f"df;\n{code}")).ended
-    assert [delta_line([one]) for one in ran_code.changes if one.name == "df"] == [line]
+    await ran(kernel, f"%reset -f\n{SEEN}")
+    changes = (await ran(kernel, f"df;\n{code}")).ended.changes
+    assert [delta_line([one]) for one in changes if one.name == "df"] == [line]
 
 
 MODELS = """

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from terp.checks.until.goal import watched_in
 from terp.errors import SettingsError
 from terp.events import Noticed, TurnFinished
 from terp.kernels.jupyter.local import LocalKernels
+from terp.opening.session import watched_in
 from terp.person import AutoRun
 from terp.session.resources import SessionResources
 from terp.session.session import Session
@@ -42,8 +42,8 @@ async def test_a_run_that_breaks_a_condition_stops_the_turn_and_the_model_reads_
     end = events[-1]
     assert isinstance(end, TurnFinished)
     assert (end.reason, end.error) == ("watch_broken", "Stopped: a watched condition is broken.")
-    assert of(Noticed, events) == [Noticed("Watch: len(xs) > 2 is broken: len(xs) is 2.")]
-    assert "Watch: len(xs) > 2 is broken: len(xs) is 2." in results(session)[-1]
+    assert of(Noticed, events) == [Noticed("Watch: len(xs) > 2 does not hold: len(xs) is 2.")]
+    assert "Watch: len(xs) > 2 does not hold: len(xs) is 2." in results(session)[-1]
 
 
 async def test_a_condition_that_stays_broken_stops_no_further_turn(kernels: LocalKernels) -> None:
@@ -62,7 +62,7 @@ async def test_a_condition_on_variables_that_do_not_exist_is_not_evaluated(kerne
 async def test_a_condition_that_raises_an_error_is_broken(kernels: LocalKernels) -> None:
     session = watching(kernels, "d['a'] > 1", call("d = {'a': 2}"), call("del d['a']"), "never read")
     await collect(session, "go")
-    assert "Watch: d['a'] > 1 is broken: KeyError: 'a'." in results(session)[-1]
+    assert "Watch: d['a'] > 1 does not hold: KeyError: 'a'." in results(session)[-1]
 
 
 async def test_all_lines_are_conditions_and_one_that_is_no_expression_is_refused() -> None:

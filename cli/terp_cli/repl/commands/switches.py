@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from terp.analysis.rules.deciding import Rules
-from terp.checks.until.goal import Goal, current_goal, goal_of, watched_in
+from terp.checks.until.goal import Goal, current_goal, goal_of
 from terp.errors import TerpError
 from terp.events import ModelCalled
 from terp.events.run_log import RunLog
@@ -16,6 +16,7 @@ from terp.kernels.sandbox.effects import effects_of
 from terp.kernels.sandbox.tier import NONE, is_confined
 from terp.models.adapters.discovery import keyed_models, listed_models
 from terp.models.building import options_of
+from terp.opening.session import watched_in
 from terp.secrets.keys import with_keys
 from terp.settings import Settings
 from terp.settings.profiles import Profiles
@@ -400,21 +401,16 @@ def _check_line(goal: Goal | None) -> str:
 
 async def watch(context: ReplContext, text: str) -> None:
     """Show the watched conditions, add one, or end them. A new one is evaluated at once."""
-    session = context.session
-    if text.strip() == OFF:
-        was, session.resources.watch = session.resources.watch, ()
-        context.say("Nothing is watched now." if was else "Nothing was watched.")
+    session, off = context.session, text.strip() == OFF
+    new = [one for one in watched_in("" if off else text) if one not in session.resources.watch]
+    session.resources.watch = watched = () if off else (*session.resources.watch, *new)
+    if not watched:
+        context.say("Nothing is watched. /watch CONDITION begins it.")
         return
-    if new := [one for one in watched_in(text) if one not in session.resources.watch]:
-        session.resources.watch += tuple(new)
-        if session.kernels.get("python").generation:
-            async with aclosing(session.run("python", new[0])) as events:
-                await context.front.show(events)
-    watched = session.resources.watch
-    context.say(
-        "A turn stops when a run breaks:" if watched else "Nothing is watched. /watch CONDITION begins it.",
-        *(f"    {one}" for one in watched),
-    )
+    context.say("A turn stops when a run breaks:", *(f"    {one}" for one in watched))
+    if new and session.kernels.get("python").generation:
+        async with aclosing(session.run("python", new[0])) as events:
+            await context.front.show(events)
 
 
 NO_RULES = "there are no rules: settings allow, ask and deny hold them, see terp docs rules."

@@ -55,27 +55,12 @@ def check_of(text: str) -> Check:
     if not check.text or check.text == EXPRESSION:
         raise SettingsError(["until: there is no check: give a shell command, or py: and an expression."])
     if check.expression:
-        _parse(check.expression, f"until: '{check.text}'")
+        try:
+            ast.parse(check.expression, mode="eval")
+        except (SyntaxError, ValueError) as error:
+            why = getattr(error, "msg", str(error))
+            raise SettingsError([f"until: '{check.text}' is no Python expression: {why}."]) from None
     return check
-
-
-def watched_in(text: str) -> tuple[str, ...]:
-    """Return the conditions to watch: the lines of a text.
-
-    Raises:
-        SettingsError: one is no Python expression.
-    """
-    conditions = tuple(condition for line in text.splitlines() if (condition := line.strip()))
-    for condition in conditions:
-        _parse(condition, f"watch: '{condition}'")
-    return conditions
-
-
-def _parse(expression: str, named: str) -> None:
-    try:
-        ast.parse(expression, mode="eval")
-    except (SyntaxError, ValueError) as error:
-        raise SettingsError([f"{named} is no Python expression: {getattr(error, 'msg', error)}."]) from None
 
 
 @dataclass(slots=True)

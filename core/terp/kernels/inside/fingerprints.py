@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
-from .known import COLUMNS, CONTAINERS, MRO, NAME, Kinds, attributes, columns_of, printable, type_name
-from .namespace import FEW, MANY, MEGABYTE, array_mark, column_mark
+from .known import COLUMNS, CONTAINERS, MRO, Kinds, attributes, columns_of, printable, type_name
+from .namespace import FEW, MANY, MEGABYTE, column_mark, is_in_memory
 from .referring import CannotFormat, defined, is_numpy, is_of, is_one, text_of
 
 # Numbers, and objects, that are read before the clock is.
@@ -56,56 +56,56 @@ def fingerprint(value: Any, kinds: Kinds, deadline: float) -> Any:
         if is_one(kind, CONTAINERS):
             items = dict.items(value) if issubclass(kind, dict) else ()
             return Fingerprint(f"{len(value):,} items", parts_of(islice(items, COLUMNS)))
-        return of_table(value, kinds.shape(value), deadline) or of_plain(value, kinds)
+        if kind is str:
+            short = len(value) <= LONGEST_TEXT and value.isprintable()
+            return Fingerprint(repr(value) if short else f"{len(value):,} characters", {})
+        shape = kinds.shape(value)
+        plain = Fingerprint(number_text(value) or shape_text(shape), {})
+        return of_table(value, shape, deadline) if shape else plain
     except Exception:  # noqa: BLE001 - changed meanwhile by a thread, or a library in an unexpected state
         return None
 
 
-def of_plain(value: Any, kinds: Kinds) -> Any:
-    """Return the fingerprint of a number, a text, a date, or of another value with a shape."""
-    text = number_text(value)
-    if type(value) is str:
-        short = len(value) <= LONGEST_TEXT and value.isprintable()
-        text = repr(value) if short else f"{len(value):,} characters"
-    return Fingerprint(text or shape_text(kinds.shape(value)), {})
-
-
-def of_table(value: Any, shape: Any, deadline: float) -> Any:
-    """Return the fingerprint of a table or an array; None for another value."""
-    kind, wide = type(value), shape[1:]
-    rows, left_out = shape[0] if shape else None, NOT_COMPARED if wide and wide[0] > COLUMNS else ""
+def of_table(value: Any, shape: Any, deadline: float) -> Fingerprint:
+    """Return the fingerprint of a table, an array, or another value that has a shape."""
+    kind, wide, left_out = type(value), shape[1:], ""
+    columns: dict[str, Any] = {}
     parts: dict[str, Part] = {}
     if is_one(kind, defined("numpy", "ndarray")):
-        parts, left_out = parts_of_arrays({"": value}, deadline)
+        columns[""] = value
+    elif wide and wide[0] > COLUMNS:
+        left_out = NOT_COMPARED
     elif is_one(kind, defined("pandas", "DataFrame", "Series")):
-        axis = object.__getattribute__(value, "_mgr").axes[0] if wide else [""]
-        if not left_out:
-            columns = zip(map(label_text, axis), columns_of(value))  # noqa: B905 - Python 3.8
-            parts, left_out = parts_of_arrays(dict(columns), deadline)
+        axis = manager_of(value).axes[0] if wide else [""]
+        columns = dict(zip(map(label_text, axis), columns_of(value)))  # noqa: B905 - Python 3.8
     elif is_one(kind, defined("polars", "DataFrame", "Series")):
-        series = value.get_columns()[:COLUMNS] if wide else [value]
+        series = value.get_columns() if wide else [value]
         parts = {one.name if wide else "": Part(str(one.dtype), one.null_count()) for one in series}
     elif is_one(kind, defined("pyarrow", "Table")):
-        for name in value.column_names[:COLUMNS]:
-            parts[name] = Part(str(value.schema.field(name).type), value.column(name).null_count)
-    else:
-        return None
-    return Fingerprint(shape_text(shape), parts, rows, None, left_out)
+        names = value.column_names
+        parts = {one: Part(str(value.schema.field(one).type), value.column(one).null_count) for one in names}
+    if columns:
+        parts = parts_of_arrays(columns, deadline)
+        counted = time.thread_time() < deadline or all(one.nulls is not None for one in parts.values())
+        left_out = "" if counted else NOT_COUNTED
+    return Fingerprint(shape_text(shape), parts, shape[0], None, left_out)
 
 
-def parts_of_arrays(columns: dict[str, Any], deadline: float) -> tuple[dict[str, Part], str]:
-    """Return the parts of arrays, with nulls and marks as far as the time goes, and what is left out."""
-    numpy = sys.modules["numpy"]
-    known = {name: type(one) is numpy.ndarray or is_of(type(one), "pandas") for name, one in columns.items()}
-    nulls = {name: nulls_of(one, deadline) if known[name] else None for name, one in columns.items()}
-    left_out = NOT_COUNTED if time.thread_time() > deadline and None in nulls.values() else ""
-    small, parts = sum(one.nbytes for name, one in columns.items() if known[name]) <= MEGABYTE, {}
-    for name, column in columns.items():
-        kind = str(column.dtype) if known[name] else type_name(column)
-        mark = array_mark if type(column) is numpy.ndarray else column_mark
-        in_time = known[name] and time.thread_time() < deadline
-        parts[name] = Part(kind, nulls[name], mark(column, MANY if small else FEW) if in_time else None)
-    return parts, left_out
+def parts_of_arrays(columns: dict[str, Any], deadline: float) -> dict[str, Part]:
+    """Return the parts of columns: the types of all, and nulls and marks as far as the time goes."""
+    known = {name: one for name, one in columns.items() if is_array(one) or is_of(type(one), "pandas")}
+    nulls = {name: nulls_of(one, deadline) for name, one in known.items()}
+    most = MANY if sum(one.nbytes for one in known.values()) <= MEGABYTE else FEW
+    parts = {name: Part(type_name(one)) for name, one in columns.items()}
+    for name, one in known.items():
+        mark = column_mark(one, most) if time.thread_time() < deadline else None
+        parts[name] = Part(str(one.dtype), nulls[name], mark)
+    return parts
+
+
+def is_array(value: Any) -> bool:
+    """Return True for an array of numpy itself."""
+    return type(value) is sys.modules["numpy"].ndarray
 
 
 def nulls_of(column: Any, deadline: float) -> Any:
@@ -113,18 +113,18 @@ def nulls_of(column: Any, deadline: float) -> Any:
     numpy = sys.modules["numpy"]
     if hasattr(column, "_pa_array"):
         return column._pa_array.null_count
-    if hasattr(column, "_mask"):
-        return int(numpy.count_nonzero(column._mask))
-    if hasattr(column, "_codes"):
-        return int(numpy.count_nonzero(column._codes < 0))
-    array = getattr(column, "_ndarray", column)
-    # Periods of pandas are whole numbers there.
-    if type(array) is not numpy.ndarray or (array is not column and array.dtype.kind not in "mMO"):
+    if hasattr(column, "_mask") or hasattr(column, "_codes"):
+        return int(numpy.count_nonzero(column._mask if hasattr(column, "_mask") else column._codes < 0))
+    array, count = getattr(column, "_ndarray", column), 0
+    if not is_in_memory(array) or (array.ndim > 1 and not array.flags.forc):
         return None
-    kind, flat, count = array.dtype.kind, array.reshape(-1), 0
+    kind, flat = array.dtype.kind, array.reshape(-1, order="A")
+    if kind not in "fcmMO":
+        # Periods of pandas are whole numbers.
+        return 0 if array is column else None
     find = nulls_among if kind == "O" else numpy.isnat if kind in "mM" else numpy.isnan
     piece = FEW_OBJECTS if kind == "O" else PIECE
-    for start in range(0, len(flat) if kind in "fcmMO" else 0, piece):
+    for start in range(0, len(flat), piece):
         if time.thread_time() > deadline:
             return None
         count += int(numpy.count_nonzero(find(flat[start : start + piece])))
@@ -171,15 +171,13 @@ def parts_of(items: Any) -> dict[str, Part]:
 
 def number_text(value: Any) -> Any:
     """Return a number or a date as short text; None for anything else."""
-    if type(value) is str:
+    own = value.item() if is_numpy(type(value)) and value.dtype.kind in "iuf" else value
+    if type(own) is str:
         return None
-    own = value.item() if is_numpy(type(value)) else value
-    for form in (FORMATS.get(type(own), ""), ""):
-        try:
-            return printable(text_of(value, form), LONGEST_TEXT)
-        except CannotFormat:
-            continue
-    return None
+    try:
+        return printable(text_of(value, FORMATS.get(type(own), "")), LONGEST_TEXT)
+    except CannotFormat:
+        return None
 
 
 def shape_text(shape: Any) -> str:
@@ -193,14 +191,21 @@ def label_text(label: Any) -> str:
     return printable(shown, LONGEST_TEXT)
 
 
-def facts_between(before: Fingerprint, after: Fingerprint) -> tuple[str, str, tuple[str, ...]]:
-    """Return a value before and after as short text, "" if that is the same, and what else has changed."""
+def facts_between(before: Any, after: Any) -> tuple[str, str, tuple[str, ...]]:
+    """Return a value before and after as short text, "" if that is the same, and what else has changed.
+
+    None is an unknown fingerprint.
+    """
+    if before is None or after is None:
+        return "", "", ("fitted",) if after and after.fitted else ()
     was, now = (before.text, after.text) if before.text != after.text else ("", "")
     unit = now.partition(" ")[2]
     if unit and was.endswith(f" {unit}"):
         was = was.partition(" ")[0]
     left_out = after.left_out or before.left_out
-    facts = [] if left_out == NOT_COMPARED else list(all_facts(before, after))
+    # A column has no parts to compare with a table.
+    comparable = left_out != NOT_COMPARED and ("" in before.parts) == ("" in after.parts)
+    facts = list(all_facts(before, after)) if comparable else []
     if len(facts) > MOST_FACTS:
         facts[MOST_FACTS:] = [f"and {len(facts) - MOST_FACTS:,} more changes"]
     return was, now, (*facts, *([left_out] if left_out else []))
@@ -213,12 +218,18 @@ def all_facts(before: Fingerprint, after: Fingerprint) -> Iterator[str]:
     for sign, one, other in (("+", after, before), ("−", before, after)):
         if names := [name for name in one.parts if name and name not in other.parts]:
             yield sign + listed(names)
-    common = [name for name in after.parts if name in before.parts]
-    for name in common:
-        for fact in part_facts(before, after, name):
-            # "Age float64 → int64", "Age: 177 nulls dropped".
-            yield f"{name}{' ' if '→' in fact else ': '}{fact}" if name else fact
-    if changed := [name for name in common if has_other_values(before, after, name)]:
+    changed = []
+    for name in [name for name in after.parts if name in before.parts]:
+        facts, marks = (
+            list(part_facts(before, after, name)),
+            (before.parts[name].mark, after.parts[name].mark),
+        )
+        # "Age float64 → int64", "Age: 177 nulls dropped".
+        yield from (f"{name}{' ' if '→' in fact else ': '}{fact}" if name else fact for fact in facts)
+        # With other rows a mark says nothing.
+        if not facts and before.rows == after.rows and None not in marks and marks[0] != marks[1]:
+            changed.append(name)
+    if changed:
         yield f"{listed(changed)} changed" if changed != [""] else "values changed"
 
 
@@ -237,25 +248,24 @@ def part_facts(before: Fingerprint, after: Fingerprint, name: str) -> Iterator[s
         yield f"{count:,} null{'s' * (count > 1)} {'more' if new.nulls > old.nulls else fewer}"
 
 
-def has_other_values(before: Fingerprint, after: Fingerprint, name: str) -> bool:
-    """Return True if only the values of a part differ. With other rows its mark says nothing."""
-    old, new = before.parts[name], after.parts[name]
-    if None in (old.mark, new.mark) or str in (type(old.mark), type(new.mark)):
-        return False
-    return before.rows == after.rows and old[:2] == new[:2] and old.mark != new.mark
-
-
 def listed(names: list[str]) -> str:
     """Return the first names, and the number of the others."""
     more = len(names) - MOST_NAMED
     return ", ".join(names[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
+def manager_of(value: Any) -> Any:
+    """Return the block manager of a table of pandas; None for another value."""
+    return (
+        object.__getattribute__(value, "_mgr")
+        if is_one(type(value), defined("pandas", "DataFrame"))
+        else None
+    )
+
+
 def copy_of(value: Any) -> Any:
     """Return a copy of a small table of pandas, as its block manager; None for another value."""
-    if not is_one(type(value), defined("pandas", "DataFrame")):
-        return None
-    manager = object.__getattribute__(value, "_mgr")
-    arrays = [block.values for block in manager.blocks]
-    known = all(NAME(type(one)) == "ndarray" or is_of(type(one), "pandas") for one in arrays)
+    manager = manager_of(value)
+    arrays = [block.values for block in manager.blocks] if manager else []
+    known = manager and all(is_array(one) or is_of(type(one), "pandas") for one in arrays)
     return manager.copy(deep=True) if known and sum(one.nbytes for one in arrays) <= LARGEST_COPY else None

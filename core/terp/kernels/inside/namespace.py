@@ -154,13 +154,8 @@ def column_mark(column: Any, most: int) -> Any:
 
 def array_mark(array: Any, most: int) -> Any:
     """Return a checksum of an array: of all values if that is wanted and cheap, else of a grid of values."""
-    numpy = sys.modules["numpy"]
-    base = array
-    while base.base is not None:
-        base = base.base
-        if type(base) is not numpy.ndarray:
-            # Its memory may be a file on a slow disk.
-            return None
+    if not is_in_memory(array):
+        return None
     if most >= MANY and array.nbytes <= MEGABYTE:
         # Numbers that lie side by side need not be copied for it.
         in_place = array.dtype.kind in "biufc" and array.flags.c_contiguous
@@ -170,6 +165,15 @@ def array_mark(array: Any, most: int) -> Any:
     per_axis = max(2, round(SOME ** (1 / array.ndim)))
     grid = tuple(slice(None, None, max(1, length // per_axis)) for length in array.shape)
     return zlib.crc32(array[grid].tobytes())
+
+
+def is_in_memory(array: Any) -> bool:
+    """Return False for a value that is no array, and for one whose memory may be a file on a slow disk."""
+    while type(array) is sys.modules["numpy"].ndarray:
+        if array.base is None:
+            return True
+        array = array.base
+    return False
 
 
 # Names that are compared, or reported, after each cell, and the time limit before and after it.
@@ -202,13 +206,12 @@ class Namespace:
         self.kinds = Kinds()
         self.marks = Marks(self.kinds)
         self.before: Any = None
-        self.compared: Any = None
         self.is_part = False
         self.deep: dict[str, Mark] = {}
         self.length = self.cells = 0
         self.found: dict[str, Any] = {}
         self.changed: set[str] = set()
-        # Of a name: the mark of its value, its type, and its fingerprint.
+        # Fingerprints of values, by name.
         self.prints: dict[str, Any] = {}
         # Copies of small tables: as they are, and as they were before the last run that changed them.
         self.copies: dict[str, Any] = {}
@@ -235,6 +238,9 @@ class Namespace:
         self.length = len(names)
         words = set(WORD.findall(code[:LONGEST_CODE])) if type(code) is str else set()
         mentioned = {word: names[word] for word in words if word in names}
+        if self.before is None:
+            # Values may have changed since the last cell.
+            self.prints, self.copies = {}, {}
         if self.has_many():
             self.before, self.is_part = self.look(dict(islice(mentioned.items(), MOST))), True
         elif self.before is None:
@@ -251,31 +257,18 @@ class Namespace:
 
     def remember(self, mentioned: Iterable[str]) -> None:
         """Make missing fingerprints, of mentioned names first, and copies of mentioned tables."""
-        make_copy, before = data_facts().copy_of, self.before
+        library = data_facts()
         deadline = time.thread_time() + DATA_BUDGET_S
-        if before is not self.compared:
-            # The values may be others than after the last cell.
-            marks = {name: one[0] for name, one in self.prints.items()}
-            for name in [one for one in marks if one not in before or differ(marks[one], before[one])]:
-                del self.prints[name]
-                self.copies.pop(name, None)
-        for name in dict.fromkeys((*mentioned, *before)):
+        for name in dict.fromkeys((*mentioned, *self.before)):
             copied = name in self.copies or name not in mentioned or len(self.copies) >= MOST_COPIES
-            if (copied and name in self.prints) or name not in before or name not in self.names:
+            if (copied and name in self.prints) or name not in self.before or name not in self.names:
                 continue
             if time.thread_time() > deadline:
                 break
             if name not in self.prints:
-                self.note(name, before[name], deadline)
-            if not copied and (copy := make_copy(self.names[name])) is not None:
+                self.prints[name] = library.fingerprint(self.names[name], self.kinds, deadline)
+            if not copied and (copy := library.copy_of(self.names[name])) is not None:
                 self.copies[name] = copy
-
-    def note(self, name: str, mark: Any, deadline: float) -> Any:
-        """Make and return the fingerprint of a name's value, which has this mark."""
-        mark = mark or self.marks.of(self.names[name])
-        made = data_facts().fingerprint(self.names[name], self.kinds, deadline)
-        self.prints[name] = (mark, type_name(self.names[name]), made)
-        return made
 
     def look(self, names: dict[Any, Any]) -> dict[str, Mark]:
         """Return the marks of the user's names among `names`; only of identities after the time limit."""
@@ -308,19 +301,15 @@ class Namespace:
         changed = [name for name in now if name in before and self.has_changed(name, before[name], now[name])]
         removed = [name for name in before if name not in now]
         self.before, self.is_part, self.deep = None if is_part else now, False, {}
-        self.compared = self.before
         found = [("new", name) for name in new] + [("changed", name) for name in changed]
         found += [("removed", name) for name in removed]
         self.changed = {*changed, *removed}
-        # Of names that were not reported no state is known.
-        self.former = {
-            name: one for name, one in [*self.former.items()][-MOST_COPIES:] if name not in self.changed
-        }
         deadline = time.thread_time() + DATA_BUDGET_S
-        rows = [
-            (*self.row(action, name), *self.facts(action, name, now, deadline))
-            for action, name in found[:MOST_REPORTED]
-        ]
+        # Only the tables that the last runs have changed are kept as they were.
+        former = [item for item in self.former.items() if item[0] not in self.changed]
+        self.former = dict(former[-MOST_COPIES:])
+        data = {name: self.facts(action, name, deadline) for action, name in found}
+        rows = [(*self.row(action, name), *data[name]) for action, name in found[:MOST_REPORTED]]
         self.found = {"changes": rows, "more": more + len(found) - len(rows), "broken": self.broken}
 
     def has_changed(self, name: str, before: Mark, now: Mark) -> bool:
@@ -349,26 +338,23 @@ class Namespace:
         shape, size = self.kinds.shape(value), self.kinds.size(value)
         return (action, printable(name, LONGEST_NAME), type_name(value), shape, size)
 
-    def facts(self, action: str, name: str, now: dict[str, Mark], deadline: float) -> Any:
+    def facts(self, action: str, name: str, deadline: float) -> Any:
         """Return what has happened to the data of a name: before, after, and further facts."""
-        _, kind, before = self.prints.pop(name, (None, "", None))
-        if (copy := self.copies.pop(name, None)) is not None:
+        before, copy = self.prints.pop(name, None), self.copies.pop(name, None)
+        if copy is not None:
             self.former[name] = copy
-        if action == "new" and "sklearn.base" in sys.modules:
-            made = self.note(name, now.get(name), deadline)
-            return "", "", ("fitted",) if made is not None and made.fitted else ()
-        if action != "changed" or before is None or (after := self.note(name, now[name], deadline)) is None:
+        is_of_interest = before is not None or "sklearn.base" in sys.modules
+        if action == "removed" or not is_of_interest or time.thread_time() > deadline:
             return "", "", ()
-        was, is_now, more = data_facts().facts_between(before, after)
-        return was, is_now, more if kind == self.prints[name][1] else ()
+        after = self.prints[name] = data_facts().fingerprint(self.names[name], self.kinds, deadline)
+        return data_facts().facts_between(before, after)
 
-    def difference(self, name: str) -> list[list[str]]:
+    def difference(self, name: str) -> Any:
         """Return lines on how a table differs from before the last run that changed it; [] if unknown."""
-        manager, copy = getattr(self.names.get(name), "_mgr", None), self.former.get(name)
+        manager, copy = data_facts().manager_of(self.names.get(name)), self.former.get(name)
         if copy is None or manager is None:
             return []
-        lines: list[list[str]] = import_module(".table_difference", __package__).difference(copy, manager)
-        return lines
+        return import_module(".table_difference", __package__).difference(copy, manager)
 
 
 def data_facts() -> Any:

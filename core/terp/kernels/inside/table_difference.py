@@ -9,81 +9,67 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from .fingerprints import label_text, number_text
+from .fingerprints import is_array, label_text, number_text
 from .known import printable, type_name
-from .referring import is_of
+from .referring import is_numpy, is_of, is_one
 
 MOST_LABELS, MOST_COLUMNS, LONGEST = 8, 12, 40
 PLAIN = (str, int, float, bool)
+# Labels that run no code of the user's when they are compared, as pandas calls them.
+KINDS = ("integer", "floating", "string", "datetime64", "date", "boolean", "empty")
 
 
 def difference(before: Any, after: Any) -> list[list[str]]:
     """Return lines on rows and cells, each with its title; both tables are block managers."""
     old, new = before.axes[-1], after.axes[-1]
-    if not (is_unique(old) and is_unique(new)):
-        return [["rows", "not compared, as their labels are not unique"]]
+    if not all(index.is_unique and index.inferred_type in KINDS for index in (old, new)):
+        return [["rows", "not compared: their labels are not unique, or not plain"]]
     at = new.get_indexer(old)
     sides = (("−", old[at < 0]), ("+", new[old.get_indexer(new) < 0]))
-    lines = [[f"{sign}{len(rows):,} rows", labels(rows)] for sign, rows in sides if len(rows)]
+    lines = [
+        [f"{sign}{len(rows):,} rows", ", ".join([*map(label_text, rows[:MOST_LABELS]), "…"][: len(rows)])]
+        for sign, rows in sides
+        if len(rows)
+    ]
     return lines + cells(before, after, (at >= 0).nonzero()[0], at[at >= 0])
-
-
-def is_unique(index: Any) -> bool:
-    """Return True if rows can be found by their labels, which are numbers, dates or texts."""
-    plain = index.inferred_type in ("integer", "floating", "string", "datetime64", "date", "boolean")
-    return bool(plain and index.is_unique) or not len(index)
-
-
-def labels(index: Any) -> str:
-    """Return the first labels of rows."""
-    more = ", …" if len(index) > MOST_LABELS else ""
-    return ", ".join(label_text(one) for one in index[:MOST_LABELS]) + more
 
 
 def cells(before: Any, after: Any, old: Any, new: Any) -> list[list[str]]:
     """Return a line for each column with other values in the rows `old`, which are `new` now."""
     numbers = {label_text(label): number for number, label in enumerate(after.axes[0])}
     rows, lines = after.axes[-1], []
-    for number, label in enumerate(before.axes[0]):
-        name = label_text(label)
+    for number, name in enumerate(map(label_text, before.axes[0])):
         if name in numbers:
-            one = values_of(before.iget_values(number))[old]
-            other = values_of(after.iget_values(numbers[name]))[new]
-            places = differing(one, other)
+            one = values_of(before.iget_values(number), old)
+            other = values_of(after.iget_values(numbers[name]), new)
+            places = [at for at, pair in enumerate(zip(one, other)) if not is_same(*pair)]  # noqa: B905
             some = [
                 f"{label_text(rows[new[at]])}: {shown(one[at])} → {shown(other[at])}" for at in places[:3]
             ]
-            if some:
-                lines.append([f"{name}: {len(places):,} changed", ", ".join(some)])
+            lines += [[f"{name}: {len(places):,} changed", ", ".join(some)]] if some else []
     return lines[:MOST_COLUMNS]
 
 
-def values_of(column: Any) -> Any:
-    """Return the values of a column as an array; of a type that is not pandas' own, none is read."""
-    numpy = sys.modules["numpy"]
-    held = getattr(column, "_ndarray", column) if is_of(type(column), "pandas") else column
-    if type(held) is numpy.ndarray and (held is column or held.dtype.kind in "mM"):
-        return held
-    return numpy.asarray(column, dtype=object) if held is not column else numpy.zeros(len(column), bool)
-
-
-def differing(one: Any, other: Any) -> Any:
-    """Return the places at which two columns differ. Nulls are equal, and so are 1 and 1.0."""
-    if "O" in (one.dtype.kind, other.dtype.kind):
-        return [at for at, cells in enumerate(zip(one, other)) if not is_same(*cells)]  # noqa: B905
-    return ((one != other) & ~((one != one) & (other != other))).nonzero()[0]  # noqa: PLR0124
+def values_of(column: Any, rows: Any) -> list[Any]:
+    """Return values of a column; of a type that is not pandas' own, none is read."""
+    if not (is_array(column) or is_of(type(column), "pandas")):
+        return [None] * len(rows)
+    dates = getattr(column, "_ndarray", column)
+    # An array of objects would have whole numbers of dates.
+    return [
+        *(dates if dates.dtype.kind in "mM" else sys.modules["numpy"].asarray(column, dtype=object))[rows]
+    ]
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Return True if two cells hold the same object, or equal plain values."""
+    """Return True if two cells hold the same object, equal plain values, or nulls."""
     if one is other:
         return True
-    plain = all(any(type(cell) is kind for kind in PLAIN) for cell in (one, other))
-    return plain and (one == other or (one != one and other != other))  # noqa: PLR0124
+    plain = all(is_one(type(cell), PLAIN) or is_numpy(type(cell)) for cell in (one, other))
+    return plain and bool(one == other or (one != one and other != other))  # noqa: PLR0124
 
 
 def shown(cell: Any) -> str:
     """Return a cell as short text."""
-    if type(cell) is str:
-        return printable(repr(cell[:LONGEST]), LONGEST)
-    return (number_text(cell) or type_name(cell)).partition("T00:00:00")[0]
+    text = printable(repr(cell[:LONGEST]), LONGEST) if type(cell) is str else number_text(cell)
+    return (text or type_name(cell)).partition("T00:00:00")[0]

@@ -23,31 +23,29 @@ class Watches:
         self.held = {text: held for text, held in self.held.items() if text in conditions}
         found = []
         for text in conditions:
-            try:
-                why = self.why_not(text)
-            except (NameError, KeyboardInterrupt):
-                # Its variables do not exist yet, or the user did not wait for it.
-                continue
+            why = self.why_not(text)
             if why and self.held.get(text, True):
                 found.append((text, printable(why, LONGEST_WHY)))
-            self.held[text] = not why
+            if why is not None:
+                self.held[text] = not why
         return found
 
-    def why_not(self, text: str) -> str:
-        """Return the reason why a condition does not hold; "" if it does."""
-        names = self.shell.user_ns
-        tree = ast.parse(text.strip(), "<watch>", "eval").body
-
-        def value_of(node: Any) -> Any:
-            return eval(compile(ast.Expression(node), "<watch>", "eval", dont_inherit=True), names)  # noqa: S307
-
+    def why_not(self, text: str) -> Any:
+        """Return the reason why a condition does not hold; "" if it does, and None if that is not known."""
+        tree = ast.parse(text, "<watch>", "eval").body
+        left = tree.left if type(tree) is ast.Compare else tree
         try:
-            if value_of(tree):
+            if self.value_of(tree):
                 return ""
-            left = tree.left if type(tree) is ast.Compare else tree
-            shown = number_text(value_of(left))
-            return f"{ast.get_source_segment(text.strip(), left)} is {shown}" if shown else "it is not true"
+            shown = number_text(self.value_of(left))
+            return f"{ast.get_source_segment(text, left)} is {shown}" if shown else "it is not true"
         except (NameError, KeyboardInterrupt):
-            raise
+            # Its variables do not exist yet, or the user did not wait for it.
+            return None
         except BaseException as error:  # noqa: BLE001 - also SystemExit, in code of a library
             return f"{type_name(error)}: {error}"
+
+    def value_of(self, tree: Any) -> Any:
+        """Return the value of an expression with the user's variables."""
+        code = compile(ast.Expression(tree), "<watch>", "eval", dont_inherit=True)
+        return eval(code, self.shell.user_ns)  # noqa: S307

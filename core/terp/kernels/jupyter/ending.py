@@ -7,14 +7,7 @@ from collections.abc import Callable
 from terp.events import KernelState
 from terp.events.outputs import FileChange, RunEnded, RunStatus, StoppedAt
 from terp.kernels.jupyter.channels import first_of, is_set_within
-from terp.kernels.jupyter.reports import (
-    broken_in,
-    changes_in,
-    failed_in,
-    more_in,
-    stopped_in,
-    stopped_in_stack,
-)
+from terp.kernels.jupyter.reports import changes_in, failed_in, more_in, stopped_in, stopped_in_stack
 from terp.kernels.jupyter.run import KernelRun
 from terp.kernels.jupyter.running import RunningKernel
 
@@ -90,8 +83,7 @@ def ordinary_end(run: KernelRun, files: tuple[FileChange, ...], note: str, *, re
         more_in(run.report),
         stopped,
         "" if run.report.get("shadowed") else recall,
-        *failed_in(run.report),
-        broken=broken_in(run.report),
+        **failed_in(run.report),
     )
 
 

@@ -22,14 +22,7 @@ from terp.kernels.jupyter.lives import Lives
 from terp.kernels.jupyter.reports import variable_of, with_diffs
 from terp.kernels.jupyter.run import Backlog, KernelRun
 from terp.kernels.jupyter.running import RunningKernel
-from terp.kernels.jupyter.translation import (
-    RUN_MOMENT,
-    RUN_NUMBER,
-    RUN_WATCH,
-    Translator,
-    report_of,
-    wants_exit,
-)
+from terp.kernels.jupyter.translation import RUN_MOMENT, RUN_NUMBER, WATCH, Translator, report_of, wants_exit
 from terp.kernels.sandbox.effects import Account, HeldEffects
 from terp.text.plain import without_escapes
 
@@ -380,7 +373,7 @@ class JupyterKernel(Asides):
         }
         self._files.begin()
         run.sent_ns, running.used = time.time_ns(), True
-        about = {RUN_NUMBER: run.number, RUN_MOMENT: run.moment, RUN_WATCH: self.watch}
+        about = {RUN_NUMBER: run.number, RUN_MOMENT: run.moment, WATCH: self.watch}
         metadata = {name: fact for name, fact in about.items() if fact}
         tries = iter(range(_TRIES))
 

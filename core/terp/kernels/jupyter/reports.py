@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -110,18 +110,13 @@ def stopped_in(report: Mapping[str, Any]) -> StoppedAt | None:
     return StoppedAt(line, function, source, inside, _number(part_of_report.get("run")) or 0, file, values)
 
 
-def failed_in(report: Mapping[str, Any]) -> tuple[tuple[Held, ...], str]:
-    """Return the values at the place of an error, and a hint; () and "" without them."""
-    part_of_report = report.get("failed")
-    if not isinstance(part_of_report, Mapping):
-        return (), ""
-    hint = part_of_report.get("hint")
-    return _held(part_of_report.get("values")), hint[:_LONGEST_HINT] if isinstance(hint, str) else ""
-
-
-def broken_in(report: Mapping[str, Any]) -> tuple[Held, ...]:
-    """Return the broken conditions in a report, each with the reason."""
-    return _held(report.get("broken"))
+def failed_in(report: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return fields of `RunEnded`: values at the place of an error, a hint, and broken conditions."""
+    failed = report.get("failed")
+    part_of_report = failed if isinstance(failed, Mapping) else {}
+    hint, held = part_of_report.get("hint"), _held(part_of_report.get("values"))
+    hint = hint[:_LONGEST_HINT] if isinstance(hint, str) else ""
+    return {"held": held, "hint": hint, "broken": _held(report.get("broken"))}
 
 
 def stopped_in_stack(stack: str, code: str) -> StoppedAt | None:
@@ -162,21 +157,16 @@ def _change(row: Any) -> VariableChange | None:
         return None
     action, name, kind, shape, size = row[:5]
     was, now, facts = row[5:] if len(row) == 8 else ("", "", ())
-    if is_secret_name(name) or (_text(kind) == "str" and _is_secret((was, now))):
+    if is_secret_name(name) or (kind == "str" and _are_secret(was, now)):
         was = now = ""
+    texts = [_text(one)[:_LONGEST_FACT] for one in facts[:_MOST_FACTS]] if isinstance(facts, list) else []
     # "pin 1 → 2" is an item of a dict.
-    told = tuple(
-        one[:_LONGEST_FACT]
-        for one in (facts[:_MOST_FACTS] if isinstance(facts, list) else ())
-        if isinstance(one, str) and one and not is_secret_name(one.partition(" ")[0])
-    )
-    values = _text(was)[:_LONGEST_FACT], _text(now)[:_LONGEST_FACT]
-    return VariableChange(
-        _text(name), _ACTIONS[action], _text(kind), shape_in(shape), _number(size), *values, told
-    )
+    told = tuple(one for one in texts if one and not is_secret_name(one.partition(" ")[0]))
+    about = _text(name), _ACTIONS[action], _text(kind), shape_in(shape), _number(size)
+    return VariableChange(*about, _text(was)[:_LONGEST_FACT], _text(now)[:_LONGEST_FACT], told)
 
 
-def _is_secret(texts: Iterable[str]) -> bool:
+def _are_secret(*texts: Any) -> bool:
     """Return True if a text looks like a secret."""
     # 2 ms of the start, and few runs show a text.
     from terp.secrets.redactor import looks_secret  # noqa: PLC0415

@@ -16,7 +16,7 @@ RUN_NUMBER = "terp_run"
 RUN_MOMENT = "terp_moment"
 """Key in the metadata of a request to run code: the start of its turn, as a number that only grows."""
 
-RUN_WATCH = "terp_watch"
+WATCH = "terp_watch"
 """Key in the metadata of a request to run code: the conditions to evaluate after it."""
 
 COMM_TARGET = "terp"

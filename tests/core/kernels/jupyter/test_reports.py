@@ -40,7 +40,7 @@ def test_changes_and_places_are_read() -> None:
 )
 def test_text_that_may_be_secret_is_told_by_type_and_length(name: str, text: str) -> None:
     told = {"values": [[name, text, "str of 9"], ["same", text, "str of 9"]]}
-    assert failed_in({"failed": told})[0] == (Held(name, "str of 9"), Held("same", "str of 9"))
+    assert failed_in({"failed": told})["held"] == (Held(name, "str of 9"), Held("same", "str of 9"))
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_text_that_may_be_secret_is_told_by_type_and_length(name: str, text: str
     ],
 )
 def test_other_text_is_told(name: str, text: str) -> None:
-    assert failed_in({"failed": {"values": [[name, text, "str of 9"]]}})[0] == (Held(name, text),)
+    assert failed_in({"failed": {"values": [[name, text, "str of 9"]]}})["held"] == (Held(name, text),)
 
 
 @pytest.mark.parametrize(
