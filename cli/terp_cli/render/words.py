@@ -175,9 +175,9 @@ def finished(event: on.CodeFinished, *, number: int = 0, width: int = 0) -> list
         # A change stands on one row, if it fits there.
         while parts:
             row = Text(f"  {parts.pop(0)}", look.DIM)
-            while parts and (not width or row.cell_len + 3 + cell_len(parts[0]) <= width):
+            while parts and (not width or row.cell_len + 5 + cell_len(parts[0]) <= width):
                 row.append(f" · {parts.pop(0)}")
-            rows.append(row)
+            rows.append(row.append(" ·") if parts else row)
     return rows
 
 

@@ -27,7 +27,10 @@ def difference(before: Any, after: Any) -> list[list[str]]:
     at = new.get_indexer(old)
     sides = (("−", old[at < 0]), ("+", new[old.get_indexer(new) < 0]))
     lines = [
-        [f"{sign}{len(rows):,} rows", ", ".join([*map(label_text, rows[:MOST_LABELS]), "…"][: len(rows)])]
+        [
+            f"{sign}{len(rows):,} row{'s' * (len(rows) > 1)}",
+            ", ".join([*map(label_text, rows[:MOST_LABELS]), "…"][: len(rows)]),
+        ]
         for sign, rows in sides
         if len(rows)
     ]

@@ -9,6 +9,7 @@ from terp.errors import TerpError
 from terp.events import CodeFinished, Event, JobChanged, TextDelta
 from terp.events.kernel import Variable
 from terp.events.outputs import Display, FileChange, Text
+from terp.kernels.jupyter.local import LocalKernels
 from terp.testing import EchoKernel
 from terp_cli.fronts.titles import Titles
 from terp_cli.prompt.prompt_app import PromptApp
@@ -352,3 +353,25 @@ async def test_the_changes_of_the_last_run_that_changed_a_text_file_are_shown(tm
         "Line 1 added: y",
     ]
     assert await here.does("/diff 2") == ["Run 2 changed no file."]
+
+
+async def test_the_changes_of_a_variable_are_shown_by_run_with_rows_and_cells_of_a_table(
+    tmp_path: Path,
+) -> None:
+    kernels = LocalKernels(str(tmp_path))
+    here = Here(tmp_path, kernels=kernels)
+    for code in (
+        "import pandas as pd; df = pd.DataFrame({'a': [1.5, None, 3.0], 'b': list('xyz')})",
+        "df = df.dropna(); df.loc[0, 'b'] = 'new'",
+    ):
+        assert [event async for event in here.session.run("python", code)]
+    assert await here.does("/diff df") == [
+        "run 1         +df DataFrame 3×2",
+        "run 2         ~df 3×2 → 2×2 · a: 1 null dropped",
+        "−1 row        1",
+        "b: 1 changed  0: 'x' → 'new'",
+    ]
+    assert here.offered("diff", "d") == ["df"]
+    with pytest.raises(Misused, match="no run has changed a variable 'other'"):
+        await here.does("/diff other")
+    await here.session.aclose()
