@@ -124,12 +124,14 @@ def all_flags() -> dict[str, Flag]:
 
 
 def long_names(row: Setting) -> tuple[str, ...]:
-    """Return the long spellings of a row's flag, the one to show first; its own name is always among them."""
+    """Return the long spellings of a row's flag, the one to show first; its name is one, if it is free."""
     # A name that Python reserves ends with an underscore.
     own = "--" + row.name.rstrip("_").replace("_", "-")
     named = [flag for flag in row.flags if flag.startswith("--")]
     without_unit = [flag for flag in named if own.startswith(flag)]
-    return tuple(dict.fromkeys([*without_unit, own, *named]))
+    # `terp mcp-server --watch` is an option of that call, and no setting.
+    is_free = not row.group or row.name not in Options.__dataclass_fields__
+    return tuple(dict.fromkeys([*without_unit, *([own] if is_free else []), *named]))
 
 
 def _spellings(row: Setting, *, of_call: bool) -> Iterator[Flag]:

@@ -136,6 +136,7 @@ class Settings(ModelSettings):
     watch: str = code_setting(
         "",
         "conditions on variables, one on each line: a turn stops when a run breaks one",
+        flags=("--watch-condition",),
         metavar="CONDITION",
         unset="nothing",
     )

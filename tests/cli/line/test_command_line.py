@@ -431,3 +431,8 @@ def test_a_mistyped_subcommand_is_sent_to_no_model(tmp_path: Path) -> None:
     assert result.notes == (
         "terp: 'doctr' is no command. Did you mean terp doctor? To ask the model: terp -- doctr\n"
     )
+
+
+def test_the_option_watch_of_the_mcp_server_is_no_setting() -> None:
+    assert read("mcp-server", "--watch").options.watch
+    assert read("--watch-condition", "x > 1").given == {"watch": Given("x > 1", "--watch-condition")}
