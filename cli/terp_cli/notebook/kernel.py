@@ -69,7 +69,6 @@ class NotebookKernel(OnlyKernel):
                 for output in self._outputs(message):
                     yield output
                 files = await asyncio.to_thread(self._watch.changes, began, {}, self.cwd)
-                held, hint = failed_in(message)
                 yield RunEnded(
                     self._status(message),
                     files=files,
@@ -77,8 +76,7 @@ class NotebookKernel(OnlyKernel):
                     more_changes=more_in(message),
                     stopped_at=stopped_in(message),
                     recall=f"out[{number}]",
-                    held=held,
-                    hint=hint,
+                    **failed_in(message),
                 )
             finally:
                 clock.cancel()
