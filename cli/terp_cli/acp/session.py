@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 # Those left out need a terminal, or are a mode or an option of the editor.
 _OFFERED = """
     undo retry rewind reset compact tokens cost vars why languages tools skills mcp install out code effects
-    diff jobs restart allow rules until watch plan go rename fork export save settings profile info doctor init
-    trust
+    diff jobs restart allow rules until watch plan go rename fork export save settings profile info doctor
+    init     trust
 """.split()  # noqa: SIM905  (a table of names, to be read)
 _REASONS: dict[StopReason, str] = {
     "done": "end_turn",
