@@ -19,8 +19,8 @@ def rows(rounds: int = 9) -> Iterator[Row]:
                 "help": lambda: wall([*TERP, "--help"], cwd, env),
             },
         )
-    yield ratio("terp --version", "python", taken["version"], taken["python"], 4)
-    yield ratio("terp --help", "python", taken["help"], taken["python"], 8)
+    yield ratio("terp --version", "python", taken["version"], taken["python"], 1.6)
+    yield ratio("terp --help", "python", taken["help"], taken["python"], 2)
 
 
 if __name__ == "__main__":

@@ -2,13 +2,15 @@
 
 import os
 import sys
-from typing import NoReturn
 
 from terp_cli.line.isolation import close_memory
-from terp_cli.main import main
+from terp_cli.main import TYPE_CHECKING, main
+
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 
-def enter() -> NoReturn:
+def enter() -> "NoReturn":
     """Run the command line of this process, and exit without the interpreter's cleanup.
 
     All files are closed by then. The cleanup of imported modules takes a tenth of a second, on a busy machine

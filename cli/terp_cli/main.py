@@ -2,15 +2,21 @@
 
 import gc
 import sys
-from collections.abc import Sequence
+
+# `typing` and `collections.abc` take longer than all that `--version` does.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: "Sequence[str] | None" = None) -> int:
     """Run a command line, by default that of this process; return the exit code."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     if arguments in (["--version"], ["-V"]):
         # Before any import: scripts wait for it.
         return _print_version()
+    if arguments in (["--help"], ["-h"]):
+        return _print_shipped_help()
     from terp_cli.line.isolation import exclude_directory  # noqa: PLC0415  (--version pays for nothing)
 
     exclude_directory()
@@ -26,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         gc.enable()
 
 
-def _run(arguments: Sequence[str]) -> int:
+def _run(arguments: "Sequence[str]") -> int:
     from terp.errors import SettingsError  # noqa: PLC0415  (--version pays for none of these)
     from terp_cli.line.command_line import read_command_line  # noqa: PLC0415
 
@@ -58,9 +64,13 @@ def _print_version() -> int:
     return _print(f"terp {__version__}\n")
 
 
-def _print(text: str) -> int:
-    from terp_cli.line.streams import let_go  # noqa: PLC0415  (see main)
+def _print_shipped_help() -> int:
+    # The tables of flags and settings take three times as long to build as Python takes to start.
+    with open(f"{__file__.removesuffix('main.py')}line/help.txt", encoding="utf-8") as file:  # noqa: PTH123
+        return _print(file.read())
 
+
+def _print(text: str) -> int:
     if sys.stdout is None:
         sys.stderr.write("terp: the output cannot be written: stdout is closed.\n")
         return 1
@@ -68,5 +78,7 @@ def _print(text: str) -> int:
         sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
+        from terp_cli.line.streams import let_go  # noqa: PLC0415  (for a reader that left only)
+
         let_go()
     return 0

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from terp import __version__
+from terp_cli.line.help import help_text
 from tests.cli.running import TIMEOUT_S, Result, Terp, said, to, without_tier
 from tests.loopback import Call, Http, Loopback, Scripted, Stalled
 
@@ -24,6 +25,10 @@ def terp(tmp_path: Path) -> Terp:
 
 def test_the_version(terp: Terp) -> None:
     assert terp("--version") == Result(0, f"terp {__version__}\n", "")
+
+
+def test_the_help_is_that_of_the_tables_of_flags(terp: Terp) -> None:
+    assert terp("-h") == terp("--help") == Result(0, help_text(), "")
 
 
 def test_two_dependent_runs_end_in_an_answer_alone_on_stdout(terp: Terp) -> None:

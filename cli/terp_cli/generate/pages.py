@@ -1,4 +1,6 @@
-"""The files that are generated from the table of settings: docs/settings.md, a schema of profiles, types.
+"""The files that are generated from the tables of settings and flags.
+
+docs/settings.md, a schema of profiles, the types of `terp.open`, and the text of `terp --help`.
 
 `python -m terp_cli.generate.pages` writes them.
 """
@@ -16,6 +18,7 @@ from terp.settings.profiles import shipped_profiles
 from terp.settings.schema import NAME, profile_schema
 from terp.settings.setting import Setting, Source, table
 from terp_cli.line.flags import long_names
+from terp_cli.line.help import help_text
 
 _HEAD = """\
 # Settings
@@ -89,7 +92,13 @@ def generated() -> Mapping[Path, str]:
     schema = json.dumps(profile_schema(), ensure_ascii=False, indent=2)
     page_file = Path(terp_cli.__file__).parents[2] / "docs" / "settings.md"
     types_file = Path(terp.__file__).parent / "opening" / "typed.pyi"
-    return {page_file: page(), shipped_profiles() / NAME: f"{schema}\n", types_file: types()}
+    help_file = Path(terp_cli.__file__).parent / "line" / "help.txt"
+    return {
+        page_file: page(),
+        shipped_profiles() / NAME: f"{schema}\n",
+        types_file: types(),
+        help_file: help_text(),
+    }
 
 
 def page() -> str:
