@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from acp import helpers, schema
@@ -10,6 +9,7 @@ from acp import helpers, schema
 from terp import events as on
 from terp.analysis.edits import spelled_edits, text_at
 from terp.events import outputs as out
+from terp.text.dataclasses import dataclass, field
 from terp.text.fences import fenced
 from terp.text.pictures import EXTENSIONS
 from terp.text.plain import HeadTail

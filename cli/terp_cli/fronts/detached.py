@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from terp.settings.places import Places
+from terp.text.dataclasses import dataclass
 from terp_cli.terminal.detached import ENDED, SUFFIX, state_of
 
 

@@ -8,7 +8,6 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TextIO
 
@@ -26,6 +25,7 @@ from terp.settings.installation import install_command
 from terp.settings.places import Places
 from terp.settings.project.standing import standing_of
 from terp.settings.providers import PROVIDERS
+from terp.text.dataclasses import dataclass
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.render.fold import hanging
 from terp_cli.render.pictures.drawer import choice_on

@@ -1,10 +1,10 @@
 """The order of events for a front end that draws one block after the other: jobs, and several calls."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 
 from terp import events as on
 from terp.events.outputs import Omitted, Text
+from terp.text.dataclasses import dataclass, field, replace
 
 _LINES, _CHARACTERS = 20, 4_000
 """Lines and characters that are shown of a job's output, from its end."""

@@ -4,7 +4,6 @@ import filecmp
 import shutil
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TextIO
 
@@ -15,6 +14,7 @@ from terp.events import Event, TurnFinished
 from terp.events.messages import Attachment
 from terp.session.emitting import Emission, emission, emitted
 from terp.session.session import Session
+from terp.text.dataclasses import dataclass, replace
 from terp.text.paths import unused
 from terp.text.plain import without_escapes
 from terp_cli.fronts.front_end import FrontEnd

@@ -8,13 +8,13 @@ a walk that knows every flag and its value, as this module does.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from terp.errors import SettingsError
 from terp.settings.setting import Setting
 from terp.settings.sources import Given
+from terp.text.dataclasses import dataclass, field
 from terp_cli.line.flags import GONE, THEIRS, Flag, Options, all_flags
 from terp_cli.line.subcommands import attached_by, called_by, helped_by, mistaken, mistaken_topic
 

@@ -1,11 +1,11 @@
 """The flags of the command line: of `Settings`, of a single call, and of Open Interpreter."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from terp.settings import Settings
 from terp.settings.setting import Setting, setting, table
+from terp.text.dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 import os
 import select
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 from typing import Protocol
@@ -11,6 +10,7 @@ from typing import Protocol
 from terp.errors import SettingsError, TerpError
 from terp.events.messages import Attachment
 from terp.session.attachments import cut_line
+from terp.text.dataclasses import dataclass
 from terp.text.peek import Peek, Room, peek
 
 PATIENCE_S = 2.0

@@ -4,9 +4,10 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from terp.text.dataclasses import dataclass
 
 SHELLS = ("bash", "zsh", "fish")
 NEWEST = "newest"

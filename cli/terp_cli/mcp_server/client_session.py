@@ -9,7 +9,6 @@ import shlex
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import ExitStack, aclosing
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,6 +34,7 @@ from terp.settings import BUILT_IN, Settings
 from terp.settings.setting import table
 from terp.store.folders import new_folder
 from terp.store.places import new_place
+from terp.text.dataclasses import dataclass, replace
 from terp.text.files import content_of
 from terp.text.plain import HeadTail, without_escapes
 from terp_cli.fronts.invocation import Invocation

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
+from terp.text.dataclasses import dataclass
 from terp_cli.terminal.rows import width_of
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ All other words with an @ are plain text: an address, a decorator, a handle.
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
+from terp.text.dataclasses import dataclass
 from terp.text.paths import typed_path
 
 # Within double quotes, backslashes and double quotes of the name are escaped with a backslash.

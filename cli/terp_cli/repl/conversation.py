@@ -6,7 +6,6 @@ Its imports are slow, so a REPL shows its prompt before this is imported (`terp_
 import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +24,7 @@ from terp.session.emitting import Emission
 from terp.session.session import Session
 from terp.settings import Settings
 from terp.store.places import Place
+from terp.text.dataclasses import dataclass, replace
 from terp.text.files import make_private
 from terp.text.peek import Room
 from terp_cli.fronts.invocation import STDIN, Invocation, keep_imports

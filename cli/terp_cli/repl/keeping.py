@@ -6,7 +6,6 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ from terp.settings import Settings
 from terp.store.catalogue import Catalogue
 from terp.store.folders import is_due, new_folder
 from terp.store.places import Place, new_place, stored_place
+from terp.text.dataclasses import dataclass
 from terp.text.files import make_private
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.fronts.oneshot import First

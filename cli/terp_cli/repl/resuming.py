@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from terp.store.folders import fork
 from terp.store.journal import NAME
 from terp.store.places import Place, real_directory, stored_place
 from terp.store.reading import read, read_header
+from terp.text.dataclasses import dataclass
 from terp_cli.fronts.invocation import STDIN, Invocation
 from terp_cli.prompt.interface import Pick
 from terp_cli.render import sentences

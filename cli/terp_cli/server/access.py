@@ -14,13 +14,13 @@ import secrets
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from terp.errors import SettingsError
+from terp.text.dataclasses import dataclass
 from terp.text.files import content_of, make_private, new_file
 from terp_cli.server import failures
 from terp_cli.server.connections import ServerLimits, known

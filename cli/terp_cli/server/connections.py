@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import resource
-from dataclasses import dataclass
 from typing import Any
 
 import h11
@@ -13,6 +12,8 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import DATA_OPCODES, Frame
 from websockets.http11 import Request
 from websockets.server import ServerProtocol
+
+from terp.text.dataclasses import dataclass
 
 _KNOWN = "terp.known"
 

@@ -5,7 +5,6 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -27,6 +26,7 @@ from terp.store.catalogue import Catalogue
 from terp.store.folders import new_folder
 from terp.store.places import Place, new_place, stored_place
 from terp.store.reading import read_header
+from terp.text.dataclasses import dataclass, field, replace
 from terp_cli.repl.keeping import prefetch_adapters
 from terp_cli.server.access import TOKEN_VARIABLE, ServerToken
 from terp_cli.server.failures import RequestRefused

@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from terp.errors import NobodyThere
 from terp.events import Answered, Asked, CodeProposed, CodeRejected, TurnFinished
 from terp.person import Choice, Consent, Decline, Option, Run
 from terp.session.session import Session
+from terp.text.dataclasses import dataclass
 from terp_cli.server.failures import RequestRefused
 
 

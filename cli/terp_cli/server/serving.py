@@ -9,7 +9,6 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -26,6 +25,7 @@ from terp.models.adapters.discovery import keyed_models
 from terp.secrets.known_secrets import Secrets
 from terp.settings import Settings
 from terp.settings.project.files import bare_project
+from terp.text.dataclasses import dataclass
 from terp_cli.fronts.invocation import Invocation, keep_imports
 from terp_cli.server import failures
 from terp_cli.server.access import (

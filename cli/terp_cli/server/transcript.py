@@ -4,7 +4,6 @@ import asyncio
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from terp.events import CodeFinished, wire
@@ -12,6 +11,7 @@ from terp.events.changes import delta_line, described_files, file_groups
 from terp.events.log import EventLog, Record
 from terp.events.performed import account_of
 from terp.secrets.redactor import StreamRedactor, piece_of
+from terp.text.dataclasses import dataclass, replace
 
 if TYPE_CHECKING:
     from terp.secrets.redactor import Redactor

@@ -7,12 +7,12 @@ import secrets
 import stat
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
 import anyio.to_thread
 
+from terp.text.dataclasses import dataclass
 from terp.text.files import make_private
 from terp_cli.server.failures import RequestRefused
 

@@ -4,10 +4,10 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field
 
 from terp.events import Event
 from terp.session.session import Session
+from terp.text.dataclasses import dataclass, field
 from terp_cli.server.failures import RequestRefused
 
 Asking = Callable[[Session], AsyncGenerator[Event, None]]

@@ -3,10 +3,10 @@
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from terp.settings.places import Places
+from terp.text.dataclasses import dataclass
 from terp.text.files import make_private
 from terp_cli.server.failures import RequestRefused
 from terp_cli.server.tree import parts_of

@@ -8,9 +8,9 @@ The lines do not depend on how the text was cut.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from terp.text.dataclasses import dataclass, field, replace
 from terp_cli.terminal.sanitise import readable
 
 Colour = int | tuple[int, int, int] | None

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+
+from terp.text.dataclasses import dataclass
 
 Run = tuple[str, str]
 """Text without controls, and the SGR parameters it is drawn with ("" for plain), then `|` and its link."""

@@ -5,8 +5,9 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from typing import Literal
+
+from terp.text.dataclasses import dataclass, field, replace
 
 Background = Literal["dark", "light", "unknown"]
 # A local terminal answers in a millisecond, one behind ssh in a round trip.

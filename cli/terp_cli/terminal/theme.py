@@ -5,9 +5,9 @@ contrast of at least 4.5 to 1 with its background (WCAG 2.2, 1.4.3) in the palet
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal
 
+from terp.text.dataclasses import dataclass, field
 from terp_cli.terminal import tty
 
 Background = Literal["dark", "light", "unknown"]

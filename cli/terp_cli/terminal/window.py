@@ -12,10 +12,10 @@ draws nothing. On a pipe, a dumb terminal or in CI the sequence is always "".
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Literal, assert_never
 
 from terp import events as on
+from terp.text.dataclasses import dataclass, replace
 from terp_cli.terminal import tty
 from terp_cli.terminal.sanitise import one_line
 

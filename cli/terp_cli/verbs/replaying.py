@@ -3,7 +3,6 @@
 import asyncio
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from terp.analysis.effects.cells import effects_of
@@ -25,6 +24,7 @@ from terp.settings import Settings
 from terp.store.catalogue import Catalogue
 from terp.store.places import Place, is_session, real_directory
 from terp.store.reading import read
+from terp.text.dataclasses import dataclass, replace
 from terp.text.languages import known_languages
 from terp.text.paths import typed_path
 from terp.text.plain import counted

@@ -6,11 +6,11 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from terp.events.changes import line_counts
 from terp.events.outputs import FileChange
+from terp.text.dataclasses import dataclass, replace
 
 # Bytes of a file, or characters of code; characters of a diff.
 _LARGEST, _LONGEST_DIFF = 200_000, 20_000

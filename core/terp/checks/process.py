@@ -10,7 +10,6 @@ import time
 from codecs import getincrementaldecoder
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from terp.kernels.sandbox.confinement import Confinement
 from terp.kernels.sandbox.tier import ProcessCommand
 from terp.secrets.environment import kernel_environment, python_environment
 from terp.settings.interpreter import needed_by
+from terp.text.dataclasses import dataclass
 from terp.text.files import Refused, read_bounded
 from terp.text.plain import HeadTail, Lines
 

@@ -5,12 +5,12 @@ all of them and ends its `match` with `assert_never`, so that a new event cannot
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal
 
 from terp.errors import StopReason
 from terp.events.effects import NOT_ANALYSED, Effects
 from terp.events.outputs import FileChange, Output, PerformedEffect, RunStatus, StoppedAt, VariableChange
+from terp.text.dataclasses import dataclass, field
 
 KernelState = Literal[
     "starting", "ready", "busy", "interrupting", "interrupted", "died", "restarted", "stopped", "left"

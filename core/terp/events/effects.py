@@ -4,8 +4,9 @@ An account without "cannot tell" means that every part of the code is known.
 An account without any kind means that the code only computes; code that was not read is `NOT_ANALYSED`.
 """
 
-from dataclasses import dataclass
 from typing import Literal, get_args
+
+from terp.text.dataclasses import dataclass
 
 EffectKind = Literal[
     "reads", "writes", "network", "deletes", "subprocess", "installs", "secrets", "cannot tell"

@@ -1,12 +1,12 @@
 """The protocols of a running kernel, and of the owner of all kernels of a session."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, cast, runtime_checkable
 
 from terp.errors import UnknownLanguage
 from terp.events import KernelState
 from terp.events.outputs import Output, RunItem
+from terp.text.dataclasses import dataclass
 from terp.text.languages import language_of
 
 

@@ -5,10 +5,10 @@ import time
 from bisect import bisect_right
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Protocol
 
 from terp.events import Event, TurnStarted
+from terp.text.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

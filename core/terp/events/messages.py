@@ -1,8 +1,9 @@
 """The conversation as the model sees it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from terp.text.dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,10 @@
 """The `Model` protocol: messages in, chunks out."""
 
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from terp.events.messages import Assistant, Message
+from terp.text.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """Outputs of running code, and the facts of a run's beginning and end."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from terp.text.dataclasses import dataclass, field
 
 StreamName = Literal["stdout", "stderr"]
 RunStatus = Literal["ok", "error", "interrupted", "timeout", "died"]

@@ -6,7 +6,6 @@ runs.started, runs.find(3), runs.files, runs.names.of("python")
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Literal
 
@@ -44,6 +43,7 @@ from terp.events.outputs import (
     VariableChange,
 )
 from terp.events.settled import Displays, Settled
+from terp.text.dataclasses import dataclass, field, replace
 
 Fate = RunStatus | Literal["pending", "declined", "rejected", "running"]
 

@@ -8,12 +8,12 @@ import json
 import keyword
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
 from terp.events.messages import Assistant, Message, ToolCall
 from terp.models.repair.control_tokens import without_tokens_around
+from terp.text.dataclasses import dataclass
 from terp.text.fences import one_block
 from terp.text.languages import language_of, spellings
 

@@ -1,7 +1,6 @@
 """Other settings for an open session: most take effect at once, some only for the next session."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
 
 from terp.events.kernel import Kernel
 from terp.kernels.jupyter.local import LocalKernels
@@ -15,6 +14,7 @@ from terp.session.resources import Limits
 from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.setting import table
+from terp.text.dataclasses import dataclass, fields, replace
 from terp.tools.offering import offer_tools
 
 _PROMPT = frozenset(

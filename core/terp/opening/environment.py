@@ -1,7 +1,6 @@
 """The execution environment of a session: its kernels, the tools in them, and preparations before code."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -20,6 +19,7 @@ from terp.settings import Settings
 from terp.settings.places import Places, find_places
 from terp.settings.project.files import Project
 from terp.store.places import Place
+from terp.text.dataclasses import dataclass
 from terp.tools.files.reading import read_toolbox
 from terp.tools.functions import tools_of
 from terp.tools.offering import OffersServices, offer_tools

@@ -1,7 +1,6 @@
 """The execution environment behind a gateway: its kernels, and the tools in them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from terp.errors import SettingsError
@@ -18,6 +17,7 @@ from terp.settings.gateway import gateway_of
 from terp.settings.places import find_places
 from terp.settings.project.files import Project
 from terp.store.places import Place
+from terp.text.dataclasses import dataclass, replace
 from terp.tools.files.reading import read_toolbox
 from terp.tools.functions import tools_of
 from terp.tools.offering import OffersServices, offer_tools

@@ -1,11 +1,11 @@
 """The execution environment of a session whose kernels the caller has made."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from terp.events.kernel import Kernels
 from terp.session.context.system_prompt import PromptKernels
+from terp.text.dataclasses import dataclass, field
 from terp.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from inspect import iscoroutinefunction, isgeneratorfunction, isroutine, signature
 from os import PathLike
 from pathlib import Path
@@ -26,6 +25,7 @@ from terp.settings.setting import Setting, table
 from terp.settings.sources import Given
 from terp.store.folders import new_folder
 from terp.store.places import Place, is_session, new_place, stored_place
+from terp.text.dataclasses import dataclass, field
 from terp.text.paths import typed_path
 from terp.tools.functions import tools_of
 

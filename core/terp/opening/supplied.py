@@ -1,13 +1,13 @@
 """The parts of a session that a program supplies as objects."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from terp.errors import NoModel
 from terp.events.messages import Message
 from terp.events.model import Chunk, Model
 from terp.opening.given_environment import GivenEnvironment
+from terp.text.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

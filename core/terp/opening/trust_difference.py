@@ -1,7 +1,6 @@
 """The changes that trust in a project would make, in words; none of its code is run or imported."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from terp.errors import SettingsError
@@ -12,6 +11,7 @@ from terp.settings.profile_file import read_profile
 from terp.settings.project.files import Project, ProjectFile, bare_project, read_project
 from terp.settings.project.standing import Standing
 from terp.settings.setting import table
+from terp.text.dataclasses import dataclass, field
 from terp.tools.files.reading import functions_in
 from terp.tools.skills import Skill, skill_of
 

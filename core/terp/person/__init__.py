@@ -4,11 +4,11 @@ A session cannot be built without one, and no call of the model runs unless its 
 `Run`: a front end that forgets to ask can therefore only decline.
 """
 
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from terp.errors import NobodyThere
 from terp.events import CodeProposed
+from terp.text.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,13 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from terp.events import Answered, Asked, Noticed, Progress, QuestionKind
 from terp.events.log import EventLog
 from terp.person import Choice, Consent, Decline, Person, Run
+from terp.text.dataclasses import dataclass
 
 Asking = Callable[[], Awaitable[Any]]
 Answer = Run | Decline | bool | str

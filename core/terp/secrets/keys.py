@@ -8,7 +8,6 @@ import json
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
@@ -17,6 +16,7 @@ from terp.errors import SettingsError, TerpError
 from terp.settings.places import Places, find_places
 from terp.settings.profile_file import short_path
 from terp.settings.providers import PROVIDERS
+from terp.text.dataclasses import dataclass
 from terp.text.files import make_private
 
 Where = Literal["file", "keyring"]

@@ -9,7 +9,6 @@ import base64
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from os.path import exists
 from typing import Any
 from urllib.parse import quote, unquote
@@ -27,6 +26,7 @@ from terp.events import (
 )
 from terp.events.log import Record
 from terp.events.outputs import Text
+from terp.text.dataclasses import dataclass, field, replace
 from terp.text.pictures import is_picture
 
 REDACTED = "[redacted]"

@@ -1,7 +1,6 @@
 """The conversation with the model: each reply is requested, logged as it streams in, and added."""
 
 from contextlib import aclosing
-from dataclasses import dataclass, field
 from itertools import count
 
 from terp.errors import ContextFull
@@ -18,6 +17,7 @@ from terp.session.answers.answer_text import AnswerText, new_filler
 from terp.session.context.compaction import Compactor
 from terp.session.context.request import ModelRequests, UsageMeter
 from terp.session.resources import SessionResources
+from terp.text.dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,11 @@
 
 import base64
 from contextlib import aclosing
-from dataclasses import dataclass
 
 from terp.errors import SettingsError, TerpError
 from terp.events.kernel import Kernel
 from terp.events.outputs import Display
+from terp.text.dataclasses import dataclass
 
 FORMS = ("csv", "json", "parquet", "png", "md", "txt")
 _MIME = "application/vnd.terp.bytes+json"

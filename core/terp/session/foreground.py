@@ -4,12 +4,12 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from terp.errors import SessionError
 from terp.events import Event
 from terp.events.log import EventLog, Notifier, Record
+from terp.text.dataclasses import dataclass, field
 
 T = TypeVar("T")
 _END_WAIT_S = 1.0

@@ -6,7 +6,6 @@ import re
 import socket
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -22,6 +21,7 @@ from terp.person import Choice, Option
 from terp.person.dialog import UserDialog
 from terp.session.foreground import Interrupted
 from terp.session.resources import SessionResources
+from terp.text.dataclasses import dataclass, field, replace
 
 if TYPE_CHECKING:
     from terp.analysis.rules.rule import Rule

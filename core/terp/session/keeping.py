@@ -4,7 +4,6 @@ Another store implements `Keeping`; or only `LineStore`, from which `terp.store.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -13,6 +12,7 @@ from terp.events.log import EarlierLog, Record
 from terp.events.messages import ToolCall
 from terp.session.context.history import Change, History
 from terp.session.cost.budget import Tally
+from terp.text.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ import base64
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 from terp.errors import StopReason, TerpError
@@ -22,6 +21,7 @@ from terp.events.run_log import LoggedRun, RunLog
 from terp.session.cost.budget import Tally
 from terp.session.observation import plain_of
 from terp.text import pictures
+from terp.text.dataclasses import dataclass, field
 from terp.text.fences import fenced
 from terp.text.plain import without_escapes
 

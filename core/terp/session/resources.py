@@ -1,12 +1,12 @@
 """The settings and services that a session's parts read at each use."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from terp.analysis.rules.deciding import Rules
 from terp.models.facts.model_facts import ModelFacts, Window, list_price
 from terp.secrets.redactor import Redactor
+from terp.text.dataclasses import dataclass, field
 from terp.text.note_mark import NoteMark
 from terp.tools.toolbox import Toolbox
 

@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -38,6 +37,7 @@ from terp.models.tool import Call
 from terp.session.artifacts import Artifacts, Shown, Spool
 from terp.session.held_effects import EffectQuestions
 from terp.session.observation import Observation, described
+from terp.text.dataclasses import dataclass, replace
 from terp.text.plain import without_escapes
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 import shlex
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import count
 
 from terp.errors import StopReason, TerpError
@@ -32,6 +31,7 @@ from terp.session.jobs import Job, Jobs, still_running
 from terp.session.observation import BetweenRuns
 from terp.session.proposals import Proposals
 from terp.session.resources import SessionResources
+from terp.text.dataclasses import dataclass
 from terp.text.fences import fenced
 from terp.text.note_mark import NoteMark
 

@@ -5,12 +5,12 @@ single call (`--cwd`, `--file`) in the same form.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from terp.settings.mcp_servers import McpServer
 from terp.settings.model_settings import ModelSettings
 from terp.settings.setting import BY_CALL, BY_PROJECT, T, setting
+from terp.text.dataclasses import dataclass, field
 
 BUILT_IN = "built-in"
 DEFAULT_PROFILE = "default"

@@ -1,7 +1,6 @@
 """A profile of Open Interpreter converted to settings of terp, with a line about each entry that has none."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from terp.settings import Settings
 from terp.settings.profile_file import LARGEST_BYTES, UnreadableSettings, short_path
 from terp.settings.profile_values import value_of
 from terp.settings.setting import Setting, table
+from terp.text.dataclasses import dataclass
 
 _NAMES: Mapping[str, str] = {
     "model": "model",

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 
 from terp.settings.profile_file import UnreadableSettings
+from terp.text.dataclasses import dataclass, field
 
 _HEAD = re.compile(r"---[ \t]*\n(?P<entries>(?:.*\n)*?)---[ \t]*(?:\n|\Z)")
 _ENTRY = re.compile(r"(?P<name>[A-Za-z][\w-]*):[ \t]*(?P<value>.*)")

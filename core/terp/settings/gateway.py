@@ -2,12 +2,12 @@
 
 import ipaddress
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
 from terp.errors import SettingsError
 from terp.settings import Settings
+from terp.text.dataclasses import dataclass, field
 
 TOKEN_VARIABLES = ("JUPYTER_GATEWAY_AUTH_TOKEN", "JUPYTER_TOKEN")
 """Where Jupyter's own programs look for a token, the first that is set."""

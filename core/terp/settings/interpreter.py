@@ -6,10 +6,10 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from terp.settings.project.folders import upwards
+from terp.text.dataclasses import dataclass
 from terp.text.files import Refused, read_bounded
 
 _SITES = ("lib/python3*/site-packages", "lib/python3*/dist-packages", "local/lib/python3*/dist-packages")

@@ -7,7 +7,6 @@ built-in value.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,6 +18,7 @@ from terp.settings.profiles import Profiles, is_path
 from terp.settings.project.files import Project
 from terp.settings.setting import table
 from terp.settings.sources import Given, GivenValues, combine, from_environment
+from terp.text.dataclasses import dataclass, replace
 from terp.text.paths import typed_path
 
 PROFILE_VARIABLE = "TERP_PROFILE"

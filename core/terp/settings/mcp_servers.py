@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from terp.errors import TerpError
 from terp.settings.setting import setting
+from terp.text.dataclasses import dataclass, replace
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 

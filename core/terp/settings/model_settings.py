@@ -1,9 +1,9 @@
 """The settings of the model and of the conversation with it: the first part of the one table."""
 
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from terp.settings.setting import BY_ANYBODY, BY_PROJECT, T, setting
+from terp.text.dataclasses import dataclass, field
 
 AdapterName = Literal["auto", "direct", "litellm"]
 

@@ -5,8 +5,9 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from terp.text.dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ each line can be understood without the others, and no file can expand while it 
 import codecs
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -15,6 +14,7 @@ from terp.settings import Settings
 from terp.settings.profile_values import hint, quoted, read_group, unknown, value_of
 from terp.settings.setting import Setting, table
 from terp.settings.sources import Given
+from terp.text.dataclasses import dataclass, field, replace
 from terp.text.paths import typed_path
 
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from terp.settings.setting import Setting, table
+from terp.text.dataclasses import dataclass, field
 
 _TAGS = {
     "switch": {"tag:yaml.org,2002:bool"},

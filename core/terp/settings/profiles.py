@@ -1,11 +1,11 @@
 """Profiles: files of settings that have a name, each of which may extend another."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from terp.errors import SettingsError
 from terp.settings.profile_file import ProfileFile, read_profile
+from terp.text.dataclasses import dataclass
 from terp.text.paths import typed_path
 
 _SUFFIXES = (".yaml", ".yml")

@@ -1,9 +1,10 @@
 """The table of providers: the address of each, and the variable with its key."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
+
+from terp.text.dataclasses import dataclass
 
 ECHOED = (
     "thinking_blocks",

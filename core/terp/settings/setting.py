@@ -9,8 +9,9 @@ import math
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any, Literal, TypeVar, cast
+
+from terp.text.dataclasses import Field, dataclass, field, fields, replace
 
 Kind = Literal["text", "switch", "whole", "number", "names", "rules", "mapping"]
 Source = Literal["flag", "variable", "user", "project", "wire"]

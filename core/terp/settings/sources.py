@@ -1,12 +1,12 @@
 """Values of settings from several sources, in order of precedence; and the `TERP_…` variables."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from terp.errors import SettingsError
 from terp.settings import Settings
 from terp.settings.setting import VARIABLE_PREFIX, Setting, table
+from terp.text.dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from terp.store.forms import Header, title_of
 from terp.store.journal import NAME, Lock, holder, in_use
 from terp.store.reading import read, read_header
 from terp.store.titles import read_title, store_title
+from terp.text.dataclasses import dataclass
 
 _DAY_S = 24 * 3600.0
 _CHANGE = re.compile(rb'^\{"history":"(user|assistant|result|system|cut|all)".*\n', re.MULTILINE)

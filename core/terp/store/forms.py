@@ -5,13 +5,13 @@ a reader can pass over what it does not need without parsing it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
 
 from terp.events import wire
 from terp.events.log import Record
 from terp.events.messages import Assistant, Attachment, Image, Message, Result, System, ToolCall, User
 from terp.session.context.history import Appended, Change, NoteAdded, PastTurn, Replaced, Truncated
+from terp.text.dataclasses import asdict, dataclass
 
 VERSION = 1
 _LOG = "terp session"

@@ -3,7 +3,6 @@
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from terp import __version__
@@ -15,6 +14,7 @@ from terp.store.forms import Header
 from terp.store.keeping import Keeper
 from terp.store.places import real_directory
 from terp.store.reading import stored_of
+from terp.text.dataclasses import dataclass
 from terp.text.note_mark import new_word
 
 

@@ -4,7 +4,6 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from terp import __version__
@@ -13,6 +12,7 @@ from terp.session.keeping import Keeping
 from terp.store.forms import Header
 from terp.store.journal import NAME
 from terp.store.keeping import Keeper, resumed
+from terp.text.dataclasses import dataclass
 from terp.text.note_mark import new_word
 
 

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,6 +28,7 @@ from terp.session.cost.budget import Tally
 from terp.session.keeping import LeftOver, Stored
 from terp.store.forms import VERSION, Header, change_from_json, header_from_json
 from terp.store.journal import NAME
+from terp.text.dataclasses import dataclass, field
 
 _EVENT, _HISTORY, _ASSISTANT = b'{"event":"', b'{"history":"', b'{"history":"assistant"'
 # More pieces than one reply has.

@@ -3,11 +3,11 @@
 import asyncio
 import ipaddress
 import socket
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from terp.errors import TerpError
+from terp.text.dataclasses import dataclass
 
 
 class BadAddress(TerpError):

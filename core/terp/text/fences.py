@@ -6,7 +6,8 @@ closes the block if it is at least as long. Indentation is returned, and not lim
 """
 
 import re
-from dataclasses import dataclass
+
+from terp.text.dataclasses import dataclass
 
 _OPENING = re.compile(r"(?P<indent>[ \t]*)(?P<marks>`{3,}(?=[^`]*$)|~{3,})(?P<info>.*)")
 _BARE = re.compile(r"(?P<indent>[ \t]*)(?P<marks>`{3,}|~{3,})[ \t\r]*")

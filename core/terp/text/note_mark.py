@@ -2,7 +2,8 @@
 
 import re
 import secrets
-from dataclasses import dataclass
+
+from terp.text.dataclasses import dataclass
 
 # Without letters and digits that look alike. A page that guesses has a chance of one in 900,000 a line.
 _SIGNS = "abcdefghjkmnpqrstuvwxyz23456789"

@@ -3,10 +3,10 @@
 import codecs
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from terp.text import pictures
+from terp.text.dataclasses import dataclass
 
 _READ_BYTES = 64 * 1024
 _LINE_CHARS = 300

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from terp.errors import NobodyThere, TerpError
@@ -10,6 +9,7 @@ from terp.events.outputs import Service
 from terp.person import Consent
 from terp.person.dialog import UserDialog
 from terp.settings import Settings
+from terp.text.dataclasses import dataclass
 from terp.tools.web.searching import MOST_RESULTS, provider_for, search
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ approved as any other.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from terp.settings.front_matter import FrontMatter, read_front_matter
 from terp.settings.places import Places
 from terp.settings.profile_file import short_path
 from terp.settings.project.files import LARGEST_SKILL_BYTES, SKILL_FILE, Project
+from terp.text.dataclasses import dataclass, field, replace
 from terp.text.files import Refused, read_bounded
 from terp.tools.files.declared import Tool
 

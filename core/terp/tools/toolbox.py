@@ -1,9 +1,9 @@
 """The tools of a session: their description for the model, their names, and the code that defines them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
+from terp.text.dataclasses import asdict, dataclass, field
 from terp.tools.files.declared import Tool
 from terp.tools.skills import Skills
 

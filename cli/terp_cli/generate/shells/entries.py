@@ -1,11 +1,11 @@
 """The flags that a shell can offer: all spellings of each, and the kind of its value."""
 
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
 from terp.models.adapters.discovery import DEFAULT_MODELS
 from terp.settings.setting import Setting
+from terp.text.dataclasses import dataclass
 from terp.text.languages import known_languages
 from terp_cli.line.flags import Flag, all_flags, long_names
 from terp_cli.line.subcommands import VERBS

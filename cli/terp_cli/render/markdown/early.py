@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from markdown_it.tree import SyntaxTreeNode
 
+from terp.text.dataclasses import dataclass
 from terp_cli.render.markdown.blocks import is_loose
 from terp_cli.render.markdown.formulas import may_be_open
 

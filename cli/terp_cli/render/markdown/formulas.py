@@ -5,7 +5,8 @@ looks like a formula counts. All patterns here take linear time.
 """
 
 import re
-from dataclasses import dataclass
+
+from terp.text.dataclasses import dataclass
 
 _DOLLAR = re.compile(r"\$(?=[^\s$'\",.;:!?)`])((?:\\[^\n]|[^\\$`]){1,400})(?<=\S)\$(?![\w$({])")
 _INLINE = (

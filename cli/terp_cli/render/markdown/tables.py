@@ -7,13 +7,13 @@ rows += layout.row(cells)
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Self
 
 from markdown_it.tree import SyntaxTreeNode
 from rich.cells import cell_len
 from rich.text import Text
 
+from terp.text.dataclasses import dataclass, replace
 from terp_cli.render import look
 from terp_cli.render.fold import wrapped
 from terp_cli.render.markdown.inline import inline

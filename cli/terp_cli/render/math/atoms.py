@@ -1,10 +1,11 @@
 """The parts of a formula, set on one line, or on several around matrices."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from rich.cells import cell_len
+
+from terp.text.dataclasses import dataclass
 
 Kind = Literal["ord", "op", "bin", "rel", "open", "close", "punct", "inner", "space"]
 """TeX's classes of atoms: they decide where there is a space (The TeXbook, chapter 18)."""

@@ -3,7 +3,6 @@
 import re
 from base64 import b64encode
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, TypeVar
 
@@ -12,6 +11,7 @@ from rich.text import Text
 from terp.events.outputs import FileChange
 from terp.session.artifacts import mime_of
 from terp.text import pictures
+from terp.text.dataclasses import dataclass
 from terp.text.files import content_of
 from terp.text.plain import is_wordless
 from terp_cli.render import look

@@ -7,13 +7,13 @@ in every session and from any kernel. Plain text is broken at 80 columns; the mo
 import re
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
+from terp.text.dataclasses import dataclass
 from terp_cli.render import look
 from terp_cli.render.fold import wrapped
 from terp_cli.render.output.html import Grid, HtmlCell, blocks

@@ -1,8 +1,9 @@
 """HTML as text and grids of cells; tags, scripts and styles are removed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html.parser import HTMLParser
+
+from terp.text.dataclasses import dataclass
 
 LONGEST = 1_000_000
 MOST_ROWS, _MOST_COLUMNS = 1_000, 500

@@ -6,7 +6,6 @@ import struct
 import subprocess
 import termios
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal, TextIO, assert_never, cast
 
@@ -14,6 +13,7 @@ from rich.color import ColorSystem
 from rich.text import Text
 
 from terp.text import pictures
+from terp.text.dataclasses import dataclass, replace
 from terp_cli.render import look
 from terp_cli.render.pictures import escapes, raster
 from terp_cli.render.pictures.escapes import blocks, sixel

@@ -3,10 +3,10 @@
 import io
 import math
 import warnings
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from terp.settings.installation import install_extra
+from terp.text.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ from terp.events.run_log import LoggedRun, RunLog
 from terp.session.context.namespaces import Namespaces
 from terp.store.export.story import Answer, Story, story_of
 from terp.store.export.words import output_text
+from terp.text.dataclasses import dataclass
 from terp.text.files import size_text
 from terp.text.paths import typed_path
 from terp.text.plain import counted

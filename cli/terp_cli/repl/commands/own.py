@@ -3,7 +3,6 @@
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from terp.settings.front_matter import read_front_matter
 from terp.settings.places import Places
 from terp.settings.profile_file import short_path
 from terp.settings.project.files import LARGEST_BYTES, Project
+from terp.text.dataclasses import dataclass
 from terp.text.files import Refused, read_bounded
 from terp_cli.repl.commands.rows import shortened
 from terp_cli.repl.commands.table import Commands, SlashCommand, function

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from terp.errors import StopReason, TerpError
+from terp.text.dataclasses import dataclass
 from terp_cli.terminal.sanitise import one_line
 
 if TYPE_CHECKING:

@@ -1,11 +1,11 @@
 """The settings that clients read and change, by the protocol's names."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from terp.settings import Settings
 from terp.settings.setting import table
+from terp.text.dataclasses import dataclass, replace
 from terp_cli.server.opening import ORIGIN
 
 _TOP = {

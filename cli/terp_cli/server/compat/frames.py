@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, assert_never
 
 from terp import events as on
@@ -10,6 +9,7 @@ from terp.events import TurnStarted
 from terp.events.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
 from terp.secrets.redactor import StreamRedactor
 from terp.session.observation import plain_of
+from terp.text.dataclasses import dataclass
 from terp.text.plain import without_escapes
 from terp_cli.server.compat.accumulating import Frame
 from terp_cli.server.sessions import Served

@@ -7,7 +7,6 @@ waits for the next request, which answers it.
 import re
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
@@ -21,6 +20,7 @@ from terp.person import Decline, Run
 from terp.secrets.redactor import StreamRedactor
 from terp.session.cost.budget import Tally
 from terp.session.session import Session
+from terp.text.dataclasses import dataclass, field, replace
 from terp.text.fences import quoted
 from terp_cli.server.failures import RequestRefused
 from terp_cli.server.openai.forms import ChatMessage

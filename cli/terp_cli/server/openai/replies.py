@@ -4,7 +4,6 @@ import secrets
 import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -13,6 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from terp.events.messages import ToolCall
 from terp.session.cost.budget import Tally
+from terp.text.dataclasses import dataclass, field
 from terp_cli.server import failures
 from terp_cli.server.connections import ServerLimits
 from terp_cli.server.failures import RequestRefused

@@ -6,11 +6,11 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from terp.events.messages import Assistant, Image, Message, Result, ToolCall, User
 from terp.models import tool
+from terp.text.dataclasses import dataclass, field
 from terp_cli.server.failures import RequestRefused
 from terp_cli.server.openai.forms import ChatBody, ChatMessage
 from terp_cli.server.opening import SessionRequest, checked_settings

@@ -3,13 +3,13 @@
 import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import ValidationError
 
 from terp.events.messages import ToolCall
 from terp.session.cost.budget import Tally
+from terp.text.dataclasses import dataclass, field
 from terp_cli.server.failures import RequestRefused
 from terp_cli.server.openai.answering import AnswerDelta, AnswerEnded, Piece
 from terp_cli.server.openai.forms import AskingBody, ChatBody, ChatMessage, ChatToolCall, FunctionCalled

@@ -1,7 +1,6 @@
 """The routes of OpenAI's interface: chat completions, responses, models, embeddings."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import quote
 
@@ -11,6 +10,7 @@ from fastapi.responses import JSONResponse
 from terp.errors import ModelError
 from terp.models.adapters.embeddings import embeddings
 from terp.settings import Settings
+from terp.text.dataclasses import dataclass
 from terp_cli.server.failures import RequestRefused, documented
 from terp_cli.server.openai import forms
 from terp_cli.server.openai.answering import ChatAnswer

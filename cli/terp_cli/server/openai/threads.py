@@ -10,11 +10,11 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 
 from terp.errors import SessionError, TerpError
 from terp.events.messages import System
 from terp.models import tool
+from terp.text.dataclasses import dataclass, field
 from terp_cli.server.failures import RequestRefused
 from terp_cli.server.openai.forms import ChatBody, ChatMessage
 from terp_cli.server.openai.requests import ChatRequest, NewMessages, fingerprint, new_messages

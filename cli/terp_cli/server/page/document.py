@@ -7,12 +7,13 @@ the order of their imports, without comments and indentation.
 import re
 from base64 import b64encode
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
 from fastapi import APIRouter, Header, Response
+
+from terp.text.dataclasses import dataclass
 
 _IMPORT = re.compile(r'^import (?:(\{[^}]*\})|(\w+)) from "([^"]+)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=const |function |async function |class )", re.MULTILINE)

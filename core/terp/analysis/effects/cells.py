@@ -3,12 +3,12 @@
 import ast
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from terp.analysis.effects.python import Reader
 from terp.analysis.effects.scopes import TooDeep, Walk, parsed
 from terp.analysis.effects.shell import report_script
 from terp.events.effects import Effects, Finder, cannot_tell
+from terp.text.dataclasses import dataclass
 from terp.text.languages import language_of
 
 MOST_CHARACTERS = 200_000

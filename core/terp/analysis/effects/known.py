@@ -7,7 +7,6 @@ begin with `#` are comments. The first lines of each file say what its blocks me
 import ast
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
@@ -17,6 +16,7 @@ from terp.analysis.effects.scopes import Walk, imported_modules, parsed
 from terp.events import CodeFinished, CodeProposed, CodeTyped, KernelChanged
 from terp.events.effects import EffectKind
 from terp.events.log import EventLog
+from terp.text.dataclasses import dataclass
 
 RECEIVER = -1
 NOTHING = -2

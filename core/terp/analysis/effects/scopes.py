@@ -3,10 +3,10 @@
 import ast
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from terp.events.effects import Place
+from terp.text.dataclasses import dataclass, field
 
 How = Literal["value", "element", "entered", "import", "def", "self", "part"]
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -3,7 +3,6 @@
 import re
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from urllib.parse import urlsplit
 
@@ -11,6 +10,7 @@ from terp.analysis.effects.known import ToolSpec, shell_tools
 from terp.analysis.effects.secret_names import is_secret_name, secret_in
 from terp.analysis.effects.shell_words import ASSIGNMENT, Command, NotRead, Redirection, Script, Word
 from terp.events.effects import EffectKind, Finder, Place
+from terp.text.dataclasses import dataclass, replace
 
 _FOLDERS = ("", "/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin")
 _DEEPEST = 10

@@ -7,9 +7,9 @@ and here a part that is not understood must be reported.
 """
 
 import re
-from dataclasses import dataclass, field
 
 from terp.events.effects import Place
+from terp.text.dataclasses import dataclass, field
 
 _DEEPEST = 20
 

@@ -3,11 +3,11 @@
 import ast
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 
 from terp.analysis.effects.known import python_names
 from terp.analysis.effects.scopes import Walk
+from terp.text.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 
 from terp.analysis.effects.cells import MOST_CHARACTERS, shell_in
 from terp.analysis.effects.known import shell_tools
 from terp.analysis.effects.shell import evaluates, worded
 from terp.analysis.effects.shell_words import ASSIGNMENT, Command, NotRead, Script, Word
+from terp.text.dataclasses import dataclass, replace
 from terp.text.languages import language_of
 
 _DEEPEST = 5

@@ -1,10 +1,10 @@
 """The verdict of a session's rules on a piece of code: the strictest rule that matches counts."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from terp.events.effects import Effects
+from terp.text.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from terp.analysis.rules.rule import Rule, Verdict

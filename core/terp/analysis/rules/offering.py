@@ -1,13 +1,13 @@
 """The rules that would have let a piece of code run without a question."""
 
 import shlex
-from dataclasses import dataclass
 
 from terp.analysis.rules.commands import parts_of
 from terp.analysis.rules.deciding import Rules
 from terp.analysis.rules.rule import NOTHING, NoRule, read_rule
 from terp.events import CodeProposed
 from terp.events.effects import EffectKind
+from terp.text.dataclasses import dataclass
 
 _MEANINGS: dict[frozenset[EffectKind], str] = {
     frozenset(): "any code that only computes",

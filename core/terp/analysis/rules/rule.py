@@ -11,7 +11,6 @@ In a path `*` is a part of one name, and `**` any number of names.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from terp.analysis.effects.shell_words import NotRead, Script, Word
@@ -28,6 +27,7 @@ from terp.analysis.rules.commands import (
 )
 from terp.events.effects import KINDS, EffectKind
 from terp.events.outputs import EffectVerb
+from terp.text.dataclasses import dataclass
 
 Verdict = Literal["allow", "ask", "deny"]
 STRICTEST: tuple[Verdict, ...] = ("deny", "ask", "allow")

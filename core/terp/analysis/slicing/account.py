@@ -3,11 +3,11 @@
 import ast
 import re
 from collections.abc import Iterable, Iterator, Set
-from dataclasses import dataclass, field
 
 from terp.analysis.effects.known import listed
 from terp.analysis.effects.scopes import Scope, Walk, imported_modules
 from terp.analysis.slicing.names import PARAMETER, KnownBefore, Names, top_of
+from terp.text.dataclasses import dataclass, field
 
 _WORD = re.compile(r"[^\W\d]\w*")
 _CHANGE_KEYWORDS = ("inplace", "out", "copy", None)

@@ -4,13 +4,13 @@ import ast
 import re
 from collections.abc import Iterable, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass
 
 from terp.analysis.effects.cells import effects_of, python_in, shell_in
 from terp.analysis.effects.known import slice_names
 from terp.analysis.effects.scopes import TooDeep, Walk, parsed
 from terp.analysis.slicing.account import StatementAccount, account
 from terp.analysis.slicing.names import KnownBefore, reached
+from terp.text.dataclasses import dataclass
 
 WORLD = "<files>"
 """Everything outside the kernel, as one name: cells that change it precede cells that read it."""

@@ -2,10 +2,10 @@
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass, field
 
 from terp.analysis.effects.known import listed
 from terp.analysis.effects.scopes import Binding, Scope, Walk
+from terp.text.dataclasses import dataclass, field
 
 PARAMETER = "()"
 """Stands for the value of a parameter, which belongs to the caller."""

@@ -2,11 +2,11 @@
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from terp.errors import TerpError
 from terp.events.messages import Assistant
 from terp.models.tool import Call, understand
+from terp.text.dataclasses import dataclass
 from terp.text.fences import opening_fence, unfenced
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

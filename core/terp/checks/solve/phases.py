@@ -5,7 +5,6 @@ Each phase takes a state and returns the next one, which names the next phase in
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
 from typing import Generic, Protocol, TypeVar
 
 from terp.checks.solve import prompts
@@ -19,6 +18,7 @@ from terp.events.error_text import normal
 from terp.events.messages import Assistant
 from terp.session.foreground import Interrupted, Task
 from terp.session.session import Session
+from terp.text.dataclasses import dataclass, field, replace
 
 T = TypeVar("T")
 Show = Callable[[Event], object]

@@ -3,12 +3,12 @@
 import ast
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from terp.checks.solve.code import NoTests, blocks, only_tests, split, without_tests
 from terp.errors import SettingsError
+from terp.text.dataclasses import dataclass
 from terp.text.fences import opening_fence
 from terp.text.files import Refused, read_bounded
 

@@ -3,12 +3,12 @@
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from terp.checks.solve.problem import AI, Pair, Problem, Test
 from terp.errors import SessionError
+from terp.text.dataclasses import asdict, dataclass, replace
 from terp.text.files import make_private
 
 if TYPE_CHECKING:

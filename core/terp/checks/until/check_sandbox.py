@@ -6,7 +6,6 @@ import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from terp.kernels.runtimes.runtime import Machine
 from terp.kernels.runtimes.shell import find_shell
 from terp.settings.interpreter import has_module
 from terp.settings.project.folders import Folders, folders_of
+from terp.text.dataclasses import dataclass, field, replace
 
 _CONFIGURATIONS = (
     *("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"),

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from terp.checks.until.check_sandbox import CheckResult, CheckSandbox, PytestReport
@@ -14,6 +13,7 @@ from terp.events.log import EventLog
 from terp.person import Consent
 from terp.person.dialog import UserDialog
 from terp.session.foreground import Interrupted, Task
+from terp.text.dataclasses import dataclass, replace
 from terp.text.fences import fenced
 
 _COULD_DECEIVE = "The code ran in the process that judged it, which it could deceive: read what changed."

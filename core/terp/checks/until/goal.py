@@ -3,12 +3,12 @@
 import ast
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from terp.checks.until.originals import FREE, Originals
 from terp.errors import SettingsError
 from terp.session.resources import SessionResources
 from terp.settings import Settings
+from terp.text.dataclasses import dataclass
 
 EXPRESSION = "py:"
 """The prefix of a Python expression; any other check is a shell command."""

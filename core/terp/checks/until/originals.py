@@ -7,12 +7,12 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from terp.errors import TerpError
+from terp.text.dataclasses import dataclass
 from terp.text.files import Refused, digest_of, read_bounded
 
 # Caches, which programs create again; a compiled module could replace a source with other content.

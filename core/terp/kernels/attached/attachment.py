@@ -4,7 +4,6 @@ import json
 import os
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,6 +16,7 @@ from terp.kernels.runtimes.kernelspecs import own_data_folder
 from terp.kernels.runtimes.runtime import Runtime
 from terp.kernels.sandbox.tier import NONE
 from terp.settings.profile_file import short_path
+from terp.text.dataclasses import dataclass, field
 from terp.text.importing import import_slow
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 import asyncio
 from ast import literal_eval
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,6 +24,7 @@ from terp.kernels.jupyter.sockets import Sockets, new_context
 from terp.kernels.runtimes.kernelspecs import find_specs
 from terp.kernels.runtimes.runtime import Machine
 from terp.settings.profile_file import short_path
+from terp.text.dataclasses import dataclass
 
 # Most kernels have ended; the newest files are the ones that matter.
 _MOST_FILES = 40

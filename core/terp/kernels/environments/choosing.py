@@ -8,7 +8,6 @@ import shutil
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -28,6 +27,7 @@ from terp.settings.interpreter import (
     site_packages,
     version_of,
 )
+from terp.text.dataclasses import asdict, dataclass, replace
 from terp.text.files import make_private
 
 How = Literal["used", "installed", "overlay", "own"]

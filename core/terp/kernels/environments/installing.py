@@ -9,13 +9,13 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from terp.errors import TerpError
 from terp.kernels.jupyter.orphans import lifeline, supervised
 from terp.settings.interpreter import Interpreter, has_module, site_packages
+from terp.text.dataclasses import dataclass
 from terp.text.files import make_private
 from terp.text.plain import without_escapes
 

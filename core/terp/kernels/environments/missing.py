@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Literal
@@ -17,6 +16,7 @@ from terp.person import Choice, Option
 from terp.person.dialog import UserDialog
 from terp.settings.interpreter import Interpreter, has_distribution, has_module, is_fixed
 from terp.settings.profile_file import short_path
+from terp.text.dataclasses import dataclass, replace
 
 Policy = Literal["never", "ask", "known", "always"]
 

@@ -5,7 +5,6 @@ import re
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from ipykernel.connect import get_connection_file
 from terp.kernels.hosts.kernel import CellFailure, HostCell, serve
 from terp.kernels.hosts.program import Program, ProgramKernel
 from terp.kernels.hosts.streams import Printer
+from terp.text.dataclasses import dataclass
 from terp.text.files import make_private
 
 

@@ -10,7 +10,6 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 import zmq
@@ -19,6 +18,7 @@ from ipykernel.kernelbase import Kernel
 
 from terp.kernels.hosts.streams import BATCH_S, Printer, Send, Wires
 from terp.kernels.jupyter.translation import COMM_TARGET, RUN_NUMBER
+from terp.text.dataclasses import dataclass
 
 # Poll interval of the stdin channel while an answer is awaited: it has no reliable descriptor.
 _LOOK_S = 0.02

@@ -5,11 +5,11 @@ import logging
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from terp.errors import KernelStartFailed
+from terp.text.dataclasses import dataclass
 
 Message = Mapping[str, Any]
 

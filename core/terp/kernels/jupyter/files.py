@@ -8,12 +8,12 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from terp.events.outputs import FileChange
 from terp.kernels.jupyter.rundir import PREFIX, sweep
+from terp.text.dataclasses import dataclass, field, replace
 
 if TYPE_CHECKING:
     from terp.kernels.jupyter.run import KernelRun

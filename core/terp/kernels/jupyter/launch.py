@@ -3,7 +3,6 @@
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -14,6 +13,7 @@ from terp.kernels.jupyter.channels import Connection
 from terp.kernels.sandbox.effects import HeldEffects
 from terp.kernels.sandbox.tier import Confined, unconfined
 from terp.settings.interpreter import Interpreter
+from terp.text.dataclasses import dataclass, field
 from terp.text.importing import import_slow
 
 # `-E` and `-P` keep the user's PYTHONPATH and directory from the host; programs that it starts get them.

@@ -4,7 +4,6 @@ import asyncio
 import time
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass
 from typing import Any
 
 import zmq.asyncio
@@ -15,6 +14,7 @@ from terp.kernels.jupyter.channels import Connection, Message, Route, give_way, 
 from terp.kernels.jupyter.ending import end_of
 from terp.kernels.jupyter.launch import Launch
 from terp.kernels.jupyter.rundir import RunDir
+from terp.text.dataclasses import dataclass
 
 _CHANNELS = ("shell", "iopub", "stdin", "control")
 # Messages that wait here before further ones wait in the kernel. One has up to 500 000 characters.

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -28,6 +27,7 @@ from terp.kernels.remote.files import RemoteFiles, given
 from terp.kernels.sandbox.tier import NONE
 from terp.models.tool import Call
 from terp.settings.gateway import Gateway
+from terp.text.dataclasses import dataclass, field
 from terp.text.importing import import_slow
 from terp.text.languages import language_of
 

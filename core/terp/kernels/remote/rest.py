@@ -3,7 +3,6 @@
 import os
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,6 +12,7 @@ import httpx
 from terp.errors import GatewayRefused, GatewayUnavailable, KernelStartFailed
 from terp.kernels.remote.kernels import GatewaySpec
 from terp.settings.gateway import TOKEN_VARIABLES, Gateway
+from terp.text.dataclasses import dataclass
 
 _NO_RIGHT = (401, 403)
 # Reasons that servers give by default.

@@ -4,13 +4,13 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from terp.kernels.jupyter.launch import KernelOptions, Launch
 from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.secrets.environment import kernel_environment
+from terp.text.dataclasses import dataclass, field
 from terp.text.languages import language_of
 
 if TYPE_CHECKING:

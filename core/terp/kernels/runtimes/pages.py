@@ -3,12 +3,12 @@
 import html
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from terp.events.kernel import SimpleKernel
 from terp.events.outputs import Display, RunEnded, RunItem, RunStarted
 from terp.kernels.runtimes.runtime import Machine, Runtime
+from terp.text.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from terp.kernels.jupyter.local import LocalKernels

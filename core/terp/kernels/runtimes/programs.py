@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from terp.kernels.jupyter.launch import KernelOptions, Launch, host_argv
 from terp.kernels.runtimes.kernelspecs import Spec, find_specs, spec_launch
 from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.secrets.environment import kernel_environment
+from terp.text.dataclasses import dataclass, replace
 
 if TYPE_CHECKING:
     from terp.kernels.jupyter.kernel import JupyterKernel

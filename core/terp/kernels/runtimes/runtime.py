@@ -2,8 +2,9 @@
 
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from terp.text.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from terp.events.kernel import Kernel

@@ -3,7 +3,6 @@
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -17,6 +16,7 @@ from terp.kernels.sandbox.tier import (
     needed_by_launcher,
     with_own_places,
 )
+from terp.text.dataclasses import dataclass, replace
 
 Kind = Literal["empty", "own", "hidden", "passage", "shown", "open", "fixed"]
 VANISHED = "bwrap: Can't "

@@ -4,12 +4,12 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import terp
 from terp.kernels.sandbox.policy import Policy
 from terp.kernels.sandbox.tier import ProcessCommand, Tier
+from terp.text.dataclasses import dataclass, field
 
 IMAGE = "quay.io/jupyter/minimal-notebook"
 """Jupyter's own image with Python, ipykernel and a shell."""

@@ -11,12 +11,12 @@ import socket
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from terp.analysis.edits import compared
 from terp.events.outputs import EffectVerb, FileChange, PerformedEffect
 from terp.events.performed import FILE_EFFECTS
+from terp.text.dataclasses import dataclass
 
 QUIET_ENVIRONMENT = {"GIT_OPTIONAL_LOCKS": "0", "PYTHONDONTWRITEBYTECODE": "1"}
 """Variables with which git only reads for `git status`, and Python writes no bytecode beside modules.

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from terp.kernels.jupyter.rundir import PREFIX
@@ -16,6 +15,7 @@ from terp.kernels.sandbox.tier import (
     needed_by_launcher,
     with_own_places,
 )
+from terp.text.dataclasses import dataclass, replace
 
 # Landlock grants whole trees, so a protected file in a writable tree stays writable. The same holds for
 # /dev/shm: locks of multiprocessing are files at its top, with names chosen at random, and without them

@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from terp.kernels.sandbox.private_places import obeyed_in, secrets_at
 from terp.settings.places import Places
+from terp.text.dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,11 @@
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from terp.kernels.sandbox.policy import Policy, is_below
 from terp.kernels.sandbox.tier import ProcessCommand, Tier, limited, needed_by_launcher, with_own_places
+from terp.text.dataclasses import dataclass, replace
 
 PROFILE = "confine.sb"
 

@@ -5,12 +5,12 @@ import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import terp
 from terp.kernels.sandbox.policy import Policy
+from terp.text.dataclasses import asdict, dataclass, replace
 from terp.text.files import content_of
 
 NONE = "none"

@@ -7,12 +7,12 @@ recorded streams of 32 providers.
 import json
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from terp.events.messages import Assistant, ToolCall
 from terp.events.model import CallDelta, Chunk, ReasoningChunk, Replied, TextChunk, Usage
 from terp.models.adapters.thinking import ReasoningDetails, ThinkingBlocks, ThinkTags, merge_fields
+from terp.text.dataclasses import dataclass, field
 from terp.text.plain import mended
 
 # Anthropic's ids of calls that it runs itself, and answers itself: they are no wish of ours to run.

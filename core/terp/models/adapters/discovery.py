@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,6 +13,7 @@ from terp.models.adapters.routing import is_loopback, ollama_base, route
 from terp.secrets.keys import with_keys
 from terp.settings.model_settings import ModelOptions
 from terp.settings.providers import PROVIDERS, Provider
+from terp.text.dataclasses import dataclass, replace
 from terp.text.importing import import_slow
 
 # First come, first taken. The names are what the providers recommend for work with tools; where they keep

@@ -8,7 +8,6 @@ import json
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from terp.errors import (
@@ -20,6 +19,7 @@ from terp.errors import (
     ToolsRejected,
     Unavailable,
 )
+from terp.text.dataclasses import dataclass, field
 
 # Separates the recorded error bodies of 14 providers without a miss or a false hit.
 _CONTEXT = re.compile(

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -11,6 +10,7 @@ from terp.models.adapters.failures import Target
 from terp.models.facts.model_facts import PriceList
 from terp.settings.model_settings import ModelOptions
 from terp.settings.providers import ECHOED, PROVIDERS, Provider
+from terp.text.dataclasses import dataclass, field
 
 _FAMILIES = (
     (re.compile(r"(gpt|chatgpt|codex)-|o\d(-|$)"), "openai"),

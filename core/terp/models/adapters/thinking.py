@@ -1,8 +1,9 @@
 """Fields of a streamed reply that must be sent back to the provider, assembled from their pieces."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from terp.text.dataclasses import dataclass, field
 
 _SHOWN_ELSEWHERE = frozenset({"thinking_blocks", "reasoning_content", "reasoning", "reasoning_details"})
 _WORDS = {"reasoning.text": "text", "reasoning.summary": "summary"}

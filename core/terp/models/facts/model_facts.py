@@ -6,9 +6,10 @@ parsing all 3 MB of it takes 30 ms and one entry 2.
 
 import importlib.util
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from terp.text.dataclasses import dataclass
 
 # What a reply is given where nobody bounds it: a tenth, up to so many tokens.
 _USUAL_SHARE, _USUAL_REPLY = 0.1, 4_000

@@ -22,7 +22,6 @@ import errno
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -32,6 +31,7 @@ from terp.events.messages import Assistant, Message, ToolCall
 from terp.events.model import CallDelta, Chunk, ReasoningChunk, Replied, TextChunk, Usage
 from terp.models.tool import NAME, fresh_ids, ids_in, tool_call
 from terp.secrets.redactor import Redactor
+from terp.text.dataclasses import dataclass
 
 _FIELDS = {"request", "reply", "usage", "finish", "extras", "too_long", "pin", "skip"}
 _PIECE = 6

@@ -11,9 +11,9 @@ Parsing all of the text again at every piece is quadratic, even with jiter (250 
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from terp.models.tool import first_wins, implied_language, reads_as_json
+from terp.text.dataclasses import dataclass
 from terp.text.fences import BEGINS_BLOCK, MAY_BEGIN_BLOCK
 from terp.text.languages import language_of
 

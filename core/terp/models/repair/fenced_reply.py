@@ -19,7 +19,6 @@ The result does not depend on how the text is cut into pieces.
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Protocol, Self
 
@@ -27,6 +26,7 @@ from terp.events.messages import Assistant, ToolCall
 from terp.events.model import CallDelta, Chunk, Replied, Retrying, TextChunk
 from terp.models.repair.control_tokens import ControlTokenFilter
 from terp.models.tool import NAME, tool_call
+from terp.text.dataclasses import dataclass
 from terp.text.fences import LONGEST_FENCE_LINE, MAY_BECOME_CLOSING, MAY_BECOME_OPENING, Fence, opening_fence
 from terp.text.languages import language_of
 

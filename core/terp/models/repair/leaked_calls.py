@@ -14,12 +14,12 @@ import json
 import re
 from collections.abc import AsyncGenerator, Collection, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
 from typing import Any
 
 from terp.events.model import CallDelta, Chunk, Replied, Retrying, TextChunk
 from terp.models.repair.control_tokens import TokensAroundFilter, without_tokens_around
 from terp.models.tool import plain_name, tool_call, tool_names
+from terp.text.dataclasses import dataclass, replace
 
 _MEMBERS = {"type", "id", "name", "function", "arguments", "parameters"}
 _TOKENS = re.compile(r"\s*(?:<\|\w+\|>\s*)*")

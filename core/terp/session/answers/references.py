@@ -7,11 +7,11 @@ operators are not in the grammar, so nothing is ever evaluated.
 import ast
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 from terp.errors import UnknownLanguage
 from terp.events.kernel import Kernels, WrittenValue
+from terp.text.dataclasses import dataclass, field
 from terp.text.fences import Fence, opening_fence
 from terp.text.plain import mended
 

@@ -5,9 +5,9 @@ Every change passes `History.apply`, so that a store can write it down and repea
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 
 from terp.events.messages import Assistant, Attachment, Message, Result, User
+from terp.text.dataclasses import dataclass, replace
 from terp.text.note_mark import NoteMark
 
 

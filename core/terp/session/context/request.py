@@ -16,7 +16,6 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +27,7 @@ from terp.models import tool
 from terp.models.facts.model_facts import Window
 from terp.session.context.history import Change, History, Replaced, Truncated
 from terp.text import pictures
+from terp.text.dataclasses import dataclass, replace
 from terp.text.note_mark import NoteMark
 from terp.text.plain import HeadTail
 

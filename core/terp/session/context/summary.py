@@ -1,9 +1,9 @@
 """The message that replaces the part of a conversation that a model no longer reads."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from terp.events.messages import User
+from terp.text.dataclasses import dataclass
 from terp.text.plain import HeadTail
 
 REQUEST = (

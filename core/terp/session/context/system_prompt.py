@@ -7,7 +7,6 @@ beginning.
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
 
 from terp.events.kernel import Kernel
@@ -18,6 +17,7 @@ from terp.settings import Settings
 from terp.settings.interpreter import present_packages, version_of
 from terp.settings.places import find_places
 from terp.settings.project.files import Instructions, Project, written_instructions
+from terp.text.dataclasses import dataclass, field
 from terp.text.note_mark import NoteMark
 from terp.tools.toolbox import Toolbox
 

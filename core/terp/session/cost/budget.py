@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from terp.errors import BudgetSpent, PriceUnknown
 from terp.events import Event, Noticed, UsageReported
 from terp.events.log import EventLog
+from terp.text.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from terp.session.resources import Limits, SessionResources

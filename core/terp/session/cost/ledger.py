@@ -8,12 +8,12 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from terp.events import UsageReported
 from terp.session.cost.budget import Tally
+from terp.text.dataclasses import asdict, dataclass
 from terp.text.files import make_private
 
 Key = tuple[str, ...]

@@ -8,12 +8,12 @@ import math
 import re
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from terp.events.outputs import Display, Error, Omitted, Output, Text
 from terp.text import pictures
+from terp.text.dataclasses import dataclass
 from terp.text.plain import mended, settled
 
 _MOST_LINES = 200

@@ -1,7 +1,6 @@
 """Reruns of the code of a stored session in new kernels, and how its outputs differ."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
 from terp.errors import StopReason, TerpError
 from terp.events import CodeCompared, CodeDeclined, CodeRejected, TextDelta, TurnFinished
@@ -12,6 +11,7 @@ from terp.session.foreground import Interrupted
 from terp.session.replay.difference import difference
 from terp.session.replay.source import is_whole
 from terp.session.turn import SessionTask
+from terp.text.dataclasses import dataclass, field
 
 _MOST_CHARS = 2_000
 

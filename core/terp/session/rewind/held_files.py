@@ -1,12 +1,12 @@
 """Files that the holders of kernels saved before code, or a child program of it, changed them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Self
 
 from terp.events.kernel import Kernel
 from terp.kernels.sandbox.effects import HeldEffects, SavedFile, effects_of
+from terp.text.dataclasses import dataclass, field, replace
 
 
 @dataclass(slots=True)

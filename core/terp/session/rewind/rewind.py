@@ -1,7 +1,6 @@
 """Undoing turns: in the conversation, and with the changes of their code to variables and files."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from terp.errors import KernelBusy, SessionError
@@ -15,6 +14,7 @@ from terp.session.context.history import History, PastTurn
 from terp.session.foreground import Foreground
 from terp.session.keeping import Keeping
 from terp.session.rewind.held_files import HeldFiles
+from terp.text.dataclasses import dataclass, replace
 
 if TYPE_CHECKING:
     from terp.session.rewind.resuming import Resumption

@@ -5,11 +5,11 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from terp.errors import TerpError
+from terp.text.dataclasses import asdict, dataclass
 from terp.text.files import make_private
 
 Answer = Literal["yes", "no"]

@@ -5,13 +5,13 @@ No file takes effect before the user trusts it: `Trust` is called with the exact
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from terp.errors import SettingsError
 from terp.settings.interpreter import ProjectPython, suggested_python
 from terp.settings.places import Places
 from terp.settings.project.folders import folders_of
+from terp.text.dataclasses import dataclass
 from terp.text.files import Refused, read_bounded
 
 Trust = Callable[[Path, bytes], bool]

@@ -1,8 +1,9 @@
 """The folders of the project around a working directory, found only by names; git is never run."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from terp.text.dataclasses import dataclass
 
 OF_TERP = ".terp"
 """The folder of a project that is for terp."""

@@ -9,7 +9,6 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -29,6 +28,7 @@ from terp.settings.project.files import (
     named_instructions,
 )
 from terp.settings.project.folders import OF_TERP, Folders, folders_of
+from terp.text.dataclasses import dataclass
 from terp.text.files import Refused, digest_of, read_bounded
 
 Kind = Literal[

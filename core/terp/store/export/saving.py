@@ -3,7 +3,6 @@
 import ast
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from terp.analysis.effects.cells import python_in
@@ -19,6 +18,7 @@ from terp.session.runs import CapturedRun
 from terp.store.export.script import Distributions, needs, script_metadata
 from terp.store.export.story import Part, Prompt, Story
 from terp.store.export.words import unfinished
+from terp.text.dataclasses import dataclass, replace
 from terp.text.languages import language_of
 
 _HEAD = "# /// script\n"

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from terp.events.outputs import Error
 from terp.events.run_log import LoggedRun
@@ -24,6 +23,7 @@ from terp.store.export.plain_python import (
 )
 from terp.store.export.story import Answer, Part, Prompt, Remark, Rendered, Story
 from terp.store.export.words import one_line, unfinished
+from terp.text.dataclasses import dataclass, field
 from terp.text.languages import language_of
 from terp.text.plain import mended
 

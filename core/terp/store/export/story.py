@@ -1,7 +1,6 @@
 """The story of a session: what was said and what ran, in order. Every export format is made from it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from terp.events import (
@@ -25,6 +24,7 @@ from terp.events.outputs import Display, DisplayUpdate, Error, Output, Text
 from terp.events.run_log import LoggedRun, RunLog
 from terp.secrets.redactor import Redactor
 from terp.session.artifacts import OUTPUTS, Artifacts, kept_at, mime_of, with_picture
+from terp.text.dataclasses import dataclass, field, replace
 from terp.text.pictures import is_picture
 
 _TITLE_CHARS = 80

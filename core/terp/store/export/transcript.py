@@ -1,13 +1,13 @@
 """A story as Markdown."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from terp.events.outputs import Display, Output
 from terp.events.run_log import LoggedRun
 from terp.store.export.story import Answer, Part, Prompt, ReasoningPart, Remark, Rendered, Story
 from terp.store.export.words import folded, not_run, output_text, unfinished
 from terp.text import pictures
+from terp.text.dataclasses import dataclass, field
 from terp.text.fences import fenced, quoted
 from terp.text.plain import mended
 

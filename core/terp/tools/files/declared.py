@@ -4,8 +4,9 @@ import ast
 import builtins
 import keyword
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from terp.text.dataclasses import dataclass
 
 How = Literal["file", "import", "manual", "mcp", "program"]
 """The implementation of a tool: in its file, in a module to import, the user ("manual"), an MCP server, the

@@ -6,9 +6,9 @@ A server's descriptions are untrusted: they are truncated for the prompt, marked
 import keyword
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from terp.text.dataclasses import dataclass, field
 from terp.tools.files.declared import NoType, Parameter, Tool, type_of
 
 if TYPE_CHECKING:

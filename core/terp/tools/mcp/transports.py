@@ -5,7 +5,6 @@ import logging
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from terp.kernels.jupyter.orphans import MARK, OrphanGuard, end_marked
 from terp.secrets.environment import kernel_environment
 from terp.settings.mcp_servers import McpServer
 from terp.settings.profile_file import short_path
+from terp.text.dataclasses import dataclass
 from terp.text.files import make_private
 from terp.text.importing import import_slow
 

@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from terp import __version__
 from terp.errors import TerpError
 from terp.text.addresses import Destination, destination_of
+from terp.text.dataclasses import dataclass
 
 if TYPE_CHECKING:
     import httpx

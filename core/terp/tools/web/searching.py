@@ -1,11 +1,11 @@
 """Web search: a table of providers. terp's process sends the requests, with its keys."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from terp.errors import TerpError
 from terp.settings import Settings
+from terp.text.dataclasses import dataclass
 
 if TYPE_CHECKING:
     import httpx
