@@ -2,6 +2,8 @@ import sys
 from pathlib import Path
 
 from terp.events.kernel import Kernel
+from terp.kernels.jupyter import launch
+from terp.kernels.jupyter.launch import bootstrap_code
 from terp.secrets.environment import find_python, kernel_environment
 from terp.settings.interpreter import Interpreter
 from tests.core.kernels.running import ran
@@ -71,3 +73,29 @@ def test_without_ipykernel_there_it_is_terps_own_and_that_is_told(tmp_path: Path
 async def test_no_key_is_found_in_a_kernel_or_its_children(kernel: Kernel) -> None:
     code = "import os\nprint([name for name in os.environ if 'KEY' in name])\n!env | grep -c API_KEY"
     assert (await ran(kernel, code)).stdout.split() == ["[]", "0"]
+
+
+async def test_code_has_garbage_collection_and_debugpy(kernel: Kernel) -> None:
+    run = await ran(
+        kernel, "import gc, importlib.util\ngc.isenabled(), bool(importlib.util.find_spec('debugpy'))"
+    )
+    assert run.results == ["(True, True)"]
+
+
+async def test_a_kernel_of_this_machine_reads_compiled_modules(kernel: Kernel) -> None:
+    run = await ran(
+        kernel, "import terp_home.cells as c; type(c.__loader__).__base__.__name__, c.PASSING.__class__"
+    )
+    assert run.results == ["('SourceFileLoader', tuple)"]
+
+
+def test_a_kernel_elsewhere_gets_the_sources() -> None:
+    assert "def install(" in bootstrap_code("token", away=True)
+    assert "def install(" not in bootstrap_code("token", files=True)
+
+
+def test_terp_compiles_the_modules_of_its_kernels() -> None:
+    bootstrap_code("token", files=True)
+    folder = Path(launch.__file__).parents[1] / "inside"
+    compiled = {path.name.partition(".")[0] for path in (folder / "__pycache__").glob("*.pyc")}
+    assert sys.dont_write_bytecode or {path.stem for path in folder.glob("*.py")} <= compiled

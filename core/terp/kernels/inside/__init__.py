@@ -267,6 +267,9 @@ def prepare_end(home: Home, away: bool) -> None:
     # Objects made before the first cell live to the end. Collecting them as garbage is most of the time that
     # a kernel takes to end (measured: 150 ms of 175). Objects made by cells are collected as usual.
     gc.freeze()
+    if not away:
+        # terp's command line has turned it off.
+        gc.enable()
 
 
 def report_facts(home: Home, touched: Touched, namespace: Namespace, changed: Any, diffs: Any) -> None:

@@ -4,6 +4,8 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from importlib.machinery import SourceFileLoader
+from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any, Literal
 
@@ -106,11 +108,22 @@ class Launch:
 # With `-m` and `-c` the working directory is first on the path: a module there would run before any approval.
 # Until it is removed only built-in modules may be imported. The folders are added last, so that they shadow
 # nothing of the environment, and not by a variable, which child processes would inherit.
-_LAUNCH = (
-    "import sys; sys.path[:] = [one for one in sys.path if one]; "
-    "import os, runpy; sys.path += [one for one in sys.argv.pop(1).split(os.pathsep) if one]; "
-    "runpy.run_module('ipykernel_launcher', run_name='__main__', alter_sys=True)"
-)
+# Without garbage collection until terp's package turns it on, and without debugpy, which terp does not use
+# and which takes 80 ms to import.
+_LAUNCH = """
+import sys
+sys.path[:] = [one for one in sys.path if one]
+import gc, os, runpy
+gc.disable()
+sys.path += [one for one in sys.argv.pop(1).split(os.pathsep) if one]
+sys.modules["debugpy"] = None
+try:
+    import ipykernel.debugger
+except ImportError:
+    pass
+del sys.modules["debugpy"]
+runpy.run_module("ipykernel_launcher", run_name="__main__", alter_sys=True)
+"""
 
 
 def python_argv(python: Interpreter) -> Sequence[str]:
@@ -153,18 +166,36 @@ def own_argv(module: str, *arguments: str) -> Sequence[str]:
     return (sys.executable, "-E", "-P", "-c", _START, home, module, *arguments)
 
 
-# A finder for the package: a module is compiled when it is first imported.
+# A finder for the package: a module is read or compiled when it is first imported. The bytecode of a file is
+# used, and never written: effects of a sandboxed kernel may be held, and the user would be asked about it.
+# Either way a module has the same file name, by which its frames are left out of tracebacks.
 _LOADER = """
-def load(sources, token, session, away):
+def load(sources, files, token, session, away):
     import sys
-    from importlib.machinery import ModuleSpec
+    from importlib.machinery import ModuleSpec, SourceFileLoader
     from IPython import get_ipython
+
+    class File(SourceFileLoader):
+        __module__ = "terp_home"
+
+        def set_data(self, path, data, *, _mode=0o666):
+            pass
+
+        def get_code(self, name):
+            return named(super().get_code(name), "<" + name + ">")
+
+    def named(code, name):
+        inner = [named(one, name) if isinstance(one, type(code)) else one for one in code.co_consts]
+        return code.replace(co_filename=name, co_consts=tuple(inner))
 
     class Sources:
         __module__ = "terp_home"
 
         def find_spec(self, name, path=None, target=None):
-            return ModuleSpec(name, self, is_package=name == "terp_home") if name in sources else None
+            if name not in sources:
+                return None
+            loader = File(name, sources[name]) if files else self
+            return ModuleSpec(name, loader, is_package=name == "terp_home")
 
         def create_module(self, spec):
             return None
@@ -186,17 +217,30 @@ def load(sources, token, session, away):
 """
 
 
-def bootstrap_code(token: str, session: str = "", *, away: bool = False) -> str:
+def bootstrap_code(token: str, session: str = "", *, away: bool = False, files: bool = False) -> str:
     """Code that loads the package as `terp_home` into a kernel, and leaves no other name there.
 
     `session` is the client id for a kernel of another program. With `away` the kernel is terp's and on
-    another machine: it outlives terp, which may reconnect to it, and it reports its files itself.
+    another machine: it outlives terp, which may reconnect to it, and it reports its files itself. With
+    `files` it reads the modules, compiled, from terp's folder; else their sources are part of the code.
     """
-    folder = Path(__file__).parents[1] / "inside"
-    sources = {_module(path.stem): path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.py"))}
+    paths = {_module(path.stem): path for path in sorted((Path(__file__).parents[1] / "inside").glob("*.py"))}
+    if files:
+        _write_bytecode(paths)
+    sources = {name: str(path) if files else path.read_text(encoding="utf-8") for name, path in paths.items()}
     # One expression: a statement would bind a name in the user's namespace.
-    load = f"space['load']({sources!r}, {token!r}, {session!r}, {away!r})"
+    load = f"space['load']({sources!r}, {files!r}, {token!r}, {session!r}, {away!r})"
     return f"(lambda space: (exec({_LOADER!r}, space), {load}))({{}})"
+
+
+def _write_bytecode(paths: Mapping[str, Path]) -> None:
+    """Compile modules that this Python has not compiled since they changed, as their import would."""
+    for name, path in paths.items():
+        compiled = Path(cache_from_source(path))
+        is_old = not compiled.exists() or compiled.stat().st_mtime < path.stat().st_mtime
+        # Where it cannot be written, the kernel compiles what it imports.
+        if is_old and not sys.dont_write_bytecode and os.access(path.parent, os.W_OK):
+            SourceFileLoader(name, str(path)).get_code(name)
 
 
 def farewell_code(session: str) -> str:

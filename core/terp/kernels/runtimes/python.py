@@ -50,7 +50,8 @@ def _make(kernels: "LocalKernels") -> "JupyterKernel":
             why=interpreter.why,
             bootstrap="\n".join(
                 [
-                    bootstrap_code(token),
+                    # A provisioner may start it on another machine.
+                    bootstrap_code(token, files=options.provisioner is None),
                     _PIP if interpreter.programs else "",
                     options.prelude,
                     kernels.functions(),
