@@ -104,6 +104,7 @@ WRITES = [
     Escape("add to .bashrc", "open('HOME_/.bashrc', 'a').write('x')"),
     Escape("add a key for logins", "open('HOME_/.ssh/authorized_keys', 'w').write('x')"),
     Escape("change terp's settings", "open('HOME_/.config/terp/config.yaml', 'a').write('auto_run: true')"),
+    Escape("forge the test of a sandbox", "open('HOME_/.local/state/terp/tested-tiers', 'a').write('x')"),
     Escape("plant a program", "import os; os.makedirs('HOME_/.local/bin'); open('HOME_/.local/bin/ls', 'w')"),
     Escape("overwrite a file", "open('OUT_/kept', 'w').write('x')"),
     Escape("remove a file", "import os; os.remove('OUT_/removed')"),

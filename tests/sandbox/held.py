@@ -34,6 +34,9 @@ def held_kernels(world: World, tier: Tier | None, *, network: bool) -> LocalKern
     confinement = Confinement(
         SandboxOptions("workspace", network=network), str(world.proj), world.environ, tiers=lambda *_: found
     )
+    if not confinement.missing:
+        # The test of the tier has left its record in the home directory.
+        world.mend()
     return LocalKernels(str(world.proj), environ=world.environ, confinement=confinement)
 
 

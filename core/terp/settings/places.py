@@ -75,6 +75,11 @@ class Places:
         return self.state / "trust.json"
 
     @property
+    def tested_tiers(self) -> Path:
+        """The sandbox tiers that passed their test."""
+        return self.state / "tested-tiers"
+
+    @property
     def history(self) -> Path:
         """The lines typed at the prompt."""
         return self.state / "history"

@@ -83,7 +83,7 @@ class Confinement:
             return why
         if not tier.can_hold:
             return f"{tier.name} cannot hold them"
-        return str(_tiers().failure_to_hold(tier))
+        return str(_tiers().failure_to_hold(tier, self._places.tested_tiers))
 
     @property
     def network(self) -> bool:
@@ -288,11 +288,15 @@ class Confinement:
     def _try_all(self) -> tuple[Tier | None, str]:
         tiers, why = _tiers(), []
         for tier in (self._find or tiers.tiers_here)(self.options, self._environ):
-            failure = "" if tier.name == "docker" else tiers.failure_of(tier, network=self.network)
+            failure = "" if tier.name == "docker" else self._failure_of(tier)
             if not failure:
                 return tier, ""
             why.append(f"{tier.name}: {failure}")
         return None, "; ".join(why) or tiers.nothing_found(self.options)
+
+    def _failure_of(self, tier: Tier) -> str:
+        record = self._places.tested_tiers
+        return str(_tiers().failure_of(tier, network=self.network, record=record))
 
 
 def _tiers() -> ModuleType:

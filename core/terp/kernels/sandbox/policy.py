@@ -92,7 +92,7 @@ def policy_for(
     granted = [path for path in _there(allowed.paths) if path in allowed.paths]
     writable = dict.fromkeys((*([str(root)] if is_confinable(root, home) else []), *granted))
     # A session in one of terp's own folders can read its settings, not its keys.
-    own = (places.config, places.state, places.keys, places.sessions, places.trust)
+    own = (places.config, places.state, places.keys, places.sessions, places.trust, places.tested_tiers)
     secrets = dict.fromkeys(_there((*secrets_at(home), *own)))
     hidden = tuple(path for path in secrets if path not in granted and path != str(root))
     in_folders = (path for folder in writable for path in obeyed_in(Path(folder), home))

@@ -15,6 +15,7 @@ from terp.kernels.sandbox.docker import IMAGE, find_docker
 from terp.kernels.sandbox.landlock import find_landlock
 from terp.kernels.sandbox.policy import Policy, SandboxOptions
 from terp.kernels.sandbox.seatbelt import find_seatbelt
+from terp.kernels.sandbox.tested import unless_recorded
 from terp.kernels.sandbox.tier import ProcessCommand, Tier
 
 _WAIT_S = 10.0
@@ -63,11 +64,16 @@ def nothing_found(options: SandboxOptions) -> str:
 
 
 @cache
-def failure_of(tier: Tier, *, network: bool) -> str:
+def failure_of(tier: Tier, *, network: bool, record: Path | None = None) -> str:
     """Return the reason why a tier does not work here, in a few words; "" if it works.
 
-    Cached: each tier is tried once in a process.
+    Cached: each tier is tried once in a process, and with a `record` of successes once in a boot.
     """
+    about = f"{type(tier).__module__} {tier} network={network}"
+    return unless_recorded(record, about, tier.path, lambda: _failure_in(tier, network=network))
+
+
+def _failure_in(tier: Tier, *, network: bool) -> str:
     try:
         with (
             tempfile.TemporaryDirectory(prefix="terp-canary-") as folder,
@@ -118,11 +124,16 @@ _HELD_TRY = "import os, sys; os.mkdir(sys.argv[1])"
 
 
 @cache
-def failure_to_hold(tier: Tier) -> str:
+def failure_to_hold(tier: Tier, record: Path | None = None) -> str:
     """Return the reason why effects of code in a tier cannot be held, in a few words; "" if they can.
 
     A process makes a directory, which must be reported before it is there. Cached as `failure_of` is.
     """
+    about = f"{type(tier).__module__} {tier} holds"
+    return unless_recorded(record, about, tier.path, lambda: _failure_to_hold(tier))
+
+
+def _failure_to_hold(tier: Tier) -> str:
     try:
         with tempfile.TemporaryDirectory(prefix="terp-canary-") as folder:
             return _held(tier, Path(os.path.realpath(folder)))
