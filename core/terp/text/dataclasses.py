@@ -32,6 +32,7 @@ else:
 
 # Other options are rare.
 _KNOWN = {"slots", "frozen", "eq", "kw_only"}
+_FOR_INSTANCES = ("__init__", "__setattr__", "__delattr__")
 
 
 def _waits(cls: type, options: Mapping[str, bool]) -> bool:
@@ -68,15 +69,20 @@ class _Waiting:
             self.cls.__hash__ = None  # type: ignore[assignment]
 
     def _made(self, name: str) -> Any:
-        """Return a method of the class; make all of them if this is the first use."""
+        """Return a method of the class; make it, and others with it, if this is its first use."""
         with self._lock:
             if isinstance(self.cls.__dict__[name], _Unmade):
+                # Most classes only get instances, whose methods take half of the time of all.
+                few = {"repr": False, "eq": False} if name in _FOR_INSTANCES else {}
+                names = [one for one in self._names if one in _FOR_INSTANCES or not few]
                 # Back to what was written: by now defaults stand in the places of fields.
                 for one in self.cls.__dict__["__dataclass_fields__"].values():
                     setattr(self._written, one.name, one)
-                complete: type = dataclasses.dataclass(**self._options)(self._written)
-                for method in self._names:
+                complete: type = dataclasses.dataclass(**{**self._options, **few})(self._written)
+                for method in names:
                     setattr(self.cls, method, complete.__dict__[method])
+                    if method in self._written.__dict__:
+                        delattr(self._written, method)
             return self.cls.__dict__[name]
 
 

@@ -168,10 +168,15 @@ WAITING = (
 
 
 def test_methods_wait_for_the_first_use() -> None:
+    def made() -> list[str]:
+        return [name for name in ("__init__", "__eq__") if inspect.isfunction(cls.__dict__[name])]
+
     cls = defined(WAITING, later.dataclass)
-    assert not inspect.isfunction(cls.__dict__["__init__"])
-    cls(1)
-    assert inspect.isfunction(cls.__dict__["__init__"])
+    assert made() == []
+    one = cls(1)
+    assert made() == ["__init__"]
+    assert one == cls(1)
+    assert made() == ["__init__", "__eq__"]
 
 
 def test_a_match_by_position_is_a_first_use() -> None:
