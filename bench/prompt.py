@@ -117,7 +117,7 @@ def rows(rounds: int = 7) -> Iterator[Row]:
             "ipython": lambda: ipython.ready(cwd, env),
         }
         taken = medians(rounds, cases)
-    yield ratio("prompt ready", "IPython", taken["terp"], taken["ipython"], 0.8)
+    yield ratio("prompt ready", "IPython", taken["terp"], taken["ipython"], 0.75)
     # terp opens its session then; IPython has nothing left to do.
     echo, other = (statistics.median(start.echoes) * 1e3 for start in (terp, ipython))
     yield Row("  a key, typed at once, shown", echo, "ms", 100, f"IPython {other:.0f} ms")
