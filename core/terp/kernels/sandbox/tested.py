@@ -28,15 +28,14 @@ _RIGHTS = ("Uid", "Gid", "Groups", "NoNewPrivs", "Seccomp", "CapEff", "CapPrm", 
 def unless_recorded(record: Path | None, about: str, program: str, test: Callable[[], str]) -> str:
     """Return "" if `record` has a success of this test as things are, else the result of `test()`.
 
+    A failure is tested again: a socket that the sandbox hides may have vanished while it was set up.
     `about` names the test; `program` is the path of the tier's program, or "".
     """
     digest = _digest(about, program) if record is not None else ""
-    if record is None or not digest:
-        return test()
-    if digest in _digests(record):
+    if record is not None and digest and digest in _digests(record):
         return ""
-    failure = test()
-    if not failure:
+    failure = test() and test()
+    if record is not None and digest and not failure:
         with suppress(OSError):
             _add(record, digest)
     return failure
@@ -46,7 +45,6 @@ def _digest(about: str, program: str) -> str:
     """Return the digest of all that a result depends on; "" if some of it is unknown."""
     try:
         facts = [about, __version__, sys.version, tempfile.gettempdir(), *os.uname(), *_of_linux()]
-        own = map(str, sorted(Path(__file__).parent.rglob("*.py")))
         own = map(str, sorted(Path(__file__).parent.rglob("*.py")))
         files = [sys.executable, *([program] if program else []), *own]
         states = [(os.path.realpath(file), os.stat(file)) for file in files]  # noqa: PTH116

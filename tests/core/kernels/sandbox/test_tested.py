@@ -38,8 +38,13 @@ def test_a_success_is_not_tested_again(tests: TierTest) -> None:
 
 def test_a_failure_is_tested_again(tmp_path: Path) -> None:
     tests = TierTest(tmp_path, "it lets code write outside")
-    assert (tests.result(), tests.result(), tests.count) == (tests.failure, tests.failure, 2)
+    assert (tests.result(), tests.result(), tests.count) == (tests.failure, tests.failure, 4)
     assert not tests.record.exists()
+
+
+def test_a_failure_that_does_not_come_again_is_none(tests: TierTest) -> None:
+    failures = iter(["a socket vanished", ""])
+    assert unless_recorded(tests.record, "what", str(tests.program), lambda: next(failures)) == ""
 
 
 def test_each_test_has_its_own_success(tests: TierTest) -> None:
