@@ -189,6 +189,9 @@ class SessionCheckpoints:
         if code and is_foreign and not await self.session.dialog.allow(_question(len(code), stored, now)):
             left = [*stored.left, *((one, f"it is code from the sandbox {then}") for one in code)]
             data = [piece for piece in stored.pieces if piece["form"] in DATA]
+            if not data:
+                why = f"Nothing was restored: all is code from the sandbox '{then}', which nobody allowed."
+                raise SessionError(why, "/checkpoint load asks again.")
             stored = replace(stored, pieces=data, left=left)
         about = (str(self.store.objects), list(stored.pieces))
         answer = await self.session.kernel.alone(lambda running: asked(running, "bind", _BOUND_S, *about))

@@ -129,6 +129,19 @@ async def test_code_from_a_sandbox_is_loaded_outside_only_after_a_question(
         assert "2 values of the checkpoint are code from the sandbox 'bubblewrap'" in questions(session)[1]
 
 
+async def test_where_nobody_allows_code_of_a_sandbox_the_result_says_so(tmp_path: Path) -> None:
+    async with opened(tmp_path, "items = [1]", sandbox="workspace") as session:
+        if session.kernels.get("python").tier == "none":
+            pytest.skip("no sandbox works here")
+        await collect(session, "go")
+        await checkpoints_of(session).save()
+    async with opened(tmp_path, sandbox="off") as session:
+        result = await offer_checkpoint(session)
+        assert result == (
+            "Nothing was restored: all is code from the sandbox 'bubblewrap', which nobody allowed."
+        )
+
+
 async def test_the_same_sandbox_needs_no_question_and_cannot_write_the_objects(tmp_path: Path) -> None:
     async with opened(tmp_path, "pair = (1, 2)", sandbox="workspace") as session:
         if session.kernels.get("python").tier == "none":
