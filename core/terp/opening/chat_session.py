@@ -44,6 +44,12 @@ class ChatSession(Session):
     checkpoint_key: Path | None = None
     _checkpoints: "SessionCheckpoints | None" = None
 
+    def keep_checkpoints(self, key: Path, setting: str) -> None:
+        """Sign checkpoints with the key in this file, and save automatic ones as the setting says."""
+        self.checkpoint_key = key
+        if setting != "off":
+            self.checkpoints.use(setting)
+
     @property
     def checkpoints(self) -> "SessionCheckpoints":
         """The checkpoints of the variables of Python.

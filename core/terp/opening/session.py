@@ -79,9 +79,7 @@ async def build_session(
         session = ChatSession(model, kernels, person, folder=folder, resources=resources, keeper=keeper)
         session.settings = settings
         if keeper is not None:
-            session.checkpoint_key = find_places(environ).state / "checkpoint.key"
-            if settings.checkpoint != "off":
-                session.checkpoints.use(settings.checkpoint)
+            session.keep_checkpoints(find_places(environ).state / "checkpoint.key", settings.checkpoint)
         if supplied.functions:
             session.offer(SERVICE, service_of(supplied.functions))
         session.instruct(resources.system_prompt.text(settings), code=settings.code)
