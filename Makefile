@@ -18,7 +18,7 @@ test: $(VENV)/.dev  ## all tests; one that needs a missing program is skipped by
 	@$(PY) -m pytest -q -n logical --dist worksteal
 
 faults: $(VENV)/.dev  ## what terp must survive, in full and with figures: some minutes
-	@$(PY) -m pytest -q -n logical -m faults tests/faults tests/effects tests/cli/server/attacks tests/cli/acp tests/cli/mcp_server tests/core/models
+	@$(PY) -m pytest -q -n logical -m faults tests/faults tests/effects tests/cli/server/attacks tests/cli/acp tests/cli/mcp_server tests/core/models tests/core/store
 
 lint: $(VENV)/.dev  ## ruff and mypy, as they must be before a commit
 	@$(PY) -m ruff check .

@@ -46,7 +46,7 @@ _terp() {
         --language | -l) compopt +o default 2>/dev/null; words=(python shell javascript typescript r julia ruby perl lua php c applescript powershell go rust c++ c# java kotlin sql html react) ;;
         --python | --shell | --attach | --gateway-token-file | --record | --replay | --file | -f) ;;
         --out | -o | --cwd) compopt +o default -o dirnames 2>/dev/null ;;
-        --fallback-models | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --compact-at | --input-price | --output-price | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-turn-usd | --max-month-usd | --max-output | --max-output-chars | -xo | --session-quota-mb | --languages | --packages | --kernel-provisioner | --kernel-provisioner-config | --run-timeout | --run-timeout-s | --background-after | --background-after-s | --until | --max-revisions | --watch-condition | --until-timeout-s | --solve-timeout-s | --until-protect | --env-pass | --gateway | --gateway-url | --gateway-token-env | --tools | --search-url | --memory-limit-mb | --max-processes | --max-file-mb | --docker-image | --allow | --ask | --deny | --timeout | --api-key | -ak | --host | --port | --max-sessions | --idle-timeout | --emit) compopt +o default 2>/dev/null ;;
+        --fallback-models | --api-base | -ab | --api-version | -av | --api-key-env | --temperature | -t | --max-tokens | -x | --context-window | -cw | --compact-at | --input-price | --output-price | --timeout-s | --retries | --system-message | -sm | --instructions | --custom-instructions | -ci | --max-steps | --max-budget | --max-budget-usd | -b | --max-turn-usd | --max-month-usd | --max-output | --max-output-chars | -xo | --checkpoint | --session-quota-mb | --languages | --packages | --kernel-provisioner | --kernel-provisioner-config | --run-timeout | --run-timeout-s | --background-after | --background-after-s | --until | --max-revisions | --watch-condition | --until-timeout-s | --solve-timeout-s | --until-protect | --env-pass | --gateway | --gateway-url | --gateway-token-env | --tools | --search-url | --memory-limit-mb | --max-processes | --max-file-mb | --docker-image | --allow | --ask | --deny | --timeout | --api-key | -ak | --host | --port | --max-sessions | --idle-timeout | --emit) compopt +o default 2>/dev/null ;;
         *)
             if [[ $now == -* ]]; then
                 compopt +o default 2>/dev/null
@@ -80,6 +80,7 @@ _terp() {
                     --max-output --max-output-chars -xo
                     --error-values
                     --no-error-values
+                    --checkpoint
                     --session-quota-mb
                     --code
                     --no-code

@@ -114,6 +114,7 @@ complete -c terp -l max-month-usd -x -d 'limit of the costs of all sessions of t
 complete -c terp -l max-output -l max-output-chars -o xo -x -d 'how much of a run\'s output the model reads: its beginning and its end'
 complete -c terp -l error-values -d 'send small values of variables at a failed or interrupted line to the model'
 complete -c terp -l no-error-values -d 'the same as --error-values=off'
+complete -c terp -l checkpoint -x -d 'keep Python\'s variables on disk after each turn: auto (up to 1 GB a session), off, or a size (5GB)'
 complete -c terp -l session-quota-mb -x -d 'disk space for stored sessions; beyond it the oldest are removed'
 complete -c terp -l code -d 'the model may write code; otherwise it only answers'
 complete -c terp -l no-code -d 'the same as --code=off'

@@ -14,6 +14,7 @@ from terp.errors import NoModel, SettingsError
 from terp.events.messages import Attachment
 from terp.models.adapters.routing import doubt, route
 from terp.models.building import options_of, settings_for, with_found_model, with_offered_model
+from terp.opening.chat_session import offer_checkpoint
 from terp.opening.supplied import Supplied
 from terp.person import AutoRun, Choice, Decline, Nobody, Option, Person
 from terp.secrets.keys import with_keys
@@ -177,6 +178,8 @@ async def _conversed(
         return await run_conversation(opener, session, ui, question)
     if given.resumed:
         given.resumed.report(call, session)
+        if given.question.first != "rerun" and (result := await offer_checkpoint(session)):
+            call.note(result)
     facts = {"session": given.place.folder.name, "model": session.model.name}
     front = (
         ui.titles.beside(ui.front)

@@ -34,6 +34,7 @@ from terp.events import (
 from terp.events.kernel import Kernel
 from terp.events.messages import Assistant, Attachment
 from terp.kernels.sandbox.tier import is_confined
+from terp.opening.chat_session import offer_checkpoint
 from terp.session.artifacts import OUTPUTS
 from terp.session.context.namespaces import Namespaces
 from terp.session.session import Session
@@ -186,7 +187,7 @@ class Repl(PromptHost):
         for line in (*banner, *context.command_problems):
             prompt.say(fill(readable(line), prompt.width))
         async with prompt.reading(self), self._titles.shown():
-            self._watch_session()
+            await self._enter_session(asks=question is None or question.first != "rerun")
             for work in (_import_early, prefetch_adapters, self._warm, self._show_unseen):
                 self.start(work)
             if question is not None:
@@ -333,7 +334,7 @@ class Repl(PromptHost):
         line = await self._context.prompt.message()
         self._warned = False
         await self._guarded(self._answer(line))
-        self._watch_session()
+        await self._enter_session()
 
     async def _guarded(self, doing: Awaitable[object]) -> None:
         """Run an action of the user; errors are shown, and the session continues."""
@@ -453,8 +454,8 @@ class Repl(PromptHost):
         if line := await asyncio.to_thread(unseen_sessions, self._context.places):
             self._context.say(line)
 
-    def _watch_session(self) -> None:
-        """Watch the current session, unless it is being watched already."""
+    async def _enter_session(self, *, asks: bool = True) -> None:
+        """Watch the current session, and offer its checkpoint, unless it is being watched already."""
         if self._watched is not self._context.session:
             self._watched = self._context.session
             if host := self._context.call.host:
@@ -462,6 +463,9 @@ class Repl(PromptHost):
             self._shown = self._watched.log.resumed_at
             self._watching = self.start(self._watch)
             self._watching.add_done_callback(lambda _: self._shown_more.set())
+            await self._all_shown()
+            if asks and (result := await self._busily(offer_checkpoint(self._context.session))):
+                self._context.say(str(result))
 
     async def _all_shown(self) -> None:
         """Wait until the events so far are shown: a plain prompt cannot stay below what comes later."""

@@ -7,6 +7,7 @@ from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.sandbox.confinement import options_of
 from terp.models.building import build_model, provider_of, settings_for
 from terp.models.facts.lookup import known_prices, windows
+from terp.opening.chat_session import checkpoints_of
 from terp.opening.environment import install_policy
 from terp.opening.session import goal_in, limits_of, watched_in, written_rules
 from terp.secrets.keys import with_keys
@@ -39,7 +40,7 @@ _SANDBOX = frozenset(
     }
 )
 _GOAL = frozenset({"max_revisions", "until", "until_protect", "until_timeout_s"})
-_OTHERS = frozenset({"session_quota_mb", "watch"})
+_OTHERS = frozenset({"checkpoint", "session_quota_mb", "watch"})
 _AT_ONCE = _GOAL | _PROMPT | _LIMITS | _PACKAGES | _SEARCH | _KERNELS | _RULES | _SANDBOX | _OTHERS
 
 
@@ -108,6 +109,8 @@ async def change_settings(
     if change.touches(_of_the_model() | {"code"}):
         await _change_model(session, change, environ, api_key)
     _update_resources(session, change)
+    if change.touches({"checkpoint"}):
+        checkpoints_of(session).use(after.checkpoint)
     if change.touches({"python"}) and session.resources.pythons is not None:
         await session.resources.pythons.use(after.python)
     if change.touches(_PACKAGES) and session.resources.packages is not None:

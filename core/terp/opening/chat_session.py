@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from terp.checks.until.loop import ask
-from terp.errors import AttachmentError
+from terp.errors import AttachmentError, SessionError, TerpError
 from terp.events import Event
 from terp.events.messages import Attachment
-from terp.session.artifacts import OUTPUTS
+from terp.session.artifacts import CHECKPOINTS, OUTPUTS
 from terp.session.live_kernel import check_text
 from terp.session.reply import Reply, TurnFailed, reply_of
 from terp.session.session import Session
@@ -23,6 +23,7 @@ from terp.text.paths import unused
 if TYPE_CHECKING:
     from terp.checks.solve.phases import Outcome
     from terp.checks.solve.problem import Problem
+    from terp.store.checkpointing import SessionCheckpoints
 
 Attachable = Attachment | str | os.PathLike[str] | bytes | Any
 """A file by its path, bytes, or a table with `to_csv` or `write_csv`, as those of pandas and polars."""
@@ -39,6 +40,39 @@ class ChatSession(Session):
     """The session that `async with terp.open(…)` returns. `settings` are those that it was opened with."""
 
     settings = Settings()
+    # The key that signs the checkpoints of a stored session, and these once they are used.
+    checkpoint_key: Path | None = None
+    _checkpoints: "SessionCheckpoints | None" = None
+
+    def keep_checkpoints(self, key: Path, setting: str) -> None:
+        """Sign checkpoints with the key in this file, and save automatic ones as the setting says."""
+        self.checkpoint_key = key
+        if setting != "off":
+            self.checkpoints.use(setting)
+
+    @property
+    def checkpoints(self) -> "SessionCheckpoints":
+        """The checkpoints of the variables of Python.
+
+        Raises:
+            SessionError: this session is not stored.
+        """
+        if self.checkpoint_key is None:
+            raise SessionError("This session is not stored, so it has no checkpoints.")
+        if self._checkpoints is None:
+            from terp.store.checkpointing import SessionCheckpoints  # noqa: PLC0415  (few sessions have any)
+            from terp.store.checkpoints import CheckpointStore  # noqa: PLC0415  (see above)
+
+            store = CheckpointStore(self.folder / CHECKPOINTS, self.checkpoint_key)
+            self._checkpoints = SessionCheckpoints(self, store)
+            self._foreground.afterwards = self._checkpoints.save_automatically
+        return self._checkpoints
+
+    async def aclose(self) -> None:
+        """End the session, after the last automatic checkpoint."""
+        if self._checkpoints is not None and not (self._closed or self._foreground.busy):
+            await self._checkpoints.save_automatically()
+        await super().aclose()
 
     async def ask(
         self,
@@ -130,6 +164,25 @@ def _check_function(on_event: object) -> None:
         raise TypeError(
             "on_event is async, must be an ordinary function; with async iterate session.turn(…)."
         )
+
+
+def checkpoints_of(session: Session) -> "SessionCheckpoints":
+    """Return the checkpoints of a session.
+
+    Raises:
+        SessionError: it is not stored.
+    """
+    if not isinstance(session, ChatSession):
+        raise SessionError("This session has no checkpoints.")
+    return session.checkpoints
+
+
+async def offer_checkpoint(session: Session) -> str:
+    """Ask the user of a resumed session to restore its newest checkpoint; return the result, or ""."""
+    try:
+        return await checkpoints_of(session).offer() if session.log.resumed_at else ""
+    except TerpError as error:
+        return error.message
 
 
 def _all_attached(session: Session, attachments: Sequence[Attachable]) -> Sequence[Attachment]:

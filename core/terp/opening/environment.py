@@ -13,7 +13,7 @@ from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.sandbox.confinement import Confinement, confinement_of
 from terp.opening.supplied import Supplied
 from terp.secrets.keys import with_keys
-from terp.session.artifacts import OUTPUTS
+from terp.session.artifacts import CHECKPOINTS, OUTPUTS
 from terp.session.attaching import Attaching, found_for, notice_for_user
 from terp.settings import Settings
 from terp.settings.places import Places, find_places
@@ -143,7 +143,8 @@ def local_environment(
     supplied, skills = supplied or Supplied(), find_skills(places, project)
     functions = tools_of(supplied.functions)
     toolbox = read_toolbox(settings, keyed, places, kernels, project.tools, skills, functions)
-    confinement.readable = (*map(str, folder.glob("stdin*")), *toolbox.skills.folders)
+    stored = (str(folder / CHECKPOINTS), *map(str, folder.glob("stdin*")))
+    confinement.readable = (*stored, *toolbox.skills.folders)
     kernels.options = kernel_options(settings, f"{supplied.prelude}\n{toolbox.prelude()}")
     wanted = wanted_python(settings.python, environ, kernels.cwd, project.python)
     notices = (*attached, *toolbox.problems)

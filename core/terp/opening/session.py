@@ -78,6 +78,8 @@ async def build_session(
         folder, keeper = place.folder, place.keeper
         session = ChatSession(model, kernels, person, folder=folder, resources=resources, keeper=keeper)
         session.settings = settings
+        if keeper is not None:
+            session.keep_checkpoints(find_places(environ).state / "checkpoint.key", settings.checkpoint)
         if supplied.functions:
             session.offer(SERVICE, service_of(supplied.functions))
         session.instruct(resources.system_prompt.text(settings), code=settings.code)

@@ -72,6 +72,7 @@ class OpenSettings(KernelSettings, total=False):
     max_month_usd: float
     max_output_chars: int
     error_values: bool
+    checkpoint: str | PathLike[str]
     session_quota_mb: int
     auto_run: bool
     theme: Literal["auto", "dark", "light", "none"]

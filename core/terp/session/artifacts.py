@@ -17,6 +17,8 @@ from terp.text.plain import is_wordless, mended
 
 OUTPUTS = "outputs"
 """The folder of these files in the folder of a session."""
+CHECKPOINTS = "checkpoints"
+"""The folder of the checkpoints in a session's folder."""
 _FLUSH_S = 0.2
 # A larger file would be cut, and a cut picture is none.
 _LARGEST_PICTURE = 100_000_000

@@ -2,7 +2,7 @@
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Awaitable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Any, TypeVar
 
@@ -82,6 +82,8 @@ class Foreground:
         self._task: Task | None = None
         self._running: asyncio.Task[None] | None = None
         self._silent: Interrupts | None = None
+        # Called after each task, before its consumer gets the end of the events.
+        self.afterwards: Callable[[], Awaitable[None]] | None = None
         self._pulled = 0
         self._is_over = False
         # Apart from the log: readers of the log are not woken once more for each event.
@@ -128,6 +130,8 @@ class Foreground:
                     # Stopping failed, was cancelled, or the code does not answer: the session stays busy
                     # until the task ends.
                     running.add_done_callback(self._ended)
+        if self.afterwards is not None and not self.busy:
+            await self.afterwards()
 
     async def run_silently(self, work: Awaitable[None]) -> bool:
         """Do work that logs no events of its own; return False if it was stopped."""

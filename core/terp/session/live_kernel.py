@@ -93,7 +93,7 @@ class LiveKernel:
             KernelBusy: code runs in the kernel.
         """
         check_name(name)
-        return await self._alone(lambda running: received(running, name))
+        return await self.alone(lambda running: received(running, name))
 
     async def set(self, name: str, value: Any) -> None:
         """Bind a copy of a value to a variable of the kernel: as Arrow or npy if possible, else as a pickle.
@@ -103,7 +103,7 @@ class LiveKernel:
             KernelBusy: code runs in the kernel.
         """
         check_name(name)
-        await self._alone(lambda running: sent(running, name, value))
+        await self.alone(lambda running: sent(running, name, value))
         self.session.note(f"[I have set the variable {name} of the Python kernel: a {type(value).__name__}.]")
 
     async def upload(self, source: str | PathLike[str] | bytes, name: str = "") -> str:
@@ -122,7 +122,7 @@ class LiveKernel:
                 await asyncio.to_thread(Path(copy.name).write_bytes, source)
                 source, name = copy.name, name or "upload"
             path = Path(source)
-            return await self._alone(lambda running: given(running, path, name))
+            return await self.alone(lambda running: given(running, path, name))
 
     async def download(self, path: str | PathLike[str]) -> bytes:
         """Return the content of a file, up to 1 GB; a relative path begins at the kernel's working directory.
@@ -130,7 +130,7 @@ class LiveKernel:
         Raises:
             KernelError: the kernel cannot read it, or it is too large.
         """
-        content = await self._alone(lambda running: fetched(running, fspath(path), LARGEST_FILE))
+        content = await self.alone(lambda running: fetched(running, fspath(path), LARGEST_FILE))
         if content is None:
             raise KernelError(f"The kernel cannot read '{path}', or it has over {LARGEST_FILE:,} bytes.")
         return content
@@ -146,7 +146,7 @@ class LiveKernel:
         Raises:
             KernelBusy: code runs in the kernel.
         """
-        found = await self._alone(lambda running: asked(running, "packages", _PACKAGES_S))
+        found = await self.alone(lambda running: asked(running, "packages", _PACKAGES_S))
         return {str(name): str(found[name]) for name in sorted(found, key=str.lower)}
 
     async def install(self, *packages: str, upgrade: bool = False) -> None:
@@ -221,7 +221,7 @@ class LiveKernel:
             raise KernelError("This kernel exchanges no values and files: terp's own package is not in it.")
         return running
 
-    async def _alone(self, work: Callable[["RunningKernel"], Awaitable[T]]) -> T:
+    async def alone(self, work: Callable[["RunningKernel"], Awaitable[T]]) -> T:
         """Return the result of `work` with the running Python kernel; no code of the session runs meanwhile.
 
         Raises:

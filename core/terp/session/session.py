@@ -186,6 +186,12 @@ class Session:
         """Let the model read `text` with the next message."""
         self._history.note(text)
 
+    def note_restored(self, names: Sequence[str], text: str) -> None:
+        """Let the model read `text` with the next message: variables were restored in a new kernel."""
+        if self._resumption is not None:
+            self._resumption.restored(names)
+        self.note(text)
+
     def offer(self, name: str, service: Service) -> None:
         """Let code in kernels call `service` by `name`; its errors are raised in that code."""
         self._services.offer(name, service)

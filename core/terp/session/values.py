@@ -101,7 +101,7 @@ async def sent(running: "RunningKernel", name: str, value: Any) -> None:
         raise CannotTransfer(f"The kernel cannot read the value for '{name}': {_shown(answer['error'])}.")
 
 
-async def asked(running: "RunningKernel", what: str, timeout_s: float, *about: str) -> Mapping[str, Any]:
+async def asked(running: "RunningKernel", what: str, timeout_s: float, *about: Any) -> Mapping[str, Any]:
     """Return the answer of terp's package in the kernel.
 
     Raises:
@@ -139,7 +139,9 @@ def encoded(value: Any, *, arrow: bool) -> tuple[str, str, bytes]:
     kind = f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}"
     try:
         if arrow and kind in _TABLES:
-            return "arrow", kind, _tables("arrow_of")(value, kind)
+            out = io.BytesIO()
+            _tables("write_arrow")(value, kind, out)
+            return "arrow", kind, out.getvalue()
         if kind in _TABLES and kind.startswith("pandas."):
             # A pickle is read only by the same versions of libraries.
             with suppress(ValueError, TypeError):

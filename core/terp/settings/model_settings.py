@@ -155,6 +155,11 @@ class ModelSettings:
     error_values: bool = conversation_setting(
         True, "send small values of variables at a failed or interrupted line to the model"
     )
+    checkpoint: str = conversation_setting(
+        "off",
+        "keep Python's variables on disk after each turn: auto (up to 1 GB a session), off, or a size (5GB)",
+        metavar="auto|off|SIZE",
+    )
     session_quota_mb: int = conversation_setting(
         1_000, "disk space for stored sessions; beyond it the oldest are removed", unit="MB", unset="no limit"
     )

@@ -13,6 +13,7 @@ import jiter
 
 from terp.errors import SessionError, SessionInUse
 from terp.events.messages import Assistant, User
+from terp.session.artifacts import CHECKPOINTS
 from terp.store.forms import Header, title_of
 from terp.store.journal import NAME, Lock, holder, in_use
 from terp.store.reading import read, read_header
@@ -20,6 +21,7 @@ from terp.store.titles import read_title, store_title
 from terp.text.dataclasses import dataclass
 
 _DAY_S = 24 * 3600.0
+_MONTH_S = 30 * _DAY_S
 _CHANGE = re.compile(rb'^\{"history":"(user|assistant|result|system|cut|all)".*\n', re.MULTILINE)
 _AROUND = 60
 
@@ -160,9 +162,13 @@ class Catalogue:
     def prune(self, limit: int, now: float | None = None) -> Pruned:
         """Remove the sessions that were not used for longest until all take `limit` bytes or less.
 
-        An open session stays, and so does a folder without a log that is younger than a day.
+        An open session stays, and so does a folder without a log that is younger than a day. Checkpoints do
+        not count, and are removed when their session was not used for a month.
         """
         now = time.time() if now is None else now
+        for folder in self._folders():
+            if (folder / CHECKPOINTS).is_dir() and _last_use(folder) < now - _MONTH_S and not in_use(folder):
+                shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
         sizes = {folder: sum(map(_size, self._all_of(folder))) for folder in self._folders()}
         total = left = sum(sizes.values())
         removed: list[str] = []
@@ -315,6 +321,8 @@ def _last_use(folder: Path) -> float:
 def _size(folder: Path) -> int:
     total = 0
     for path in folder.rglob("*"):
+        if CHECKPOINTS in path.relative_to(folder).parts[:1]:
+            continue
         try:
             total += path.lstat().st_size
         except OSError:

@@ -160,8 +160,11 @@ from terp_home import values
 class Evil:
     def __reduce__(self):
         return eval, ("open({str(owned)!r}, 'w')",)
-true = values.encoded
-values.encoded = lambda value, arrow: ("pickle", "json", pickle.dumps(Evil()))
+true = values.write
+def write(value, out, arrow):
+    out.write(pickle.dumps(Evil()))
+    return "pickle", "json"
+values.write = write
 x = 1
 """
     await session.kernel.run(lie)
@@ -169,7 +172,7 @@ x = 1
         with pytest.raises(CannotTransfer, match="it came as pickle of json"):
             await session.kernel.get("x")
     finally:
-        await session.kernel.run("values.encoded = true")
+        await session.kernel.run("values.write = true")
     assert not owned.exists()
 
 

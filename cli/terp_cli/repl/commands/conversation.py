@@ -1,5 +1,6 @@
 """Commands on the conversation: undo, rewind, compact, resume and list."""
 
+import time
 from collections.abc import Sequence
 from contextlib import aclosing
 from functools import partial
@@ -7,8 +8,10 @@ from functools import partial
 from terp.errors import KernelBusy, TerpError
 from terp.events import ReasoningDelta, TurnStarted
 from terp.kernels.jupyter.local import LocalKernels
+from terp.opening.chat_session import checkpoints_of
 from terp.session.context.history import PastTurn
 from terp.session.context.namespaces import Namespaces
+from terp.store.checkpointing import restored
 from terp.store.titles import is_stored, read_title, store_title
 from terp_cli.prompt.interface import Pick
 from terp_cli.render.rewound import outcome, question
@@ -16,7 +19,8 @@ from terp_cli.repl.commands.rows import shortened
 from terp_cli.repl.commands.table import function, misused
 from terp_cli.repl.context import ReplContext
 from terp_cli.repl.missed_mentions import attached
-from terp_cli.repl.resuming import picks_of
+from terp_cli.repl.resuming import picks_of, when
+from terp_cli.terminal.sanitise import one_line
 
 _SHOWN_CHARS = 60
 _UNDO = "undo"
@@ -134,6 +138,32 @@ async def _may_end(context: ReplContext) -> bool:
 def session_ids(context: ReplContext, begun: str) -> list[str]:
     """Return the ids of earlier sessions that begin with `begun`."""
     return [one.id for one in context.saved() if one.id.startswith(begun)]
+
+
+_LOAD, _DROP, _LIST = "load", "drop", "list"
+
+
+async def checkpoint(context: ReplContext, argument: str) -> None:
+    """Save a checkpoint of Python's variables, or load, remove or list those of this session."""
+    checkpoints = checkpoints_of(context.session)
+    verb, _, name = argument.partition(" ")
+    if verb == _LIST:
+        stored = [checkpoints.store.read(one) for one in checkpoints.store.all()]
+        for one in stored:
+            context.say(f"{one.name}  {when(one.made)}  {one.summary()}")
+            context.say(*(f"  {name} is not kept: {why}" for name, why in one.left))
+        context.say(*([] if stored else ["There is no checkpoint."]))
+    elif verb == _LOAD:
+        context.say(restored(await checkpoints.load(name.strip())))
+    elif verb == _DROP:
+        checkpoints.store.drop(name.strip())
+        context.say(f"Checkpoint {name.strip()} is removed.")
+    elif name:
+        raise misused("checkpoint", f"'{one_line(argument)}' has more than one word.")
+    else:
+        began = time.monotonic()
+        saved = await checkpoints.save(*filter(None, [verb]))
+        context.say(f"Saved in {time.monotonic() - began:.1f} s: {saved.summary()}")
 
 
 _CHAT = "chat"

@@ -243,6 +243,14 @@ TABLE = (
         aliases=("sessions",), completes="conversation.session_ids",
     ),
     SlashCommand(
+        "checkpoint", "[NAME|load [NAME]|drop NAME|list]", "keep the variables of Python on disk", "Session",
+        "conversation.checkpoint",
+        "Without NAME it is called last. terp -c and /resume offer the newest; load binds its names in this "
+        "kernel, and each value is read when code first mentions it. It names what is not kept: open files, "
+        "connections, generators, threads, and secrets. With checkpoint: auto one is saved after each turn.",
+        completes=("drop", "list", "load"),
+    ),
+    SlashCommand(
         "rename", "TITLE", "give this session a title", "Session", "conversation.rename",
         "Lists of sessions show it. Without a title of yours, the model writes one after the first exchange "
         "if that costs at most 0.1 cent, or a server of this machine does it (titles: auto); else it is your "

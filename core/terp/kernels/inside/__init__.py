@@ -29,6 +29,7 @@ from .home import Home, call, homes
 from .libraries import Charts, draw_bars_as_text, prepare_frames, show_at_once
 from .namespace import Namespace
 from .recall import provide
+from .stored import StoredNames
 from .text import CellStream, Parented, Pipes, mark_threads, packing
 from .visiting import WATCH, Visit, code_of, error_facts
 
@@ -43,13 +44,22 @@ def answer_questions(
     namespace: Namespace,
     directory: Directory | None = None,
     checkpoints: Checkpoints | None = None,
+    stored: StoredNames | None = None,
 ) -> None:
     """Answer requests of the adapter through a comm, without running a cell.
 
-    A kernel that terp visits has no `directory` to join and no `checkpoints`.
+    A kernel that terp visits has no `directory` to join, no `checkpoints` and no `stored` values.
     """
     listings: list[Any] = []
     transfers: list[Any] = []
+    handing: list[Any] = []
+
+    def hand_out(*about: Any) -> Any:
+        if not handing:
+            from .handing_out import HandingOut  # noqa: PLC0415 - see `value_text`
+
+            handing.append(HandingOut(stored, checkpoints))  # type: ignore[arg-type]
+        return handing[0].run(*about)
 
     def moved() -> Any:
         if not transfers:
@@ -78,6 +88,8 @@ def answer_questions(
             "read": lambda: read(*about),
             "write": lambda: write(*about),
             "written": lambda: checkpoints.written(*about) if checkpoints else [],
+            "hand_out": lambda: hand_out(*about) if stored else {},
+            "bind": lambda: stored.bind(*about) if stored else {},
             "rewind": lambda: restored(namespace, checkpoints, *about) if checkpoints else {},
         }
         data = {asked: answers[asked]()} if asked in answers else {}
@@ -189,10 +201,10 @@ def install(shell: Any, token: str, away: bool) -> None:
     prepare_frames(home)
     prepare_input(home)
     directory = Directory(home.kernel)
-    answer_questions(home, hooks.namespace, directory, hooks.checkpoints)
+    answer_questions(home, hooks.namespace, directory, hooks.checkpoints, hooks.stored)
     count_with_session(home)
     provide(call)
-    for before in (directory.join, hooks.begin, hooks.save):
+    for before in (directory.join, hooks.begin, hooks.load, hooks.save):
         shell.events.register("pre_run_cell", home.guarded(before))
     shell.events.register("post_run_cell", home.guarded(hooks.end))
     prepare_end(home, away)
@@ -208,6 +220,7 @@ class CellHooks:
         self.touched = Touched(home, self.pipes)
         self.namespace = Namespace(home)
         self.checkpoints = Checkpoints(home.shell, self.namespace.kinds)
+        self.stored = StoredNames(home, self.namespace)
         self.touched.watch = self.before_writing
         self.differences = TextDifferences()
         self.changed = Changed(self.touched) if away else None
@@ -227,6 +240,10 @@ class CellHooks:
         """Copy a file that the cell is about to write to."""
         self.checkpoints.before_writing(path)
         self.differences.keep(path)
+
+    def load(self, *about: Any) -> None:
+        """Load the values of a checkpoint that the cell mentions."""
+        self.stored.load_mentioned(code_of(about))
 
     def save(self, *about: Any) -> None:
         """Save the state that the cell can change."""

@@ -40,9 +40,34 @@ class Kind(NamedTuple):
     size: Callable[[Any], Any]
 
 
+class StoredValue:
+    """Stands in the namespace for a value of a checkpoint, until the first cell that mentions it.
+
+    `piece` is the stored object that holds it, as its part number `part`; `load` returns the value.
+    """
+
+    __slots__ = ("__weakref__", "kind", "load", "part", "piece")
+
+    def __init__(self, piece: Any, part: int, load: Callable[[Any], Any]) -> None:
+        self.piece, self.part, self.load = piece, part, load
+        self.kind = printable(piece["kinds"][part], 60)
+
+    def __repr__(self) -> str:
+        """Name the type and the size."""
+        return f"<{self.kind} in the checkpoint, {self.piece['size']:,} bytes: loaded at its first use>"
+
+    def __getattr__(self, name: str) -> Any:
+        """Load the value for code that reached this object without mentioning its name."""
+        if name[:1] == "_":
+            raise AttributeError(name)
+        return getattr(self.load(self), name)
+
+
 def type_name(value: Any) -> str:
     """Return the name of a value's class, short and printable; "class" for a class itself."""
     kind = type(value)
+    if kind is StoredValue:
+        return str(value.kind)
     return "class" if issubclass(kind, type) else printable(NAME(kind), 60)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from .cells import BRACKETS
 from .home import Home
-from .known import CONTAINERS, MRO, NAME, Kinds, printable, type_name
+from .known import CONTAINERS, MRO, NAME, Kinds, StoredValue, printable, type_name
 from .namespace import LONGEST_NAME, is_theirs
 
 # Variables that are listed, the time for looking at them (less while code runs), and the time for reprs
@@ -59,7 +59,9 @@ class VariableListing:
         asked: list[tuple[int, Any]] = []
         for name, value in self.theirs():
             row: list[Any] = [printable(name, LONGEST_NAME), type_name(value), (), None, ""]
-            if time.perf_counter() < deadline:
+            if type(value) is StoredValue:
+                row[3], row[4] = value.piece["size"], "in the checkpoint, loaded at its first use"
+            elif time.perf_counter() < deadline:
                 row[2], row[3] = self.kinds.shape(value), self.kinds.size(value)
                 head = self.head(value)
                 if head is None:

@@ -23,7 +23,7 @@ from itertools import islice
 from typing import Any, Tuple  # noqa: UP035 - Python 3.8
 
 from .home import Home
-from .known import COLUMNS, Kinds, attributes, columns_of, is_module, printable, type_name
+from .known import COLUMNS, Kinds, StoredValue, attributes, columns_of, is_module, printable, type_name
 
 WEAK = type.__dict__["__weakrefoffset__"].__get__
 
@@ -190,6 +190,8 @@ WORD = re.compile(r"[^\W\d]\w*")
 def is_theirs(name: Any, value: Any, hidden: Any) -> bool:
     """Return True if a name is the user's: no module, not private, not of IPython or terp."""
     if type(name) is not str or name[:1] == "_" or is_module(value):
+        return False
+    if type(value) is StoredValue and value.kind == "module":
         return False
     return not (name in hidden and hidden[name] is value)
 

@@ -15,7 +15,7 @@ import sys
 import types
 from typing import Any, NamedTuple
 
-from .known import NAMESPACE, printable, type_name
+from .known import NAMESPACE, StoredValue, printable, type_name
 from .namespace import is_theirs
 
 try:
@@ -162,7 +162,7 @@ def named(shell: Any, name: str) -> Any:
     for known, value in list(dict.items(shell.user_ns)):
         # A subclass of str could define its own `__eq__`.
         if type(known) is str and known == name and is_theirs(name, value, shell.user_ns_hidden):
-            return value
+            return value.load(value) if type(value) is StoredValue else value
     raise CannotFormat("there is no variable of that name")
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from operator import attrgetter, itemgetter, methodcaller
 from typing import Any
 
-from .known import MRO, NAME, NAMESPACE
+from .known import MRO, NAME, NAMESPACE, StoredValue
 from .object_savers import (
     WORD_BYTES,
     Saver,
@@ -60,7 +60,7 @@ LEAVES = {
         int, float, bool, complex, str, bytes, range, type(None), type(...), type(NotImplemented), object,
         types.CodeType, types.GetSetDescriptorType, types.MemberDescriptorType,
         types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType,
-        types.MappingProxyType, type(sys.flags), type(sys.version_info),
+        types.MappingProxyType, type(sys.flags), type(sys.version_info), StoredValue,
     )
 }  # fmt: skip
 LEAVES_OF = {

@@ -5,7 +5,6 @@ What is read may be malformed on purpose: `frame_of` checks it before memory is 
 
 from __future__ import annotations
 
-import io
 import re
 import sys
 from typing import Any
@@ -15,8 +14,8 @@ PLAIN = re.compile(r"bool|u?int\d+|float\d+|str|object|(datetime64|timedelta64)\
 NEEDS = "needs pyarrow in the kernel and beside terp"
 
 
-def arrow_of(table: Any, kind: str) -> bytes:
-    """Return a table in the stream format of Arrow; its kind is "pandas.Series" or the like."""
+def write_arrow(table: Any, kind: str, out: Any) -> None:
+    """Write a table to a file in the stream format of Arrow; its kind is "pandas.Series" or the like."""
     import pyarrow  # noqa: PLC0415 - it may be missing
 
     if kind == "pandas.Series":
@@ -28,10 +27,8 @@ def arrow_of(table: Any, kind: str) -> bytes:
     elif kind.startswith("polars"):
         # The newest form has views of text, which cannot be checked for their size.
         table = table.to_arrow(compat_level=sys.modules["polars"].CompatLevel.oldest())
-    out = io.BytesIO()
     with pyarrow.ipc.new_stream(out, table.schema) as stream:
         stream.write_table(table)
-    return out.getvalue()
 
 
 def of_arrow(table: Any, kind: str) -> Any:

@@ -14,13 +14,14 @@ from typing import Any, Tuple  # noqa: UP035 - Python 3.8
 
 from .known import NAME, NAMESPACE, printable
 from .referring import defined, is_numpy, is_one, named
-from .tables import NEEDS, arrow_of, columns_of, frame_of, of_arrow
+from .tables import NEEDS, columns_of, frame_of, of_arrow, write_arrow
 
+SAFE_PYARROW = 15
 SCALARS = (str, int, float, bool, type(None))
 TABLES = ("pandas.DataFrame", "pandas.Series", "polars.DataFrame", "polars.Series", "pyarrow.Table")
 
-Sent = Tuple[str, str, bytes]  # noqa: UP006
-"""The form "arrow", "npy" or "json", the kind of the value, and its bytes."""
+Sent = Tuple[str, str]  # noqa: UP006
+"""The form "arrow", "npy" or "json", and the kind of the value."""
 
 
 class CannotSend(Exception):
@@ -45,7 +46,9 @@ class Transfers:
         except Exception:  # noqa: BLE001 - no such name
             return {"missing": True}
         try:
-            form, kind, self.content = encoded(value, arrow=bool(arrow))
+            out = io.BytesIO()
+            form, kind = write(value, out, arrow=bool(arrow))
+            self.content = out.getvalue()
         except CannotSend as refused:
             return {"error": printable(str(refused), 300)}
         except Exception as error:  # noqa: BLE001 - a library in a state, or of an unexpected version
@@ -76,21 +79,21 @@ def full_name(kind: Any) -> str:
     return printable(NAME(kind) if own else f"{module}.{NAME(kind)}", 100)
 
 
-def encoded(value: Any, *, arrow: bool) -> Sent:
-    """Return the form of a value; tables without `arrow` become JSON."""
+def write(value: Any, out: Any, *, arrow: bool) -> Sent:
+    """Write a value to a file; tables without `arrow` become JSON."""
     kind = type(value)
     for known in TABLES:
         if is_one(kind, defined(*known.split("."))):
-            return table_sent(value, known, arrow=arrow)
+            return write_table(value, known, out, arrow=arrow)
     if is_numpy(kind) or is_one(kind, defined("numpy", "ndarray")):
         numpy = sys.modules["numpy"]
         array = numpy.asarray(value)
         if array.dtype.hasobject:
             raise CannotSend("is a numpy.ndarray of Python objects, which cannot leave the kernel")
-        out = io.BytesIO()
         numpy.lib.format.write_array(out, array, allow_pickle=False)
-        return "npy", "numpy.ndarray" if kind is numpy.ndarray else "numpy.scalar", out.getvalue()
-    return "json", "json", json.dumps(plain(value)).encode()
+        return "npy", "numpy.ndarray" if kind is numpy.ndarray else "numpy.scalar"
+    out.write(json.dumps(plain(value)).encode())
+    return "json", "json"
 
 
 def plain(value: Any, holds: str = "is") -> Any:
@@ -111,16 +114,18 @@ def plain(value: Any, holds: str = "is") -> Any:
     raise CannotSend(f"{holds} of type {full_name(kind)}, which cannot leave the kernel")
 
 
-def table_sent(value: Any, kind: str, *, arrow: bool) -> Sent:
-    """Return a table, as Arrow if terp and this kernel have it."""
+def write_table(value: Any, kind: str, out: Any, *, arrow: bool) -> Sent:
+    """Write a table, as Arrow if terp and this kernel have it."""
     if arrow and has_pyarrow():
-        return "arrow", kind, arrow_of(value, kind)
+        write_arrow(value, kind, out)
+        return "arrow", kind
     if not kind.startswith("pandas"):
         raise CannotSend(f"is a {kind}, which {NEEDS}")
     try:
-        return "json", kind, json.dumps(plain(columns_of(value))).encode()
+        out.write(json.dumps(plain(columns_of(value))).encode())
     except ValueError as error:
         raise CannotSend(str(error)) from None
+    return "json", kind
 
 
 def has_pyarrow() -> bool:
@@ -130,6 +135,11 @@ def has_pyarrow() -> bool:
     except ImportError:
         return False
     return True
+
+
+def has_safe_arrow() -> bool:
+    """Return True if pyarrow reads streams without running code that they bring (CVE-2023-47248)."""
+    return has_pyarrow() and int(sys.modules["pyarrow"].__version__.partition(".")[0]) >= SAFE_PYARROW
 
 
 def decoded(form: str, kind: str, content: bytes) -> Any:

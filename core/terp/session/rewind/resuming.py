@@ -1,6 +1,7 @@
 """Resuming a stored session in new kernels."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from terp.events import Noticed, SessionResumed
 from terp.events.kernel import Kernels
@@ -45,6 +46,13 @@ class Resumption:
         """Add another note about the kernel to the next message."""
         self._note, self._since = self._history.mark.noted(note), len(self._history.messages)
         self._earlier = len(self._history.notes)
+
+    def restored(self, names: Sequence[str]) -> None:
+        """Leave variables that were restored out of the note on those that are gone."""
+        gone = tuple(name for name in self.event.gone if name not in names)
+        before = self._history.mark.noted(_note(self.event))
+        self.event = replace(self.event, gone=gone)
+        self._note = self._history.mark.noted(_note(self.event)) if self._note == before else self._note
 
     def note(self) -> str:
         """Return the note that the next message must have; "" if the conversation has it."""

@@ -1,4 +1,5 @@
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from terp.store.titles import read_title
 from terp.testing import EchoKernel, collect
 from terp_cli.render.rewound import outcome
 from tests.cli.repl.commands.here import ID, Here
+from tests.core.opening.test_checkpoints import opened
 from tests.core.store.keeping import kept, redactor
 
 TWO = ("plot iris.csv", "now in blue")
@@ -278,3 +280,29 @@ async def test_a_turn_that_there_is_not_asks_nothing(tmp_path: Path) -> None:
     with pytest.raises(TerpError, match="There is no turn 7"):
         await here.does("/rewind 7")
     assert here.out.getvalue() == ""
+
+
+async def test_a_checkpoint_is_saved_listed_completed_loaded_and_removed(tmp_path: Path) -> None:
+    async with opened(tmp_path, "x = 1; gen = (i for i in 'ab')") as session:
+        here = Here(tmp_path, session=session)
+        await here.asked("go")
+        [saved] = await here.does("/checkpoint first")
+        assert re.fullmatch(r"Saved in \d+\.\d s: x · 1 not kept: gen", saved)
+        listed = await here.does("/checkpoint list")
+        assert listed[0].startswith("first  ")
+        assert listed[1:] == ["  gen is not kept: generator"]
+        assert here.offered("checkpoint", "l") == ["list", "load"]
+        await here.does("/restart")
+        await here.does("/checkpoint load first")
+        assert [one.name for one in await session.kernels.get("python").variables()] == ["x"]
+        assert await here.does("/checkpoint drop first") == ["Checkpoint first is removed."]
+        assert await here.does("/checkpoint list") == ["There is no checkpoint."]
+        for line in ("/checkpoint a b", "/checkpoint ../a", "/checkpoint load first"):
+            with pytest.raises(TerpError):
+                await here.does(line)
+
+
+async def test_a_session_that_is_not_stored_has_no_checkpoints(tmp_path: Path) -> None:
+    here = Here(tmp_path)
+    with pytest.raises(TerpError, match="This session has no checkpoints"):
+        await here.does("/checkpoint")

@@ -18,7 +18,7 @@ COMMANDS = (
     "rewind", "fork", "compact", "tokens", "cost", "resume", "export", "copy", "edit", "profile",
     "doctor", "allow", "attach", "install", "languages", "open", "python", "quit", "tools", "mcp",
     "trust", "rules", "until", "why", "save", "bg", "detach", "jobs", "code", "approve", "effects", "init",
-    "rename", "diff", "skills", "plan", "go", "watch",
+    "rename", "diff", "skills", "plan", "go", "watch", "checkpoint",
 )  # fmt: skip
 
 
