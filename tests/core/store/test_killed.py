@@ -157,13 +157,19 @@ def test_pending_code_is_left_alone_when_the_person_says_something_else(tmp_path
     stopped_at(tmp_path, CodeProposed, TWO)
     kernel = EchoKernel()
     session = again(tmp_path / "s", "all right", kernels=kernel)
-    asyncio.run(_said(session, "never mind"))
+
+    async def scenario() -> list[Event]:
+        await collect(session, "never mind")
+        left = await gone_on(session)
+        await session.aclose()
+        return left
+
+    assert asyncio.run(scenario()) == []
     assert kernel.ran == []
     assert session.history[2:4] == (
         Result("a", "Not run: terp ended before the user had decided about this code."),
         Result("b", "Not run: terp ended before the user had decided about this code."),
     )
-    assert asyncio.run(gone_on(session)) == []
 
 
 def test_who_resumes_reads_once_that_a_run_was_cut_off(tmp_path: Path) -> None:

@@ -80,9 +80,11 @@ async def test_secrets_are_not_kept(tmp_path: Path) -> None:
 
 
 async def test_a_session_in_such_a_store_has_no_copy(tmp_path: Path) -> None:
-    going_on, _ = await talk(tmp_path, Listed(), "hi")
+    going_on = session(tmp_path, Listed(), "hello")
+    await collect(going_on, "hi")
     with pytest.raises(SessionError, match="cannot copy sessions"):
         going_on.rewind.fork()
+    await going_on.aclose()
 
 
 async def test_damaged_lines_are_not_gone_on_with(tmp_path: Path) -> None:

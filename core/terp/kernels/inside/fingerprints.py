@@ -23,7 +23,6 @@ LARGEST_COPY = 8_000_000
 # Length of a text that is shown, facts of one value, and names in one fact.
 LONGEST_TEXT, MOST_FACTS, MOST_NAMED = 40, 6, 3
 NOT_COUNTED, NOT_COMPARED = "nulls not counted", "columns not compared"
-FORMATS = {int: ",", float: ",.10g"}
 
 
 class Part(NamedTuple):
@@ -175,7 +174,9 @@ def number_text(value: Any) -> Any:
     if type(own) is str:
         return None
     try:
-        return printable(text_of(value, FORMATS.get(type(own), "")), LONGEST_TEXT)
+        # Not a dict of classes: the metaclass of a user's class could have code for its hash.
+        form = "," if type(own) is int else ",.10g" if type(own) is float else ""
+        return printable(text_of(value, form), LONGEST_TEXT)
     except CannotFormat:
         return None
 
