@@ -1,7 +1,8 @@
 """What must hold before a release, beside `.ci/run`: `make release-check`; `TESTS=tests/core` runs a part.
 
 Builds from the last commit, so all changes must be committed. Needs uv, which `make .venv/.dev` installs, and
-a package index. A Python that uv cannot find or download is named at the end as not tested.
+a package index. The last lines name each Python that passed, failed, or was not tested because uv cannot
+find or download it. A failure of the tests does not end the check; any other does.
 """
 
 import hashlib
@@ -13,7 +14,7 @@ import tarfile
 import tempfile
 import tomllib
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -32,14 +33,21 @@ def main(tests: Sequence[str]) -> int:
         has_licences(sdist, wheel)
         step("terp demo in an empty environment")
         demo(wheel, away / "demo")
-        untested = [f"Python {python}" for python in PYTHONS if not tested(python, "highest", away, tests)]
-        if not tested(PYTHONS[0], "lowest-direct", away, tests):
-            untested.append("with the oldest dependencies")
+        runs = [*((python, "highest") for python in PYTHONS), (PYTHONS[0], "lowest-direct")]
+        results = {f"Python {run[0]}, dependencies {run[1]}": tested(*run, away, tests) for run in runs}
+    print(f"\n{summary(results, tests)}")
+    return 1 if False in results.values() else 0
+
+
+def summary(results: Mapping[str, bool | None], tests: Sequence[str]) -> str:
+    """Return a line for each run of the tests, and the result of all; None is a run without a Python."""
+    words = {True: "passed", False: "FAILED", None: "NOT TESTED: uv finds no such Python"}
+    lines = [f"{name}: {words[passed]}" for name, passed in results.items()]
     if tests:
-        untested.append(f"all tests but {' '.join(tests)}")
-    ended = f"the rest passed; NOT TESTED: {', '.join(untested)}" if untested else "all passed"
-    print(f"\nrelease-check: {ended}")
-    return 0
+        lines.append(f"all tests but {' '.join(tests)}: NOT TESTED")
+    whole = not tests and all(results.values())
+    ended = "all passed" if whole else "failed" if False in results.values() else "passed IN PART"
+    return "\n".join([*lines, f"release-check: {ended}"])
 
 
 def builds_alike(away: Path) -> list[Path]:
@@ -95,22 +103,21 @@ def demo(wheel: Path, away: Path) -> None:
         raise SystemExit("terp demo left no PNG.")
 
 
-def tested(python: str, resolution: str, away: Path, tests: Sequence[str]) -> bool:
+def tested(python: str, resolution: str, away: Path, tests: Sequence[str]) -> bool | None:
     """Run the tests with this Python, and the newest or the oldest versions of all dependencies.
 
-    Return False if there is no such Python.
+    Return whether they passed, or None if there is no such Python.
     """
     step(f"tests with Python {python}, dependencies {resolution}")
     checkout, venv = away / "one", away / f"{python}-{resolution}"
-    if subprocess.run(["uv", "venv", "--quiet", "--python", python, str(venv)], check=False).returncode:
-        print(f"No Python {python} is to be had here: not tested.")
-        return False
+    if not succeeds("uv", "venv", "--quiet", "--python", python, str(venv)):
+        return None
     program = str(venv / "bin/python")
     project = tomllib.loads((checkout / "pyproject.toml").read_text())["project"]
     everything = f"{checkout}[{','.join(project['optional-dependencies'])}]"
-    run("uv", "pip", "install", "--quiet", "--resolution", resolution, "--python", program, "-e", everything)
-    run(program, "-m", "pytest", "-q", "-n", "logical", "--dist", "worksteal", *tests, cwd=checkout)
-    return True
+    install = ("uv", "pip", "install", "--quiet", "--resolution", resolution, "--python", program)
+    pytest = (program, "-m", "pytest", "-q", "-n", "logical", "--dist", "worksteal")
+    return succeeds(*install, "-e", everything) and succeeds(*pytest, *tests, cwd=checkout)
 
 
 def uv_cache() -> str:
@@ -125,10 +132,14 @@ def step(what: str) -> None:
 
 
 def run(*command: str, cwd: Path | None = None, environ: dict[str, str] | None = None) -> None:
-    """Run a command; end with its exit code if it fails."""
-    ended = subprocess.run(command, cwd=cwd, env=environ, check=False)
-    if ended.returncode:
-        raise SystemExit(f"release-check: failed ({ended.returncode}): {' '.join(command)}")
+    """Run a command; end if it fails."""
+    if not succeeds(*command, cwd=cwd, environ=environ):
+        raise SystemExit(f"release-check: failed: {' '.join(command)}")
+
+
+def succeeds(*command: str, cwd: Path | None = None, environ: dict[str, str] | None = None) -> bool:
+    """Run a command; return True if its exit code is 0."""
+    return subprocess.run(command, cwd=cwd, env=environ, check=False).returncode == 0
 
 
 if __name__ == "__main__":

@@ -62,3 +62,34 @@ def test_packages_come_from_where_pip_would_take_them() -> None:
     settings = install()["settings_of_pip"](listed)
     assert settings == {"find-links": "b", "cert": "c", "extra-index-url": "x y"}
     assert install()["places"](settings) == ["--index", "x", "--index", "y", "--find-links", "b"]
+
+
+def release_summary(results: dict[str, bool | None], tests: list[str]) -> list[str]:
+    check = runpy.run_path(str(ROOT / ".ci" / "release_check.py"))
+    return str(check["summary"](results, tests)).splitlines()
+
+
+def test_a_release_with_a_python_that_is_missing_has_not_all_passed() -> None:
+    assert release_summary({"Python 3.13": True, "Python 3.14": None}, []) == [
+        "Python 3.13: passed",
+        "Python 3.14: NOT TESTED: uv finds no such Python",
+        "release-check: passed IN PART",
+    ]
+
+
+def test_a_release_with_a_part_of_the_tests_has_not_all_passed() -> None:
+    assert release_summary({"Python 3.13": True}, ["tests/core"])[1:] == [
+        "all tests but tests/core: NOT TESTED",
+        "release-check: passed IN PART",
+    ]
+
+
+def test_a_release_whose_tests_failed_says_with_which_python() -> None:
+    assert release_summary({"Python 3.13": False, "Python 3.14": None}, [])[::2] == [
+        "Python 3.13: FAILED",
+        "release-check: failed",
+    ]
+
+
+def test_a_release_has_passed_when_all_was_tested() -> None:
+    assert release_summary({"Python 3.13": True}, [])[-1] == "release-check: all passed"
