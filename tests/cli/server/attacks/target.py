@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fastapi import FastAPI
-from fastapi.routing import iter_route_contexts
+from fastapi import FastAPI, routing
 
 from terp.session.session import Session
 from terp.settings import Settings
@@ -78,8 +77,11 @@ def socket_routes(app: FastAPI) -> list[Route]:
 
 
 def _of(app: FastAPI) -> Iterator[Route]:
-    for found in iter_route_contexts(app.routes):
-        for method in found.methods or (SOCKET,):
+    # FastAPI before 0.138 has a flat list; 0.138 has the path of a socket only in Starlette's route.
+    contexts = getattr(routing, "iter_route_contexts", iter)
+    for context in contexts(app.routes):
+        found = getattr(context, "starlette_route", None) or context
+        for method in getattr(found, "methods", None) or (SOCKET,):
             yield Route(method, str(found.path))
 
 
