@@ -73,7 +73,7 @@ def test_a_file_of_code_runs_there(terp: Terp, server: Server) -> None:
 
 def test_its_kernelspecs_are_the_languages(terp: Terp, server: Server) -> None:
     result = terp("languages")
-    told = "python  here     Python 3 (ipykernel), the kernelspec python3 of "
+    told = "python  here  Python 3 (ipykernel), the kernelspec python3 of "
     assert [line for line in result.out.splitlines() if line.startswith(told)] == [told + server.gateway.host]
 
 

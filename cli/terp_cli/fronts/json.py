@@ -132,6 +132,12 @@ def _check(check: CheckFinished) -> dict[str, Any]:
     return result
 
 
+def write_facts(stream: TextIO, facts: Mapping[str, Any]) -> int:
+    """Write the result of a subcommand, with the version of its form; return 0, the exit code."""
+    write_json(stream, {"version": VERSION, **facts})
+    return 0
+
+
 def write_json(stream: TextIO, data: Mapping[str, Any]) -> None:
     """Write one line of JSON."""
     # A terminal would obey control characters.

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from terp.events.kernel import KnownLanguage
 from terp.settings.profile_file import short_path
+from terp.text.plain import counted
 from terp.tools.files.declared import Tool
 from terp.tools.skills import Skills
 
@@ -69,6 +70,5 @@ def function_rows(connection: "ServerConnection") -> list[tuple[str, str, str]]:
 def _server_text(one: "ServerConnection") -> str:
     if one.failure is not None:
         return one.failure.message.removeprefix(f"MCP server {one.name}: ")
-    number = len(one.functions)
-    offers = f"{number} function{'' if number == 1 else 's'}" if one.state == "ready" else ""
+    offers = counted(len(one.functions), "function") if one.state == "ready" else ""
     return ", ".join(part for part in (offers, one.version, one.declared.where) if part)

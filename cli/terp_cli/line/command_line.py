@@ -15,6 +15,7 @@ from terp.errors import SettingsError
 from terp.settings.setting import Setting
 from terp.settings.sources import Given
 from terp.text.dataclasses import dataclass, field
+from terp.text.wording import did_you_mean
 from terp_cli.line.flags import GONE, THEIRS, Flag, Options, all_flags
 from terp_cli.line.subcommands import attached_by, called_by, helped_by, mistaken, mistaken_topic
 
@@ -188,15 +189,13 @@ class _Reader:
         self.notices.append(line)
 
     def _unknown(self, word: str) -> SettingsError:
-        from difflib import get_close_matches  # noqa: PLC0415  (for a mistake only)
-
         if meant := _TRIED.get(_name(word)):
             return SettingsError([f"unknown flag {_name(word)}. Did you mean {meant}?"])
         # The dashes would make short names look alike.
         dashes, cutoff = ("--", 0.7) if word.startswith("--") else ("-", 0.5)
         names = [flag.removeprefix(dashes) for flag in self._flags if flag.startswith(dashes)]
-        near = get_close_matches(_name(word).removeprefix(dashes), names, n=1, cutoff=cutoff)
-        hint = f"Did you mean {dashes}{near[0]}?" if near else "terp --help lists them."
+        bare, shown = _name(word).removeprefix(dashes), f"{dashes}{{}}"
+        hint = did_you_mean(bare, names, "terp --help lists them.", shown=shown, cutoff=cutoff)
         return SettingsError([f"unknown flag {word.partition('=')[0]}. {hint}"])
 
 

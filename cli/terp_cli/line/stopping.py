@@ -76,11 +76,6 @@ class Stopping:
         """True if the time of `--timeout` is over."""
         return self.code == EXIT_CODES["timeout"]
 
-    @property
-    def final(self) -> bool:
-        """True if the whole call must end. Ctrl-C ends only the turn."""
-        return self.code is not None and self.code != EXIT_CODES["interrupted"]
-
     @contextmanager
     def armed(self, timeout_s: float) -> Iterator[None]:
         """Raise `StoppedBySignal` at a signal, before anything runs; start the time of `--timeout`."""

@@ -36,7 +36,7 @@ from terp.store.folders import new_folder
 from terp.store.places import new_place
 from terp.text.dataclasses import dataclass, replace
 from terp.text.files import content_of
-from terp.text.plain import HeadTail, without_escapes
+from terp.text.plain import head_and_tail, without_escapes
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.mcp_server.client_person import WATCH, ClientPerson, Elicit
 from terp_cli.repl.keeping import SessionOpener
@@ -347,9 +347,8 @@ class ClientSession:
         return next((top for top in tops if path.is_relative_to(top)), None)
 
     def _bounded(self, text: str) -> str:
-        kept = HeadTail(max(200, self.session.resources.limits.max_output_chars))
-        kept.add(self.session.resources.redacted(text))
-        return kept.text()
+        resources = self.session.resources
+        return head_and_tail(resources.redacted(text), max(200, resources.limits.max_output_chars))
 
 
 class Clients:

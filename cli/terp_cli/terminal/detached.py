@@ -20,6 +20,7 @@ import sys
 import termios
 import threading
 import time
+import tty
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -322,7 +323,7 @@ async def show(path: Path, keyboard: int, screen: int) -> None:
         return json.dumps(tuple(os.get_terminal_size(screen))).encode()
 
     modes = termios.tcgetattr(keyboard)
-    termios.tcsetattr(keyboard, termios.TCSANOW, _raw(modes))
+    tty.setraw(keyboard, termios.TCSANOW)
     send(b"A", size())
     loop.add_reader(keyboard, typed)
     loop.add_signal_handler(signal.SIGWINCH, lambda: send(b"S", size()))
@@ -340,13 +341,6 @@ async def show(path: Path, keyboard: int, screen: int) -> None:
         with suppress(OSError, termios.error):
             os.write(screen, _OWN_MODES.encode())
             termios.tcsetattr(keyboard, termios.TCSADRAIN, modes)
-
-
-def _raw(modes: list[Any]) -> list[Any]:
-    reads, writes, control, local, *rest = modes
-    reads &= ~(termios.BRKINT | termios.ICRNL | termios.INPCK | termios.ISTRIP | termios.IXON)
-    local &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN | termios.ISIG)
-    return [reads, writes & ~termios.OPOST, control, local, *rest]
 
 
 class HostLink:

@@ -1,7 +1,6 @@
 """Signs that terp writes, in ASCII: for streams and terminals whose encoding lacks them.
 
 stream.reconfigure(errors=stand_ins())      a stream that never fails to encode
-carried("you › ", "ascii")                  "you > ", where something else encodes
 """
 
 import codecs
@@ -54,13 +53,6 @@ STAND_INS: Mapping[str, str] = {
 _HANDLER = "terp.stand_ins"
 
 
-def carried(text: str, encoding: str) -> str:
-    """Return `text` with stand-ins for the characters that `encoding` lacks."""
-    if text.isascii():
-        return text
-    return text.encode(encoding, stand_ins()).decode(encoding)
-
-
 def writes_formulas(encoding: str) -> bool:
     """Return True if `encoding` has the signs of formulas."""
     try:
@@ -71,7 +63,7 @@ def writes_formulas(encoding: str) -> bool:
 
 
 def stand_ins() -> str:
-    """Register an encoding error handler that writes stand-ins as `carried` does; return its name."""
+    """Register an encoding error handler that writes stand-ins for lacking characters; return its name."""
     codecs.register_error(_HANDLER, _replaced)
     return _HANDLER
 

@@ -124,11 +124,6 @@ class Replies:
         """True if the last answer has come."""
         return self.facts.complete
 
-    @property
-    def holds(self) -> bool:
-        """True if text is held, which `release` would return."""
-        return bool(self._held)
-
     def feed(self, text: str) -> str:
         """Return the keys in the held text and `text`, without answers."""
         text, self._held = self._held + text, ""

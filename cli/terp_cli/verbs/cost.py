@@ -4,11 +4,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from terp.errors import SettingsError, TerpError
-from terp.events.wire import VERSION
-from terp.session.cost.budget import Tally, tally_of
+from terp.session.cost.budget import tally_of
 from terp.session.cost.ledger import Ledger, UsageEntry, tallies
 from terp_cli.fronts.invocation import Invocation
-from terp_cli.fronts.json import usage_json, write_json
+from terp_cli.fronts.json import usage_json, write_facts
+from terp_cli.repl.commands.rows import aligned
 from terp_cli.repl.commands.status import HEAD, cells
 from terp_cli.terminal.sanitise import one_line
 
@@ -45,25 +45,15 @@ def _written(
     rows, total = tallies(entries, key), tally_of(entry.used for entry in entries)
     if call.options.output_format != "text":
         found = [{**dict(zip(names, row, strict=True)), **usage_json(used)} for row, used in rows.items()]
-        write_json(call.out, {"version": VERSION, "rows": found, "total": usage_json(total)})
-        return 0
+        return write_facts(call.out, {"rows": found, "total": usage_json(total)})
     if not entries:
         call.note("no model was called in that time.")
         return 0
-    _write_table(call, names, rows, total)
-    return 0
-
-
-def _write_table(
-    call: Invocation, names: Sequence[str], rows: Mapping[tuple[str, ...], Tally], total: Tally
-) -> None:
-    lines = [(*names, *HEAD), *((*map(one_line, row), *cells(used)) for row, used in rows.items())]
+    lines = [(*names, *HEAD), *((*row, *cells(used)) for row, used in rows.items())]
     if len(rows) > 1:
         lines.append(("together", *[""] * (len(names) - 1), *cells(total)))
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for line in lines:
-        padded = (f"{cell:{width}}" for cell, width in zip(line, widths, strict=True))
-        call.out.write("  ".join(padded).rstrip() + "\n")
+    call.out.writelines(aligned(lines))
+    return 0
 
 
 # The names of the first columns, and what an entry has in them.

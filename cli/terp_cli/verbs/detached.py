@@ -14,6 +14,7 @@ from terp_cli.fronts.detached import DetachedSession, detached_folder, detached_
 from terp_cli.fronts.invocation import STDIN, Invocation
 from terp_cli.fronts.json import write_json
 from terp_cli.line.subcommands import LAST
+from terp_cli.repl.commands.rows import aligned
 from terp_cli.repl.resuming import age
 from terp_cli.terminal import tty
 from terp_cli.terminal.detached import ENDED, SUFFIX, end, show, start_host
@@ -112,8 +113,7 @@ def _list_attachable(call: Invocation) -> int:
     kernels = asyncio.run(running_kernels(call.environ))
     rows = [(f"terp attach {one.session or LAST}", _about(call, one)) for one in sessions]
     rows += [(f"terp attach {kernel.name}", f"the kernel of {kernel.title}") for kernel in kernels]
-    width = max((len(command) for command, _ in rows), default=0)
-    call.out.writelines(f"{one_line(command):{width}}  {one_line(about)}\n" for command, about in rows)
+    call.out.writelines(aligned(rows))
     if not rows:
         call.note(
             "there is no detached session (terp --detach starts one), and no kernel of Jupyter or VS Code."

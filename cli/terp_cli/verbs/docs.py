@@ -7,11 +7,11 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 
 import terp_cli
 from terp.errors import SettingsError
+from terp.text.wording import did_you_mean
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.render.ansi import Palette
 from terp_cli.render.markdown.markdown import MarkdownStream
@@ -69,8 +69,7 @@ def page(name: str) -> str:
     names = page_names()
     if name in names:
         return (folder() / f"{name}.md").read_text(encoding="utf-8")
-    near = get_close_matches(name, names, n=1)
-    hint = f"Did you mean terp docs {near[0]}?" if near else "terp docs lists them."
+    hint = did_you_mean(name, names, "terp docs lists them.", shown="terp docs {}")
     raise SettingsError([f"there is no page '{one_line(name)}'. {hint}"])
 
 

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from terp.errors import SettingsError
 from terp.secrets.keys import StoredKeys, checked_key, key_providers, stored_keys, variables_of
 from terp.settings.profile_file import short_path
+from terp.text.wording import did_you_mean
 from terp_cli.fronts.invocation import STDIN, Invocation
+from terp_cli.repl.commands.rows import aligned
 from terp_cli.terminal import tty
 from terp_cli.terminal.sanitise import one_line
 
@@ -31,8 +33,7 @@ def _list(call: Invocation, kept: StoredKeys, _: Sequence[str]) -> int:
         },
         **{name: variable for name in key_providers() if (variable := _variable(call, name))},
     }
-    for name in sorted(found):
-        call.out.write(f"{one_line(name):12}  {one_line(found[name])}\n")
+    call.out.writelines(aligned(sorted(found.items())))
     if not found:
         call.note("no key is stored, and none is in the environment; terp keys set PROVIDER stores one.")
     return 0
@@ -62,10 +63,7 @@ def _delete(call: Invocation, kept: StoredKeys, more: Sequence[str]) -> int:
 def _known(provider: str) -> str:
     names = key_providers()
     if provider not in names:
-        from difflib import get_close_matches  # noqa: PLC0415  (for a mistake only)
-
-        near = get_close_matches(provider, names, n=1)
-        hint = f"Did you mean '{near[0]}'?" if near else f"There are: {', '.join(names)}."
+        hint = did_you_mean(provider, names, f"There are: {', '.join(names)}.")
         raise SettingsError([f"'{one_line(provider)}' is no provider with a key. {hint}"])
     return provider
 

@@ -18,8 +18,7 @@ from terp.tools.skills import find_skills, skills_below
 from terp.tools.toolbox import Toolbox
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.fronts.listings import language_rows, skill_rows, tool_rows
-from terp_cli.repl.commands.rows import shortened
-from terp_cli.terminal.sanitise import one_line
+from terp_cli.repl.commands.rows import aligned, short_line
 
 _MOST = 100
 """Characters of a skill's description in the list; the model reads all."""
@@ -32,9 +31,7 @@ def list_languages(call: Invocation) -> int:
         known, _ = asyncio.run(_at_gateway(call, settings))
     else:
         known = LocalKernels(str(call.cwd), kernel_options(settings), environ=call.environ).known()
-    rows = language_rows(known)
-    width = max(len(names) for names, _, _ in rows)
-    call.out.writelines(f"{names:{width}}  {state:7}  {one_line(how)}\n" for names, state, how in rows)
+    call.out.writelines(aligned(language_rows(known)))
     return 0
 
 
@@ -48,15 +45,11 @@ def list_tools(call: Invocation) -> int:
         skills = find_skills(call.places, call.project)
         toolbox = read_toolbox(settings, call.environ, call.places, kernels, call.project.tools, skills)
     tools = (*toolbox.tools, *(_server_tools(call, settings) if toolbox.tools else ()))
-    rows = [tuple(map(one_line, row)) for row in tool_rows(tools)]
-    if not rows:
+    call.out.writelines(aligned(tool_rows(tools)))
+    if not tools:
         call.note(
             "there are no tools: they are functions of the Python kernel, and Python does not run here."
         )
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    call.out.writelines(
-        f"{name:{widths[0]}}  {arguments:{widths[1]}}  {source}\n" for name, arguments, source in rows
-    )
     for problem in toolbox.problems:
         call.note(problem)
     return 0
@@ -81,11 +74,8 @@ def skills(call: Invocation) -> int:
             raise SettingsError(problems)
         call.note(f"{counted(len(found or known.by_name), 'skill')} without a mistake.")
         return 0
-    rows = [tuple(map(one_line, row)) for row in skill_rows(known)]
-    width = max((len(name) for name, *_ in rows), default=0)
-    call.out.writelines(
-        f"{name:{width}}  {shortened(about, _MOST)} [{where}]\n" for name, about, where in rows
-    )
+    rows = [(name, f"{short_line(about, _MOST)} [{where}]") for name, about, where in skill_rows(known)]
+    call.out.writelines(aligned(rows))
     if not rows:
         call.note("there are no skills; `terp docs skills` says where they are read from.")
     for problem in (*problems, *call.project.notices):

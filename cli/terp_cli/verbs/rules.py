@@ -6,15 +6,15 @@ from terp.analysis.effects.cells import effects_of
 from terp.analysis.rules.deciding import Ruled, Rules, Ruling
 from terp.errors import SettingsError
 from terp.events.effects import Effects
-from terp.events.wire import VERSION
 from terp.kernels.jupyter.local import LocalKernels
 from terp.opening.environment import kernel_options
 from terp.opening.session import written_rules
 from terp.settings import Settings
 from terp.text.languages import means_language
 from terp_cli.fronts.invocation import Invocation
-from terp_cli.fronts.json import write_json
+from terp_cli.fronts.json import write_facts
 from terp_cli.render.sentences import effects_line
+from terp_cli.repl.commands.rows import aligned
 from terp_cli.repl.commands.switches import NO_RULES, listed_rules
 from terp_cli.terminal.sanitise import one_line
 from terp_cli.verbs.run_code import read_code
@@ -36,13 +36,10 @@ def _list(call: Invocation, settings: Settings, _: Sequence[str]) -> int:
     rows = listed_rules(Rules(written_rules(settings)))
     if call.options.output_format != "text":
         found = [dict(zip(("verdict", "rule", "origin"), row, strict=True)) for row in rows]
-        write_json(call.out, {"version": VERSION, "rules": found})
-        return 0
+        return write_facts(call.out, {"rules": found})
     if not rows:
         call.note(NO_RULES)
-    call.out.writelines(
-        f"{verdict:5}  {one_line(text)}  ({one_line(origin)})\n" for verdict, text, origin in rows
-    )
+    call.out.writelines(aligned((verdict, f"{text}  ({origin})") for verdict, text, origin in rows))
     return 0
 
 
@@ -57,8 +54,7 @@ def _test(call: Invocation, settings: Settings, more: Sequence[str]) -> int:
     if call.options.output_format != "text":
         parts = [_as_json(part) for part in (*ruling.parts, *later)]
         kinds = [effect.kind for effect in effects.found]
-        found = {"decision": decision, "by": why, "effects": kinds, "parts": parts}
-        write_json(call.out, {"version": VERSION, **found})
+        write_facts(call.out, {"decision": decision, "by": why, "effects": kinds, "parts": parts})
     else:
         call.out.writelines(_line(part) for part in (*ruling.parts, *later))
         call.out.write(f"{decision}: {one_line(why)}\n")

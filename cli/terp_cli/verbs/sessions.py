@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from terp.errors import SessionError, SettingsError, TerpError, with_remedy
 from terp.events import TurnStarted
 from terp.events.messages import Message
-from terp.events.wire import VERSION, record_to_json
+from terp.events.wire import record_to_json
 from terp.secrets.environment import find_python
 from terp.settings.profile_file import short_path
 from terp.store.catalogue import Catalogue, SessionEntry
@@ -17,11 +17,11 @@ from terp.store.forms import message_to_json
 from terp.store.keeping import Keeper
 from terp.store.places import real_directory
 from terp.store.reading import read
-from terp.store.saved_messages import MessagesUnreadable, from_json, import_messages
+from terp.store.saved_messages import MessagesUnreadable, import_messages, read_messages
 from terp.text.paths import typed_path
 from terp.text.plain import counted
 from terp_cli.fronts.invocation import Invocation
-from terp_cli.fronts.json import write_json
+from terp_cli.fronts.json import write_facts
 from terp_cli.fronts.plain import PlainFront
 from terp_cli.repl.keeping import place_of
 from terp_cli.repl.resuming import row, title, when
@@ -42,7 +42,7 @@ def sessions(call: Invocation) -> int:
 def _list(call: Invocation, catalogue: Catalogue, _: Sequence[str]) -> int:
     entries = catalogue.listed(_where(call))
     if _as_json(call):
-        return _write(call, {"sessions": [_facts(entry) for entry in entries]})
+        return write_facts(call.out, {"sessions": [_facts(entry) for entry in entries]})
     for entry in entries:
         call.out.write(f"{row(entry, with_directory=call.options.all)}\n")
     if not entries:
@@ -58,7 +58,7 @@ def _show(call: Invocation, catalogue: Catalogue, more: Sequence[str]) -> int:
     if _as_json(call):
         messages = [message_to_json(message) for message in stored.history]
         events = [record_to_json(record) for record in stored.events.records]
-        return _write(call, {"session": _facts(entry), "messages": messages, "events": events})
+        return write_facts(call.out, {"session": _facts(entry), "messages": messages, "events": events})
     call.out.write(f"{entry.id} · {when(entry.started)} · {one_line(entry.cwd)}\n{title(entry)}\n")
     front = PlainFront(call.out, call.out, "verbose" if call.options.verbose else "normal")
     for record in stored.events.records:
@@ -73,7 +73,7 @@ def _show(call: Invocation, catalogue: Catalogue, more: Sequence[str]) -> int:
 def _search(call: Invocation, catalogue: Catalogue, more: Sequence[str]) -> int:
     found = list(catalogue.search(more, _where(call)))
     if _as_json(call):
-        return _write(call, {"sessions": [{**_facts(one.entry), "line": one.line} for one in found]})
+        return write_facts(call.out, {"sessions": [{**_facts(one.entry), "line": one.line} for one in found]})
     for one in found:
         call.out.write(f"{row(one.entry, with_directory=call.options.all)}\n    {one_line(one.line)}\n")
     if not found:
@@ -93,7 +93,7 @@ def _remove(call: Invocation, catalogue: Catalogue, more: Sequence[str]) -> int:
         except SessionError as error:
             problems.append(error)
     if _as_json(call):
-        _write(call, {"removed": removed})
+        write_facts(call.out, {"removed": removed})
     else:
         call.out.writelines(f"Removed {name}.\n" for name in removed)
     if problems:
@@ -109,7 +109,7 @@ def _prune(call: Invocation, catalogue: Catalogue, _: Sequence[str]) -> int:
     pruned = catalogue.prune(quota * _MEGABYTE)
     if _as_json(call):
         facts = {"removed": list(pruned.removed), "freed_bytes": pruned.freed, "left_bytes": pruned.left}
-        return _write(call, facts)
+        return write_facts(call.out, facts)
     call.out.writelines(f"Removed {name}.\n" for name in pruned.removed)
     left = f"{pruned.left / _MEGABYTE:.1f} MB of {quota} MB"
     call.out.write(
@@ -141,15 +141,10 @@ def _facts(entry: SessionEntry) -> dict[str, Any]:
     }
 
 
-def _write(call: Invocation, facts: Mapping[str, Any]) -> int:
-    write_json(call.out, {"version": VERSION, **facts})
-    return 0
-
-
 def _import(call: Invocation, _: Catalogue, more: Sequence[str]) -> int:
     folder, messages = imported(call, typed_path(more[0]))
     if _as_json(call):
-        return _write(call, {"imported": folder.name, "messages": messages})
+        return write_facts(call.out, {"imported": folder.name, "messages": messages})
     call.out.write(f"{counted(messages, 'message')} imported; terp -r {folder.name} resumes them.\n")
     return 0
 
@@ -202,13 +197,9 @@ def imported(call: Invocation, source: Path) -> tuple[Path, int]:
 def _messages(source: Path) -> list[Message]:
     name = short_path(source)
     try:
-        messages = from_json(source.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SettingsError([f"{name} cannot be read: {error.strerror}."]) from error
-    except UnicodeDecodeError as error:
-        raise SettingsError([f"{name} is not text."]) from error
+        messages = read_messages(source, name)
     except MessagesUnreadable as error:
-        raise SettingsError([f"{name}: {error.message}"]) from error
+        raise SettingsError([error.message]) from error
     if not messages:
         raise SettingsError([f"{name} holds no message."])
     return messages

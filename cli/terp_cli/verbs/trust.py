@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from terp.errors import SettingsError
-from terp.events.wire import VERSION
 from terp.settings.project.decisions import Decisions
 from terp.settings.project.files import bare_project
 from terp.settings.project.standing import Standing, standing_of
 from terp_cli.fronts.invocation import Invocation
-from terp_cli.fronts.json import write_json
+from terp_cli.fronts.json import write_facts
 from terp_cli.repl.terminal_ui import terminal_ui_of
 from terp_cli.repl.trusting import ask, decide, difference, project_report, shown_files, state_of
 from terp_cli.terminal.sanitise import one_line
@@ -128,8 +127,7 @@ def _as_json(call: Invocation, standing: Standing) -> int:
         "problems": list(found.problems),
         "parts": [{"name": one.name, "kind": one.kind, "sha256": one.digest} for one in parts],
     }
-    write_json(call.out, {"version": VERSION, **facts})
-    return 0
+    return write_facts(call.out, facts)
 
 
 _VERBS: Mapping[str, Callable[[Invocation, Sequence[str]], int]] = {

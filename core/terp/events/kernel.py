@@ -151,9 +151,6 @@ class Kernel(Protocol):
         The list is empty if no kernel runs, or after 150 ms without an answer, so that typing never waits.
         """
 
-    async def inspect(self, code: str, cursor: int) -> str:
-        """Return the documentation for the name at `cursor` as plain text; "" for none."""
-
     async def variables(self) -> Sequence[Variable]:
         """Return the user's variables, sorted by name, the first 5,000; no modules, none of terp's own.
 
@@ -277,10 +274,6 @@ class SimpleKernel:
     async def complete(self, code: str, cursor: int) -> Sequence[str]:
         """Return no completions."""
         return ()
-
-    async def inspect(self, code: str, cursor: int) -> str:
-        """Return no help."""
-        return ""
 
     async def variables(self) -> Sequence[Variable]:
         """Return no variables."""

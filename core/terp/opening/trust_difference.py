@@ -12,6 +12,8 @@ from terp.settings.project.files import Project, ProjectFile, bare_project, read
 from terp.settings.project.standing import Standing
 from terp.settings.setting import table
 from terp.text.dataclasses import dataclass, field
+from terp.text.plain import counted
+from terp.text.wording import shortened
 from terp.tools.files.reading import functions_in
 from terp.tools.skills import Skill, skill_of
 
@@ -69,8 +71,7 @@ def difference_of(standing: Standing, environ: Mapping[str, str], load: Load) ->
 
 def _instructions(project: Project) -> Iterator[tuple[str, str]]:
     for file in project.instructions:
-        number = len(file.content.splitlines())
-        lines = "1 line" if number == 1 else f"{number} lines"
+        lines = counted(len(file.content.splitlines()), "line")
         yield "instructions", f"{lines} of {_name(project, file)}, sent to the model"
 
 
@@ -111,5 +112,4 @@ def shown(value: object) -> str:
         return f"{value:g}"
     if isinstance(value, tuple):
         return ", ".join(map(str, value))
-    text = " ".join(str(value).split())
-    return text if len(text) <= 60 else f"{text[:59]}…"
+    return shortened(" ".join(str(value).split()), 60)

@@ -6,6 +6,7 @@ from typing import Any
 
 from terp.settings.setting import Setting, table
 from terp.text.dataclasses import dataclass, field
+from terp.text.wording import did_you_mean, shortened
 
 _TAGS = {
     "switch": {"tag:yaml.org,2002:bool"},
@@ -81,8 +82,7 @@ def quoted(node: Any) -> str:
         return "empty"
     if node.tag not in _TAGS["text"]:
         return str(node.value)
-    short = node.value if len(node.value) <= 60 else node.value[:57] + "…"
-    return f'"{short}"'
+    return f'"{shortened(node.value, 60)}"'
 
 
 def hint(row: Setting, node: Any) -> str:
@@ -173,7 +173,5 @@ def _take_value(group: Group, row: Setting, name: str, node: Any, path: str) -> 
 
 def unknown(name: str, known: list[str], otherwise: str) -> str:
     """Return the sentence about an unknown setting; it ends in the nearest name, else in `otherwise`."""
-    from difflib import get_close_matches  # noqa: PLC0415  (for a mistake only)
-
-    near = get_close_matches(name.rpartition(".")[2].replace("-", "_").lower(), known, n=1)
-    return f"unknown setting '{name}'. " + (f"Did you mean '{near[0]}'?" if near else otherwise)
+    last = name.rpartition(".")[2].replace("-", "_").lower()
+    return f"unknown setting '{name}'. {did_you_mean(last, known, otherwise)}"

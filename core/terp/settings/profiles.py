@@ -7,6 +7,7 @@ from terp.errors import SettingsError
 from terp.settings.profile_file import ProfileFile, read_profile
 from terp.text.dataclasses import dataclass
 from terp.text.paths import typed_path
+from terp.text.wording import did_you_mean
 
 _SUFFIXES = (".yaml", ".yml")
 
@@ -88,13 +89,10 @@ class Profiles:
         return [place / (name + suffix) for place in (self.own, self.shipped) for suffix in _SUFFIXES]
 
     def _missing(self, name: str, candidates: list[Path]) -> str:
-        from difflib import get_close_matches  # noqa: PLC0415  (for a mistake only)
-
         if len(candidates) == 1:
             return f"there is no profile file '{name}'."
         names = self.names()
-        near = get_close_matches(name, names, n=1)
-        hint = f"Did you mean '{near[0]}'?" if near else f"There are: {', '.join(names)}."
+        hint = did_you_mean(name, names, f"There are: {', '.join(names)}.")
         return f"there is no profile '{name}'. {hint}"
 
 

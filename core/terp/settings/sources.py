@@ -7,6 +7,7 @@ from terp.errors import SettingsError
 from terp.settings import Settings
 from terp.settings.setting import VARIABLE_PREFIX, Setting, table
 from terp.text.dataclasses import dataclass
+from terp.text.wording import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -78,9 +79,6 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, Given]:
 
 def _likely_typo(variable: str, rows: Mapping[str, Setting]) -> list[str]:
     """Return a problem if `variable` looks like a misspelt setting; other names may be another program's."""
-    from difflib import get_close_matches  # noqa: PLC0415  (for a mistake only)
-
-    start = len(VARIABLE_PREFIX)
-    names = [name[start:] for name in rows]
-    near = get_close_matches(variable[start:], names, n=1, cutoff=0.8)
-    return [f"{variable}: unknown setting. Did you mean {VARIABLE_PREFIX}{near[0]}?"] if near else []
+    start, shown = len(VARIABLE_PREFIX), f"{VARIABLE_PREFIX}{{}}"
+    hint = did_you_mean(variable[start:], [name[start:] for name in rows], shown=shown, cutoff=0.8)
+    return [f"{variable}: unknown setting. {hint}"] if hint else []

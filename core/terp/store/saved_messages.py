@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from terp.errors import TerpError
@@ -49,6 +50,22 @@ def to_json(messages: Iterable[Message], redactor: Redactor | None = None) -> st
         # The bytes of a picture are no text.
         entries = [one if one["type"] == "image" else redactor.redacted_value(one) for one in entries]
     return json.dumps(entries, ensure_ascii=False, indent=2) + "\n"
+
+
+def read_messages(path: Path, name: str) -> list[Message]:
+    """Return the messages in a file, which errors call by this name.
+
+    Raises:
+        MessagesUnreadable: it cannot be read, or is no such file.
+    """
+    try:
+        return from_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise MessagesUnreadable(f"{name} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise MessagesUnreadable(f"{name} is not text.") from error
+    except MessagesUnreadable as error:
+        raise MessagesUnreadable(f"{name}: {error.message}") from error
 
 
 def from_json(text: str) -> list[Message]:

@@ -159,7 +159,14 @@ class HeadTail:
         return f"{head}\n{left_out}\n{tail}"
 
 
+def head_and_tail(text: str, limit: int, mark: NoteMark | None = None) -> str:
+    """Return a text, cut in its middle if it is longer than `limit` characters."""
+    cut = HeadTail(limit, mark)
+    cut.add(text)
+    return cut.text()
+
+
 def _counted(lines: int, characters: int) -> str:
     if not lines:
         return f"{characters:,} characters"
-    return f"{lines:,} {'line' if lines == 1 else 'lines'} ({characters:,} characters)"
+    return f"{counted(lines, 'line')} ({characters:,} characters)"

@@ -65,12 +65,7 @@ def test_a_terminal_that_answers_nothing_tells_nothing() -> None:
 
 def test_a_lone_escape_is_held_until_it_is_released() -> None:
     replies = Replies()
-    assert (replies.feed("\x1b"), replies.holds, replies.release(), replies.holds) == (
-        "",
-        True,
-        "\x1b",
-        False,
-    )
+    assert (replies.feed("\x1b"), replies.release(), replies.release()) == ("", "\x1b", "")
 
 
 def test_escape_twice_holds_the_second_only() -> None:
@@ -81,13 +76,13 @@ def test_escape_twice_holds_the_second_only() -> None:
 @pytest.mark.parametrize("key", KEYS)
 def test_a_key_that_comes_in_one_piece_is_not_held(key: str) -> None:
     replies = Replies()
-    assert (replies.feed(key), replies.holds) == (key, False)
+    assert (replies.feed(key), replies.release()) == (key, "")
 
 
 def test_nothing_is_held_once_the_last_answer_has_come() -> None:
     replies = Replies()
     replies.feed(ATTRIBUTES)
-    assert (replies.feed("\x1b"), replies.feed("\x1b["), replies.holds) == ("\x1b", "\x1b[", False)
+    assert (replies.feed("\x1b"), replies.feed("\x1b["), replies.release()) == ("\x1b", "\x1b[", "")
 
 
 def test_an_answer_that_comes_after_the_last_one_is_no_key() -> None:

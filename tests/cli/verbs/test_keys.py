@@ -35,7 +35,7 @@ def with_keyring(terp: Terp, tmp_path: Path) -> Terp:
 def test_a_key_from_stdin_is_kept_listed_and_forgotten_and_never_shown(terp: Terp) -> None:
     kept = terp("keys", "set", "openai", data=f"{KEY}\n")
     assert kept == Result(0, "", "terp: the key of openai is in ~/home/keys.json, which only you can read.\n")
-    assert terp("keys").out == "openai        ~/home/keys.json\n"
+    assert terp("keys").out == "openai  ~/home/keys.json\n"
     assert terp("keys", "delete", "openai").notes == "terp: the key of openai was deleted.\n"
     assert terp("keys").notes.startswith("terp: no key is stored")
     assert KEY not in (terp.home / "keys.json").read_text()
@@ -68,7 +68,7 @@ def test_the_keyring_of_the_system_is_used_where_there_is_one(with_keyring: Terp
         "terp: the key of openai is in the system's keyring (keyring backend FileKeyring).\n"
     )
     assert KEY not in (terp.home / "keys.json").read_text()
-    assert terp("keys", "list").out == "openai        the system's keyring\n"
+    assert terp("keys", "list").out == "openai  the system's keyring\n"
     with Loopback(["hello"]) as server:
         assert terp("-m", "openai/m", "--api-base", server.url, "go").out == "hello\n"
     assert lowered(server)[0]["authorization"] == f"Bearer {KEY}"
@@ -137,7 +137,7 @@ def test_a_provider_that_has_no_key_is_refused_with_a_suggestion(terp: Terp) -> 
 def test_a_variable_counts_before_what_is_kept_and_that_is_said(terp: Terp) -> None:
     result = terp("keys", "set", "openai", data=KEY, OPENAI_API_KEY="other")
     assert result.notes.endswith("terp: OPENAI_API_KEY is set, and takes precedence over it.\n")
-    assert terp("keys", OPENAI_API_KEY="other").out == "openai        OPENAI_API_KEY\n"
+    assert terp("keys", OPENAI_API_KEY="other").out == "openai  OPENAI_API_KEY\n"
 
 
 def lowered(server: Loopback) -> list[dict[str, str]]:

@@ -29,7 +29,7 @@ from terp_cli.prompt.interface import Pick
 from terp_cli.render import look
 from terp_cli.render.diff import diff_rows, spoken_diff
 from terp_cli.render.status import elapsed
-from terp_cli.repl.commands.rows import columns, shortened
+from terp_cli.repl.commands.rows import columns, short_line
 from terp_cli.repl.commands.table import misused, unquoted
 from terp_cli.repl.context import ReplContext
 from terp_cli.terminal.desktop import copied, open_file
@@ -103,7 +103,7 @@ async def which_skills(context: ReplContext, _: str) -> None:
     """List the skills, and the mistakes in others."""
     skills = context.session.resources.toolbox.skills
     if skills.by_name:
-        rows = [(name, shortened(about, _SKILL_CHARS), where) for name, about, where in skill_rows(skills)]
+        rows = [(name, short_line(about, _SKILL_CHARS), where) for name, about, where in skill_rows(skills)]
         context.show(columns(rows, context.width, ("bold", "", "dim")))
     else:
         context.say("There are no skills. `terp docs skills` says where they are read from.")

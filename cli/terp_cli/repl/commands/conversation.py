@@ -15,7 +15,7 @@ from terp.store.checkpointing import restored
 from terp.store.titles import is_stored, read_title, store_title
 from terp_cli.prompt.interface import Pick
 from terp_cli.render.rewound import outcome, question
-from terp_cli.repl.commands.rows import shortened
+from terp_cli.repl.commands.rows import short_line
 from terp_cli.repl.commands.table import function, misused
 from terp_cli.repl.context import ReplContext
 from terp_cli.repl.missed_mentions import attached
@@ -54,7 +54,7 @@ async def rename(context: ReplContext, title: str) -> None:
 
 async def undo(context: ReplContext, _: str) -> None:
     """Forget the last turn; the changes of its code stay."""
-    context.say(f"Forgot: {shortened(context.session.rewind.undo().prompt, _SHOWN_CHARS)!r}.")
+    context.say(f"Forgot: {short_line(context.session.rewind.undo().prompt, _SHOWN_CHARS)!r}.")
 
 
 async def retry(context: ReplContext, _: str) -> None:
@@ -177,7 +177,7 @@ async def rewind(context: ReplContext, argument: str) -> None:
             context.say("There is no turn yet.")
             return
         picks = [
-            Pick((f"{turn.number}  {shortened(turn.prompt, _LONGEST)}",), preview=partial(str, turn.prompt))
+            Pick((f"{turn.number}  {short_line(turn.prompt, _LONGEST)}",), preview=partial(str, turn.prompt))
             for turn in turns
         ]
         at = await context.prompt.pick("Go back to before which turn?", picks, len(picks) - 1)
@@ -195,7 +195,7 @@ async def rewind(context: ReplContext, argument: str) -> None:
 
 async def _of_chat(context: ReplContext, number: int) -> PastTurn:
     first = context.session.rewind.remove_turns(number, copy=True)[0]
-    context.say(f"Back to before: {shortened(first.prompt, _SHOWN_CHARS)!r}.")
+    context.say(f"Back to before: {short_line(first.prompt, _SHOWN_CHARS)!r}.")
     return first
 
 
@@ -206,7 +206,7 @@ async def _of_all(context: ReplContext, number: int) -> PastTurn:
     taken = await rewind.restore(number, [one.path for one in files] if yes else [], copy=True)
     deleted = {one.path for one in files if one.new}
     context.say(
-        f"Back to before: {shortened(taken.turns[0].prompt, _SHOWN_CHARS)!r}.",
+        f"Back to before: {short_line(taken.turns[0].prompt, _SHOWN_CHARS)!r}.",
         *outcome(context.session.kernels.cwd, taken, deleted),
     )
     return taken.turns[0]

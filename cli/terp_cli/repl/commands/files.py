@@ -20,7 +20,7 @@ from terp.store.export.script import Distributions, distributions_of
 from terp.store.export.story import redacted, story_of
 from terp.store.export.writing import FORMATS, Format, write_new, write_story
 from terp.store.export.writing import export as write_session
-from terp.store.saved_messages import MessagesUnreadable, from_json, to_json
+from terp.store.saved_messages import read_messages, to_json
 from terp.text.files import size_text
 from terp.text.paths import typed_path
 from terp.text.plain import counted
@@ -81,14 +81,7 @@ async def save_message(context: ReplContext, path: str) -> None:
 async def load_message(context: ReplContext, path: str) -> None:
     """Replace this conversation by that of a file from `save_message`."""
     place = place_in(context, path or _MESSAGES)
-    try:
-        messages = from_json(place.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise TerpError(f"{place} cannot be read: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise TerpError(f"{place} is not text.") from error
-    except MessagesUnreadable as error:
-        raise TerpError(f"{place}: {error.message}") from error
+    messages = read_messages(place, str(place))
     context.session.history = messages
     context.say(
         f"The conversation is that of {place} now: {counted(len(messages), 'message')}. "

@@ -13,7 +13,7 @@ from terp.settings.profile_file import short_path
 from terp.settings.project.files import LARGEST_BYTES, Project
 from terp.text.dataclasses import dataclass
 from terp.text.files import Refused, read_bounded
-from terp_cli.repl.commands.rows import shortened
+from terp_cli.repl.commands.rows import short_line
 from terp_cli.repl.commands.table import Commands, SlashCommand, function
 
 if TYPE_CHECKING:
@@ -91,7 +91,9 @@ def own_commands(places: Places, project: Project, built_in: Commands) -> tuple[
             continue
         wanted = read.entries.get("allowed-tools", "")
         more = f"In {short_path(path)}." + (f" It asks for {wanted}, which is not granted." if wanted else "")
-        does = read.entries.get("description") or shortened(read.body.partition("\n")[0].lstrip("# "), _SHOWN)
+        does = read.entries.get("description") or short_line(
+            read.body.partition("\n")[0].lstrip("# "), _SHOWN
+        )
         hint = read.entries.get("argument-hint", "") or "[…]"
         found[name] = OwnCommand(name, hint, does, "Yours", "", more, body=read.body)
     return [found[name] for name in sorted(found)], problems

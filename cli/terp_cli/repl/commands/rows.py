@@ -1,9 +1,10 @@
 """Columns of text for the lists of commands."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from terp.text.wording import shortened
 from terp_cli.terminal.sanitise import one_line
 
 if TYPE_CHECKING:
@@ -61,10 +62,18 @@ def _wrapped(lines: Sequence[Sequence[str]], room: int) -> Iterator[Sequence[str
         yield from ((*[""] * (len(line) - 1), rest) for rest in more)
 
 
-def shortened(text: str, most: int) -> str:
-    """A text as one line of at most so many characters."""
-    line = " ".join(text.split())
-    return line if len(line) <= most else line[: most - 1] + "…"
+def aligned(lines: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines as text for a pipe or a file, in aligned columns."""
+    safe = [[one_line(cell) for cell in line] for line in lines]
+    widths = [max(map(len, column)) for column in zip(*safe, strict=True)]
+    for line in safe:
+        padded = (f"{cell:{width}}" for cell, width in zip(line, widths, strict=True))
+        yield "  ".join(padded).rstrip() + "\n"
+
+
+def short_line(text: str, most: int) -> str:
+    """Return a text as one line of at most so many characters."""
+    return shortened(" ".join(text.split()), most)
 
 
 def shown(value: object) -> str:

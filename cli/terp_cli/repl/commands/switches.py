@@ -23,7 +23,7 @@ from terp.settings.profiles import Profiles
 from terp.settings.setting import table
 from terp.store.catalogue import Catalogue
 from terp_cli.prompt.interface import Pick
-from terp_cli.repl.commands.rows import columns, shortened, shown
+from terp_cli.repl.commands.rows import columns, short_line, shown
 from terp_cli.repl.commands.table import misused
 from terp_cli.repl.context import APPROVALS, ReplContext
 
@@ -363,7 +363,7 @@ def changed(change: "Change", width: int) -> "Sequence[Text]":
 def _lines(change: "Change") -> Iterator[tuple[str, str, str]]:
     for name in change.names:
         before, after = (
-            shortened(shown(getattr(one, name)), _VALUE_CHARS) for one in (change.before, change.after)
+            short_line(shown(getattr(one, name)), _VALUE_CHARS) for one in (change.before, change.after)
         )
         yield f"  {name}", f"{before} → {after}", change.after.origin(name)
 

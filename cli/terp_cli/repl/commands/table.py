@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from terp.errors import StopReason, TerpError
 from terp.text.dataclasses import dataclass
+from terp.text.wording import did_you_mean
 from terp_cli.terminal.sanitise import one_line
 
 if TYPE_CHECKING:
@@ -129,10 +130,7 @@ class Commands:
         name = name.strip().lstrip("/%")
         if command := self._names.get(name):
             return command
-        from difflib import get_close_matches  # noqa: PLC0415  (for a mistake only)
-
-        near = get_close_matches(name, self._names, n=1, cutoff=0.6)
-        hint = f"Did you mean /{near[0]}?" if near else "/help all lists the commands."
+        hint = did_you_mean(name, self._names, "/help all lists the commands.", shown="/{}")
         raise Misused(f"There is no command '{mark}{one_line(name)}'.", hint)
 
     async def run(self, context: "ReplContext", line: str, *, asked: bool = False) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from terp.checks.solve.problem import Problem, Test
 from terp.text.fences import fenced
+from terp.text.plain import counted
 
 _SHOWN = 5
 SYSTEM = (
@@ -50,7 +51,7 @@ def without_code(problem: Problem) -> str:
 
 def failed(broken: Sequence[Test], comment: str, *, again: bool) -> str:
     """Ask for a revision of a solution that has failed, `again` in the same way as the one before."""
-    parts = [f"Your solution has not passed {_number(len(broken), 'test')}."]
+    parts = [f"Your solution has not passed {counted(len(broken), 'test')}."]
     parts += [_failure(test) for test in broken[:_SHOWN]]
     if again:
         parts.append("This is the same failure as before: find another way.")
@@ -106,7 +107,3 @@ def _description(problem: Problem) -> str:
 
 def _failure(test: Test) -> str:
     return f"{fenced(test.shown, 'python' if test.pair is None else '')}\n{fenced(test.error.strip())}"
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"

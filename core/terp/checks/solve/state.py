@@ -10,6 +10,7 @@ from terp.checks.solve.problem import AI, Pair, Problem, Test
 from terp.errors import SessionError
 from terp.text.dataclasses import asdict, dataclass, replace
 from terp.text.files import make_private
+from terp.text.plain import counted
 
 if TYPE_CHECKING:
     from terp.secrets.redactor import Redactor
@@ -194,21 +195,21 @@ def result_text(state: State) -> str:
 
 def _result_lines(state: State) -> Iterator[str]:
     if not state.code:
-        yield f"There is no solution: none of {_count(state.solutions, 'reply', 'replies')} had code in it."
+        yield f"There is no solution: none of {counted(state.solutions, 'attempt')} had code in it."
         return
     yield from _verdict(state)
     yield from _dropped(state)
     doubtful = [test for test in state.of_model if test.is_doubtful]
     if doubtful:
         passed = sum(test.status == "passed" for test in doubtful)
-        yield f"Nothing confirms {_count(len(doubtful), 'test')} of the model; it passes {passed} of them."
+        yield f"Nothing confirms {counted(len(doubtful), 'test')} of the model; it passes {passed} of them."
         yield from _each([test for test in doubtful if test.has_failed])
     yield from state.notes
 
 
 def _verdict(state: State) -> Iterator[str]:
     against = checked_against(state)
-    tried = _count(state.solutions, "solution")
+    tried = counted(state.solutions, "solution")
     if state.passed:
         yield f"It passes {_joined(against)} ({tried}). Please verify it: tests do not prove it right."
     elif not any(test.counts for test in state.tests):
@@ -254,10 +255,6 @@ def _test(test: Test) -> dict[str, Any]:
         "error": test.error,
         "confirmed": test.is_anchor or test.confirmed,
     }
-
-
-def _count(number: int, one: str, more: str = "") -> str:
-    return f"{number} {one if number == 1 else more or one + 's'}"
 
 
 def _joined(parts: Sequence[str]) -> str:

@@ -24,7 +24,6 @@ from terp.kernels.jupyter.run import Backlog, KernelRun
 from terp.kernels.jupyter.running import RunningKernel
 from terp.kernels.jupyter.translation import RUN_MOMENT, RUN_NUMBER, WATCH, Translator, report_of, wants_exit
 from terp.kernels.sandbox.effects import Account, HeldEffects
-from terp.text.plain import without_escapes
 
 
 class Listeners:
@@ -51,7 +50,6 @@ class Listeners:
 
 # The user waits for completions while typing.
 _TYPING_S = 0.15
-_HELP_S = 1.0
 # Beside a run, and in an idle kernel.
 _VARIABLES_BUSY_S, _VARIABLES_S = 0.3, 1.0
 # A restore may take long, and its report is needed.
@@ -63,7 +61,7 @@ _COMPARED_S = 10.0
 
 
 class Asides(ABC):
-    """Requests to a kernel other than runs: completions, help, variables. They never run the user's code.
+    """Requests to a kernel other than runs: completions, variables. They never run the user's code.
 
     While code runs, they are sent to a subshell of the kernel (ipykernel 7).
     """
@@ -80,12 +78,6 @@ class Asides(ABC):
         """Return completions; none if there is no answer within 150 ms."""
         reply = await self._ask("complete_request", {"code": code, "cursor_pos": cursor}, _TYPING_S)
         return tuple(match for match in reply.get("matches") or () if isinstance(match, str))
-
-    async def inspect(self, code: str, cursor: int) -> str:
-        """Return documentation as plain text; "" without an answer."""
-        content = {"code": code, "cursor_pos": cursor, "detail_level": 0}
-        reply = await self._ask("inspect_request", content, _HELP_S)
-        return without_escapes(str((reply.get("data") or {}).get("text/plain") or ""))
 
     async def names(self) -> Mapping[str, str]:
         """Return the user's names with their types; none if there is no answer within 150 ms."""

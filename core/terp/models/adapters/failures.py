@@ -20,6 +20,7 @@ from terp.errors import (
     Unavailable,
 )
 from terp.text.dataclasses import dataclass, field
+from terp.text.wording import shortened
 
 # Separates the recorded error bodies of 14 providers without a miss or a false hit.
 _CONTEXT = re.compile(
@@ -264,8 +265,7 @@ def _dig(found: Any) -> str:
 
 
 def _shortened(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST_MESSAGE else line[:_LONGEST_MESSAGE] + "…"
+    return shortened(" ".join(text.split()), _LONGEST_MESSAGE)
 
 
 def _wait_in(body: str) -> float | None:

@@ -19,7 +19,7 @@ from terp.session.context.live_facts import LiveFacts
 from terp.session.context.request import ModelRequests, message_tokens, picture_tokens
 from terp.session.context.summary import REQUEST, Summary, summary_message
 from terp.text.note_mark import NoteMark
-from terp.text.plain import HeadTail
+from terp.text.plain import head_and_tail
 
 CUT, SUMMARY = "outputs cut", "summed up"
 
@@ -192,9 +192,7 @@ def _short(message: Message, mark: NoteMark) -> Message:
         return message
     text = message.text
     if len(text) > _LONG_RESULT:
-        cut = HeadTail(_KEPT_OF_RESULT, mark)
-        cut.add(text)
-        text = cut.text()
+        text = head_and_tail(text, _KEPT_OF_RESULT, mark)
     return dataclasses.replace(message, text=text, images=())
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from terp.events.messages import User
 from terp.text.dataclasses import dataclass
-from terp.text.plain import HeadTail
+from terp.text.plain import head_and_tail
 
 REQUEST = (
     "Write down what must not be forgotten of the conversation so far, for yourself, so that you can go on "
@@ -51,7 +51,7 @@ def summary_message(said: Sequence[str], summary: Summary, room: float) -> User:
     if said:
         parts += [_WORDS_OF_PERSON, *_bounded_words(said, round(room_chars * _WORDS))]
     if summary.notes:
-        parts += ["", _WRITTEN, _cut(summary.notes, round(room_chars * _NOTES))]
+        parts += ["", _WRITTEN, head_and_tail(summary.notes, round(room_chars * _NOTES))]
     if summary.facts:
         parts += ["", *(_bounded_list(one, round(room_chars * _FACTS)) for one in summary.facts)]
     return User("\n".join(parts) + "]", said=tuple(said) or ("",))
@@ -62,7 +62,7 @@ def _bounded_words(said: Sequence[str], room: int) -> list[str]:
     if sum(map(len, said)) <= room:
         return [f"- {words}" for words in said]
     each = max(_SHORTEST_WORDS, room // len(said))
-    short = [f"- {_cut(words, each)}" for words in said]
+    short = [f"- {head_and_tail(words, each)}" for words in said]
     first, rest = short[0], short[1:]
     at, left = len(rest), room - len(first)
     while at and (left := left - len(rest[at - 1])) >= 0:
@@ -81,9 +81,3 @@ def _bounded_list(listing: Listing, room: int) -> str:
     left = len(listing.items) - len(shown)
     items = "; ".join([*shown, *([f"… {left} more"] if left else [])])
     return f"{listing.heading} {items}." if items else listing.heading
-
-
-def _cut(text: str, limit: int) -> str:
-    cut = HeadTail(limit)
-    cut.add(text)
-    return cut.text()

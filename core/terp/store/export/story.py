@@ -26,6 +26,7 @@ from terp.secrets.redactor import Redactor
 from terp.session.artifacts import OUTPUTS, Artifacts, kept_at, mime_of, with_picture
 from terp.text.dataclasses import dataclass, field, replace
 from terp.text.pictures import is_picture
+from terp.text.wording import shortened
 
 _TITLE_CHARS = 80
 
@@ -80,7 +81,7 @@ class Story:
         """The first line of the first prompt, else the name."""
         prompts = (part.text.strip().split("\n")[0] for part in self.parts if isinstance(part, Prompt))
         title = next((line.strip() for line in prompts if line.strip()), self.name)
-        return title if len(title) <= _TITLE_CHARS else title[: _TITLE_CHARS - 1].rstrip() + "…"
+        return shortened(title, _TITLE_CHARS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from terp.text.dataclasses import dataclass, field
+from terp.text.wording import shortened
 from terp.tools.files.declared import NoType, Parameter, Tool, type_of
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def _function(server: str, name: str, tool: "mcp.types.Tool") -> Function:
     parameters = tuple(_parameter(names[key], known[key], key in required) for key in order)
     returns, fields = _returned(tool.output_schema)
     called = "" if name == tool.name else f"(The server calls it {tool.name!r}.)"
-    about = cut(tool.description or tool.title or "", _DESCRIPTION)
+    about = shortened((tool.description or tool.title or "").strip(), _DESCRIPTION)
     declared = Tool(
         f"mcp.{server}.{name}",
         "\n".join(part for part in (about, fields, called) if part),
@@ -82,7 +83,7 @@ def _function(server: str, name: str, tool: "mcp.types.Tool") -> Function:
 
 def _parameter(name: str, schema: Mapping[str, Any], required: bool) -> Parameter:
     default = repr(schema["default"]) if "default" in schema else "None"
-    about = " ".join(cut(str(schema.get("description") or ""), _PARAMETER).split())
+    about = " ".join(shortened(str(schema.get("description") or "").strip(), _PARAMETER).split())
     shown = default if len(default) <= _TYPE else "..."
     return Parameter(name, _type(schema), about, required, "" if required else shown)
 
@@ -110,7 +111,7 @@ def _returned(schema: Mapping[str, Any] | None) -> tuple[str, str]:
     if not isinstance(properties, Mapping) or not properties:
         return _type(schema), ""
     fields = [f"{name}: {_type(one)}" for name, one in properties.items() if isinstance(one, Mapping)]
-    return _type(schema), cut(f"Returns a dict with {', '.join(fields)}.", _FIELDS)
+    return _type(schema), shortened(f"Returns a dict with {', '.join(fields)}.", _FIELDS)
 
 
 def resolved(schema: Any, root: Mapping[str, Any], depth: int = 0) -> Any:
@@ -155,12 +156,6 @@ def _added(
 ) -> Function:
     declared = Tool(f"mcp.{server}.{name}", about, parameters, f"MCP server {server}", "mcp", returns=returns)
     return Function(name, name, declared, asks=asks, read_only=True)
-
-
-def cut(text: str, longest: int) -> str:
-    """Return a text without outer white space, truncated to `longest` characters."""
-    text = text.strip()
-    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
 
 
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_]+")
@@ -237,6 +232,6 @@ def functions_prompt(functions: Iterable[Function], down: Iterable[str] = ()) ->
 
 def _described(function: Function) -> str:
     tool = function.declared
-    lines = cut(tool.description, _PROMPT_DESCRIPTION).splitlines()
+    lines = shortened(tool.description.strip(), _PROMPT_DESCRIPTION).splitlines()
     lines += [f"- {one.name}: {one.description}" for one in tool.parameters if one.description]
     return "\n".join([tool.signature, *(f"    {line}".rstrip() for line in lines)])

@@ -174,7 +174,6 @@ async def test_a_function_that_the_server_has_not_is_told_with_those_that_it_has
 
 async def test_completion_asks_nobody(kernel: Kernel) -> None:
     assert list(await kernel.complete("mcp.files.re", 12)) == [".read_file"]
-    assert await kernel.inspect("mcp.files.nope", 14) == ""
 
 
 async def test_the_library_of_that_name_can_be_imported(kernel: Kernel) -> None:
