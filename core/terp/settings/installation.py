@@ -14,7 +14,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "javascript": ("deno>=2.1",),
     "keys": ("keyring>=25",),
     "mcp": ("mcp>=2.3",),
-    "server": ("fastapi>=0.128", "python-multipart>=0.0.20", "uvicorn>=0.38", "websockets>=14"),
+    "server": ("fastapi>=0.133", "python-multipart>=0.0.20", "uvicorn>=0.53", "websockets>=17.0"),
 }
 """The packages of each optional part. terp is on no index, so `pip install terp[server]` would not work."""
 
