@@ -80,7 +80,7 @@ def _of(app: FastAPI) -> Iterator[Route]:
     # FastAPI before 0.138 has a flat list; 0.138 has the path of a socket only in Starlette's route.
     contexts = getattr(routing, "iter_route_contexts", iter)
     for context in contexts(app.routes):
-        found = getattr(context, "starlette_route", None) or context
+        found: Any = getattr(context, "starlette_route", None) or context
         for method in getattr(found, "methods", None) or (SOCKET,):
             yield Route(method, str(found.path))
 
