@@ -68,7 +68,7 @@ def test_a_closed_window_ends_nothing_and_another_shows_the_last_rows_again(terp
             first.types(">>> x = 40 + 2\r\r")
             first.until("+x")
         with window(terp) as second:
-            second.until("First answer.")
+            assert "▌ hello" in re.sub(r"\x1b\[[0-9;]*m", "", second.until("First answer."))
             second.types(">>> print('x is', x)\r\r")
             second.until("x is 42")
 
@@ -102,6 +102,7 @@ def test_keys_typed_before_it_is_shown_arrive_as_typed(terp: Terp) -> None:
             shown.until_changed()
             shown.types("again\r")
             shown.until("Second.")
+    assert server.requests[-1]["messages"][-1]["content"] == "again"
 
 
 def test_stop_ends_it_and_its_conversation_can_be_resumed(terp: Terp) -> None:

@@ -172,7 +172,7 @@ class ModelOptions:
     model: str
     """A name such as "openai/gpt-5.5"; the prefix names the provider."""
     adapter: AdapterName = "auto"
-    """How the provider is reached; "auto" takes the quicker adapter that can do it."""
+    """The adapter that reaches the provider; "auto" takes the quicker adapter that can do it."""
     api_base: str = ""
     """The address up to and without "/chat/completions"."""
     api_version: str = ""

@@ -201,7 +201,7 @@ class Standing:
         self._decisions = decisions
         self._root = os.path.realpath(survey.root)
         self.state: State = "nothing"
-        """What holds now."""
+        """The present decision."""
         if survey.used:
             self.state = decisions.about(self._root, survey.digest) or "open"
 
