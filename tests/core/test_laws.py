@@ -70,7 +70,7 @@ async def test_law_3_an_interrupt_ends_the_code_and_the_turn(tmp_path: Path) -> 
     assert events[-1] == TurnFinished("interrupted", "")
     assert kernel.ran == [EchoKernel.ENDLESS]
     assert session.history[-2:] == (
-        Result("a", "The code printed nothing.\n[interrupted by the person]"),
+        Result("a", "The code printed nothing.\n[interrupted]"),
         Result("b", "Not run: the person interrupted the turn."),
     )
 

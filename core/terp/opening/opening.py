@@ -90,7 +90,7 @@ def open(  # noqa: A001, PLR0913  # each is a keyword; reads as `terp.open(…)`
     files = [str(one) for one in own_tools if not callable(one)]
     own = {"model": name, "approve": approve if approve in APPROVALS else "", "tools": files}
     settings_given = {**settings, **{one: value for one, value in own.items() if value}}
-    given = _given("terp.open", settings_given, profile, cwd, problems)
+    given = _given("terp.open", settings_given, profile, cwd, environ, problems)
     # Wrong functions are reported now.
     tools_of(functions)
     parts = _parts(given, profile, cwd, environ, trusted)
@@ -123,7 +123,7 @@ def kernel(
         NoSandbox, KernelStartFailed: on entering the block: a required sandbox does not work here, or the
             gateway does not answer.
     """
-    parts = _parts(_given("terp.kernel", settings, profile, cwd), profile, cwd, environ, None)
+    parts = _parts(_given("terp.kernel", settings, profile, cwd, environ), profile, cwd, environ, None)
     parts.supplied = Supplied(WithoutModel())
     return SyncKernel(parts.build)
 
@@ -196,7 +196,12 @@ def _takes(function: Callable[..., Any], arguments: int, *named: str) -> bool:
 
 
 def _given(
-    caller: str, settings: Mapping[str, Any], profile: object, cwd: object, problems: Iterable[str] = ()
+    caller: str,
+    settings: Mapping[str, Any],
+    profile: object,
+    cwd: object,
+    environ: object,
+    problems: Iterable[str] = (),
 ) -> Mapping[str, Given]:
     """Return settings as they were given to `caller`, whose objects have `problems`.
 
@@ -208,6 +213,8 @@ def _given(
         problems.append(f"profile is {profile!r}, must be text.")
     if not isinstance(cwd, str | PathLike) or not Path(cwd).is_dir():
         problems.append(f"cwd is {str(cwd)!r}, must be a folder.")
+    if not isinstance(environ, Mapping | None):
+        problems.append(f"environ is {environ!r}, must be a mapping of names to text.")
     every, given = table(Settings), dict[str, Given]()
     is_open = caller == "terp.open"
     rows = {name: row for name, row in every.items() if is_open or for_kernels(row)}

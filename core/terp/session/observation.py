@@ -228,7 +228,7 @@ def _silence(ended: RunEnded) -> str:
 def _endings(ended: RunEnded, cwd: str) -> list[str]:
     said = []
     if ended.status == "interrupted":
-        said.append("interrupted by the person")
+        said.append("interrupted")
     if ended.note:
         said.append(ended.note)
     if ended.stopped_at:

@@ -4,7 +4,7 @@ import base64
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from terp.errors import StopReason, TerpError
 from terp.events import (
@@ -16,7 +16,7 @@ from terp.events import (
     TurnFinished,
     UsageReported,
 )
-from terp.events.outputs import Display, Error, Output, RunStatus, StoppedAt, Text, VariableChange
+from terp.events.outputs import Display, Error, Output, StoppedAt, Text, VariableChange
 from terp.events.run_log import LoggedRun, RunLog
 from terp.session.cost.budget import Tally
 from terp.session.observation import plain_of
@@ -49,7 +49,8 @@ class Showable:
 class CodeRun(Showable):
     """Code that ran in a turn, and its outputs in order.
 
-    `changes` are those of the variables, `stopped_at` is where a run that was stopped stood.
+    `changes` are those of the variables, `stopped_at` is where a run that was stopped stood. `reason`
+    explains an end that is not the code's own doing.
     """
 
     language: str
@@ -58,6 +59,7 @@ class CodeRun(Showable):
     outputs: tuple[Output, ...]
     changes: tuple[VariableChange, ...] = ()
     stopped_at: StoppedAt | None = None
+    reason: str = ""
 
     @property
     def text(self) -> str:
@@ -66,8 +68,12 @@ class CodeRun(Showable):
 
     @property
     def error(self) -> Error | None:
-        """The exception that ended the run (`name`, `value`, `traceback`); None if it ended normally."""
-        return next((output for output in reversed(self.outputs) if isinstance(output, Error)), None)
+        """The exception that ended the run (`name`, `value`, `traceback`); None if it ended normally.
+
+        Its name is KernelDied if the kernel ended while the code ran.
+        """
+        found = next((output for output in reversed(self.outputs) if isinstance(output, Error)), None)
+        return found or (Error("KernelDied", self.reason) if self.status == "died" else None)
 
     def __str__(self) -> str:
         return self.text
@@ -170,8 +176,8 @@ def reply_of(events: Iterable[Event]) -> Reply:
 
 def code_run(run: LoggedRun) -> CodeRun:
     """Return a run as programs read it."""
-    status = cast("RunStatus", run.fate)
-    return CodeRun(run.language, run.code, status, tuple(run.printed), tuple(run.changes), run.stopped_at)
+    printed, changes = tuple(run.printed), tuple(run.changes)
+    return CodeRun(run.language, run.code, run.fate, printed, changes, run.stopped_at, run.reason)
 
 
 def files_in(runs: RunLog) -> Iterator[str]:

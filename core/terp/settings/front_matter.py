@@ -39,10 +39,13 @@ def read_front_matter(content: bytes) -> FrontMatter:
         for number, line in enumerate(head["entries"].splitlines(), 1):
             if entry := _ENTRY.fullmatch(line.rstrip()):
                 found.append((number, entry["name"], entry["value"].strip("\"'")))
-    entries = {name: value for _, name, value in found}
-    return FrontMatter(
-        text[head.end() :].strip(), entries, {name: line + 1 for line, name, _ in found}, problem
-    )
+    entries: dict[str, str] = {}
+    lines: dict[str, int] = {}
+    for line, name, value in found:
+        if name in entries:
+            problem = problem or (line + 1, f"`{name}` is set twice.")
+        entries[name], lines[name] = value, line + 1
+    return FrontMatter(text[head.end() :].strip(), entries, lines, problem)
 
 
 def _from_yaml(head: str) -> Iterator[tuple[int, str, str]]:

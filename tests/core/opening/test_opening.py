@@ -190,6 +190,7 @@ class Unasked(terp.Nobody):
         ({"person": Unasked()}, "person.type_in must take prompt, secret; see terp.person.Person."),
         ({"keep": 5}, "keep has no method begin; see terp.session.keeping.Keeping."),
         ({"cwd": "/nope"}, "cwd is '/nope', must be a folder."),
+        ({"environ": 5}, "environ is 5, must be a mapping of names to text."),
         ({"profile": 5}, "profile is 5, must be text."),
         ({"trusted": lambda path: True}, "trusted must take two arguments: the path of a file, its content."),
     ],
@@ -197,7 +198,7 @@ class Unasked(terp.Nobody):
 )
 def test_wrong_objects_fail_before_any_model_is_asked(tmp_path: Path, wrong: Any, message: str) -> None:
     with pytest.raises(SettingsError) as failed:
-        terp.open(environ=surroundings(tmp_path), **wrong)
+        terp.open(**{"environ": surroundings(tmp_path), **wrong})
     assert message in str(failed.value)
 
 

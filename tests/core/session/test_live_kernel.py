@@ -51,7 +51,8 @@ async def test_a_kernel_is_started_stopped_and_restarted(kernel: LiveKernel) -> 
 
 
 async def test_a_kernel_that_died_is_stopped_and_starts_at_its_next_use(kernel: LiveKernel) -> None:
-    assert (await kernel.run("import os; os._exit(1)")).status == "died"
+    died = await kernel.run("import os; os._exit(1)")
+    assert (died.status, died.error) == ("died", Error("KernelDied", died.reason))
     assert kernel.status() == "stopped"
     assert (await kernel.run("1 + 1")).text == "2\n"
     assert kernel.status() == "ready"

@@ -100,7 +100,7 @@ def test_the_model_reads_what_became_of_the_variables_and_where_code_stood() -> 
     stopped = StoppedAt(3, source="time.sleep(60)", inside="time.sleep")
     ended = RunEnded("interrupted", changes=(VariableChange("x", "new", "int"),), stopped_at=stopped)
     assert told(ended=ended) == (
-        "The code printed nothing.\n[interrupted by the person]\n"
+        "The code printed nothing.\n[interrupted]\n"
         "[it stood at line 3 (in time.sleep): time.sleep(60)]\n[variables: +x int]"
     )
 
@@ -239,7 +239,7 @@ def test_a_display_that_was_updated_is_told_as_it_ended() -> None:
         (RunEnded("ok"), "The code ran; it has no output."),
         (RunEnded("ok", "None"), "The code ran; it has no output, and its last expression is None."),
         (RunEnded("ok", "4"), "The code ran; its last expression, silenced with ';', is 4"),
-        (RunEnded("interrupted"), "The code printed nothing.\n[interrupted by the person]"),
+        (RunEnded("interrupted"), "The code printed nothing.\n[interrupted]"),
         (RunEnded("timeout", note="timed out after 2 s"), "The code printed nothing.\n[timed out after 2 s]"),
     ],
 )

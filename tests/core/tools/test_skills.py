@@ -106,6 +106,10 @@ async def test_an_unknown_skill_is_an_error_that_names_the_others(places: Places
             SKILL.format(name="one", about="x" * 1_025),
             ["3: `description` has 1,025 characters of at most 1,024."],
         ),
+        (
+            "---\nname: one\ndescription: x\nname: one\n---\nDo.\n",
+            ["4: `name` is set twice."],
+        ),
         ("---\nname: one\ndescription: x\n---\n", ["1: there are no instructions below the entries."]),
         (SKILL.format(name="one", about="fine"), []),
     ],

@@ -108,8 +108,13 @@ class MissingPackages:
             await self._installer().install(packages, upgrade=upgrade)
 
     async def provide(self, requirements: Sequence[str]) -> list[str]:
-        """Install missing packages as far as policy or user allow it; return notes on the outcome."""
-        return await self._provide([self._named_wanted(one) for one in requirements if not self._has(one)])
+        """Install missing packages as far as policy or user allow it; return notes on the outcome.
+
+        Those that could not be installed before are tried again.
+        """
+        wanted = [self._named_wanted(one) for one in requirements if not self._has(one)]
+        self._tried.difference_update(map(_key, wanted))
+        return await self._provide(wanted)
 
     def _suspects(self, code: str, language: str) -> list[str]:
         if language != "python" or "import" not in code:

@@ -317,6 +317,19 @@ async def test_pip_in_the_sandbox_says_in_one_line_that_it_installs_nothing(
     )
 
 
+async def test_a_package_that_was_refused_can_be_asked_for_again(place: Place) -> None:
+    python = str(place.folder / "env")
+    person = Agreeable("n")
+    opening = terp.open(
+        person=person, cwd=place.folder, environ=place.environ, model=ScriptedModel(), python=python
+    )
+    async with opening as session:
+        for person.letter in ("n", "y"):
+            async with aclosing(session.install(["demo-pkg"])) as installing:
+                events = [event async for event in installing]
+    assert [event.text for event in of(Noticed, events)] == ["demo-pkg was missing and is installed now."]
+
+
 async def asked_to_install(place: Place, letter: str, **settings: Any) -> tuple[list[str], list[str]]:
     """The questions, and what the user reads, when a client asks for a package that is not there."""
     options: Any = {"languages": ["python"], "python": str(place.folder / "env"), **settings}
