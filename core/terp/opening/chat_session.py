@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from terp.checks.until.loop import ask
 from terp.errors import AttachmentError, SessionError, TerpError
-from terp.events import Event
+from terp.events import Event, Noticed
 from terp.events.messages import Attachment
 from terp.session.artifacts import CHECKPOINTS, OUTPUTS
 from terp.session.live_kernel import check_text
@@ -43,6 +43,8 @@ class ChatSession(Session):
     # The key that signs the checkpoints of a stored session, and these once they are used.
     checkpoint_key: Path | None = None
     _checkpoints: "SessionCheckpoints | None" = None
+    # The number of the last record of which `ask` has reported the notice.
+    _reported = 0
 
     def keep_checkpoints(self, key: Path, setting: str) -> None:
         """Sign checkpoints with the key in this file, and save automatic ones as the setting says."""
@@ -82,7 +84,7 @@ class ChatSession(Session):
         until: str = "",
         on_event: OnEvent | None = None,
     ) -> Reply:
-        """Run one turn to its end; `on_event` is called with each event.
+        """Run one turn to its end; `on_event` is called with each event, and with notices since the last one.
 
         `attachments`, one or several, are paths of files, bytes or tables; these are written to the session's
         folder, tables as CSV. With `until`, a shell command or `py:` and a Python expression, the turn is
@@ -101,6 +103,10 @@ class ChatSession(Session):
         if isinstance(attachments, str | bytes | bytearray) or not isinstance(attachments, Sequence):
             attachments = [attachments]
         attached = await asyncio.to_thread(_all_attached, self, attachments) if attachments else ()
+        if on_event is not None:
+            for record in self.log.since(max(self._reported, self.log.resumed_at)):
+                if isinstance(record.event, Noticed):
+                    on_event(record.event)
         before = self.resources.goal
         if until:
             from terp.checks.until.goal import goal_of  # noqa: PLC0415  (most prompts have no check)
@@ -109,6 +115,7 @@ class ChatSession(Session):
         try:
             reply = await _gathered(ask(self, prompt, attached), on_event)
         finally:
+            self._reported = self.log.last
             if until:
                 self.resources.goal = before
         if reply.stop_reason in _FAILURES:

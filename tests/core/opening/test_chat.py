@@ -15,13 +15,14 @@ import pytest
 
 import terp
 from terp.errors import AttachmentError, AuthFailed, SessionError, TerpError
-from terp.events import CodeStarted, Event, TurnFinished, TurnStarted
+from terp.events import CodeStarted, Event, Noticed, TurnFinished, TurnStarted
 from terp.opening.chat import Chat
 from terp.opening.chat_session import ChatSession
 from terp.person import AutoRun
 from terp.session.reply import Reply, TurnFailed
 from terp.testing import EchoKernel, ScriptedModel, call
 from tests.core.opening.test_session import surroundings
+from tests.core.sessions import of
 
 
 def talk(tmp_path: Path, model: ScriptedModel, kernel: EchoKernel | None = None) -> Chat:
@@ -52,6 +53,15 @@ def test_a_callback_sees_every_event(tmp_path: Path) -> None:
         chat("hello", on_event=seen.append)
     assert seen[0] == TurnStarted("hello")
     assert seen[-1] == TurnFinished("done", "hi")
+
+
+def test_a_callback_sees_what_was_noticed_since_the_last_turn_once(tmp_path: Path) -> None:
+    seen: list[Event] = []
+    with talk(tmp_path, ScriptedModel("hi", "again")) as chat:
+        chat.session.dialog.notify("No sandbox works here.")
+        chat("hello", on_event=seen.append)
+        chat("hello", on_event=seen.append)
+    assert [seen[0], *of(Noticed, seen)] == [Noticed("No sandbox works here.")] * 2
 
 
 def test_a_turn_without_an_answer_raises_and_the_chat_goes_on(tmp_path: Path) -> None:

@@ -2,10 +2,12 @@
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 import websockets
@@ -19,12 +21,16 @@ from tests.core.kernels.remote.servers import Server
 from tests.core.kernels.running import PATIENCE_S, Ran, ran
 
 TICKS = """
-import time
-for tick in range(12):
-    print(tick, flush=True)
-    time.sleep(0.1)
+import pathlib, time
+for drop in range(3):
+    print("on", drop, flush=True)
+    while not pathlib.Path(f"go{drop}").exists():
+        time.sleep(0.02)
+    print("away", drop, flush=True)
+    pathlib.Path(f"gone{drop}").touch()
+print("end")
 """
-ALL = "".join(f"{tick}\n" for tick in range(12))
+ALL = "".join(f"on {drop}\naway {drop}\n" for drop in range(3)) + "end\n"
 
 
 @pytest.fixture
@@ -65,6 +71,12 @@ def appears(path: Path) -> None:
         time.sleep(0.02)
 
 
+def lets_go(server: Server) -> None:
+    """Return when the server knows of no connection to its kernel."""
+    while [kernel["connections"] for kernel in cast("list[dict[str, Any]]", server.asked("kernels"))] != [0]:
+        time.sleep(0.02)
+
+
 async def away_until(network: Network, name: str, kernel: Kernel, code: str) -> Ran:
     """Run `code`; when it has printed "on", let there be no network until it has made the file `name`."""
     items: list[RunItem] = []
@@ -79,9 +91,23 @@ async def away_until(network: Network, name: str, kernel: Kernel, code: str) -> 
     return Ran(items)
 
 
-async def test_nothing_is_lost_by_three_drops(network: Network, python: Kernel) -> None:
-    run = await cut_at(network, python, TICKS, "2", "5", "8")
-    assert (run.stdout, run.stderr, run.ended.status) == (ALL, "", "ok")
+async def test_nothing_is_lost_by_three_drops_that_the_server_notices(
+    network: Network, python: Kernel
+) -> None:
+    """What is printed before the server notices a drop is sent to the broken connection, and is lost."""
+    items: list[RunItem] = []
+    async with asyncio.timeout(PATIENCE_S), aclosing(python.execute(TICKS)) as run:
+        async for item in run:
+            items.append(item)
+            if isinstance(item, Text) and (drop := re.search("on ([0-2])", item.text)):
+                network.up = False
+                network.cut()
+                await asyncio.to_thread(lets_go, network.server)
+                (network.server.root / f"go{drop[1]}").touch()
+                await asyncio.to_thread(appears, network.server.root / f"gone{drop[1]}")
+                network.up = True
+    ran = Ran(items)
+    assert (ran.stdout, ran.stderr, ran.ended.status) == (ALL, "", "ok")
 
 
 async def test_a_run_that_ends_while_the_connection_is_away_ends(network: Network, python: Kernel) -> None:
