@@ -5,7 +5,7 @@ import os
 import sys
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from terp.kernels.sandbox.tier import Tier
@@ -93,6 +93,7 @@ CALLS = st.one_of(
         HealthCheck.data_too_large,
     ],
 )
+@example(sequence=[("symlink", "b/", "b"), ("open", "b", os.O_CREAT, 0o777)])
 @given(sequence=st.lists(CALLS, min_size=40, max_size=150))
 def test_a_sequence_of_calls_gives_the_same(tier: Tier, sequence: list[tuple[Any, ...]]) -> None:
     assert performed(tier, sequence, held=True) == performed(tier, sequence, held=False)

@@ -11,7 +11,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "acp": ("agent-client-protocol>=0.12",),
     "demo": ("matplotlib>=3.8", "pandas>=2.2"),
     "images": ("pillow>=10.3",),
-    "javascript": ("deno>=2.1",),
+    "javascript": ("deno>=2.9",),
     "keys": ("keyring>=25",),
     "mcp": ("mcp>=2.3",),
     "server": ("fastapi>=0.133", "python-multipart>=0.0.20", "uvicorn>=0.53", "websockets>=17.0"),

@@ -182,6 +182,9 @@ def _opened_through(
     target = entry.link()
     if not target.startswith(b"/"):
         target = entry.path.rpartition(b"/")[0] + b"/" + target
+    if target.endswith(b"/"):
+        # A name for a directory, which is refused before any link there is followed.
+        return target
     try:
         with file_of(call, CWD, target) as file:
             return (yield from _reopened(call, file, flags, mode))
