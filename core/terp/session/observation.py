@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -276,7 +277,9 @@ def plain_of(bundle: Mapping[str, Any]) -> str:
         if isinstance(text := bundle.get(mime), str):
             return without_escapes(text)
     if "application/json" in bundle:
-        return json.dumps(bundle["application/json"], ensure_ascii=False)
+        # Nested too deeply to be written, it is only named.
+        with suppress(RecursionError):
+            return json.dumps(bundle["application/json"], ensure_ascii=False)
     if isinstance(plain, str):
         return without_escapes(plain)
     return f"[an object that is shown as {', '.join(sorted(bundle)) or 'nothing'}]"

@@ -115,7 +115,7 @@ async def test_an_object_that_looks_like_a_picture_keeps_no_secret(tmp_path: Pat
 
 async def test_an_output_that_is_nested_too_deeply_to_be_written_ends_no_turn(tmp_path: Path) -> None:
     nested: object = 1
-    for _ in range(900):
+    for _ in range(20_000):
         nested = [nested]
     kernel = EchoKernel({"x": [Display({"application/json": nested})]})
     session = kept(tmp_path / "s", [call_of("x", id="a")], "1", kernels=kernel)

@@ -34,7 +34,7 @@ _SHARED = "module_level_aclient"
 _TIMEOUTS = frozenset({"Timeout", "TimeoutError", "ReadTimeout", "APITimeoutError"})
 _REPORTED = ("cost", "cost_in_usd_ticks", "total_tokens", "reasoning_tokens")
 # What pydantic says about litellm's own classes while they are used.
-_NOISE = ("Pydantic serializer warnings", "Item '.*' on TypedDict class '.*' is using the `ReadOnly`")
+_NOISE = ("Pydantic serializer warnings", "Items? '.*' on TypedDict class '.*' (is|are) using the `ReadOnly`")
 _LOOKS_AGAIN_S = 0.001
 
 

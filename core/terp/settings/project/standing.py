@@ -182,11 +182,8 @@ def _named(folders: Folders, path: Path) -> str:
 
 
 def _inside(path: Path, root: Path) -> bool:
-    try:
-        return path.resolve().is_relative_to(root.resolve())
-    except (OSError, RuntimeError):
-        # A circle of links leads nowhere.
-        return False
+    # Path.resolve raises for a circle of links, in some versions of Python.
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
 
 
 def _sha(content: bytes) -> str:

@@ -24,7 +24,8 @@ from terp.text.languages import language_of
 _HEAD = "# /// script\n"
 _LAST_LINES = 10
 # A kernel has a backend for figures that only a kernel can show; a window would wait to be closed.
-_ENVIRONMENT = {"MPLBACKEND": "Agg", "PYTHONIOENCODING": "utf-8"}
+# Its traceback is quoted, and kernels ask programs for colours.
+_ENVIRONMENT = {"MPLBACKEND": "Agg", "PYTHONIOENCODING": "utf-8", "PYTHON_COLORS": "0"}
 _NOT_HERE = "tools that need terp are not there while saved code is checked"
 
 

@@ -60,6 +60,7 @@ def test_a_table_that_was_changed_in_place_is_as_it_was(change: str) -> None:
 @pytest.mark.parametrize(
     "change", ["a[:] = 0", "v[0] = 9", "a.sort()", "a *= 2", "a.shape = (2, 2)", "a = 1"]
 )
+@pytest.mark.filterwarnings("ignore:Setting the shape on a NumPy array:DeprecationWarning")
 def test_an_array_and_a_view_of_it_are_as_they_were(change: str) -> None:
     kernel = Kernel()
     kernel.run(1, "import numpy as np\na = np.array([3., 1., 2., 0.]); v = a[1:3]")

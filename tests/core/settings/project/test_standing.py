@@ -142,7 +142,10 @@ def _large(path: Path) -> None:
 
 REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
     "a link to outside": (lambda path: path.symlink_to("/etc/hostname"), "leads out of this project"),
-    "a circle": (lambda path: path.symlink_to(path), "leads out of this project"),
+    "a circle": (
+        lambda path: path.symlink_to(path),
+        "cannot be read: Too many levels of symbolic links",
+    ),
     "a pipe": (os.mkfifo, "is no ordinary file"),
     "a device": (lambda path: path.symlink_to("/dev/zero"), "leads out of this project"),
     "a socket": (_socket, "is no ordinary file"),
