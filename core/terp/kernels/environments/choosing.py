@@ -13,8 +13,8 @@ from typing import Any, Literal, Protocol
 
 from terp.errors import KernelStartFailed
 from terp.events.kernel import Kernel
-from terp.events.outputs import Error
 from terp.kernels.environments.installing import Installer, InstallFailed, linked_overlay, pip_shims
+from terp.kernels.environments.readiness import Preparation
 from terp.models.tool import Call
 from terp.person import Choice, Option
 from terp.person.dialog import UserDialog
@@ -134,8 +134,8 @@ def wanted_python(
     return None
 
 
-class PythonChoice:
-    """Implements `Preparation`: sets the interpreter of `kernels` before the first Python code.
+class PythonChoice(Preparation):
+    """Sets the interpreter of `kernels` before the first Python code.
 
     `state` is the folder of remembered decisions, overlays and packages.
     """
@@ -186,10 +186,6 @@ class PythonChoice:
         # The system prompt names the version of the wanted Python.
         same = interpreter.path == self._wanted.path
         return "" if same else f"The code runs in {interpreter.path}, Python {version_of(interpreter.path)}."
-
-    async def after(self, call: Call, kernel: Kernel, error: Error) -> str:
-        """Do nothing: an error of the code changes no decision."""
-        return ""
 
     async def use(self, configured: str) -> Interpreter:
         """Choose the Python of the next start: a program, an environment's folder, or "own".

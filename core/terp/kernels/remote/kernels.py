@@ -17,14 +17,13 @@ from terp.errors import (
 )
 from terp.events.kernel import Kernel, KernelListener, KnownLanguage
 from terp.events.messages import Attachment
-from terp.events.outputs import Error
 from terp.kernels.attached.attachment import KernelAttachment
-from terp.kernels.jupyter.channels import Connection, Guest
+from terp.kernels.environments.readiness import Carrier
+from terp.kernels.jupyter.channels import Connection, Connector
 from terp.kernels.jupyter.kernel import JupyterKernel, Listeners
 from terp.kernels.jupyter.launch import KernelOptions, bootstrap_code
 from terp.kernels.remote.claims import Claims
 from terp.kernels.remote.files import RemoteFiles, given
-from terp.kernels.sandbox.tier import NONE
 from terp.models.tool import Call
 from terp.settings.gateway import Gateway
 from terp.text.dataclasses import dataclass, field
@@ -36,8 +35,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class GatewayConnector:
-    """Implements `Connector` with the kernel of a kernelspec `spec`, found by `claims` or started.
+class GatewayConnector(Connector):
+    """The kernel of a kernelspec `spec`, found by `claims` or started.
 
     `environment` are variables for the gateway when it starts a kernel. Only the kernel knows its directory.
     """
@@ -46,19 +45,10 @@ class GatewayConnector:
     claims: Claims
     language: str
     spec: str
-    environment: Mapping[str, str] = field(default_factory=dict)
-    bootstrap: str = ""
-    start_timeout_s: float = 60.0
-    cwd: str = ""
-    guest: Guest | None = None
-    results_lag: bool = False
-    # No sandbox is known.
-    tier: str = NONE
-
-    @property
-    def why(self) -> str:
-        """The kernelspec and the gateway."""
-        return f"{self.spec} at {self.api.gateway.host}"
+    environment: Mapping[str, str]
+    why: str
+    bootstrap: str
+    start_timeout_s: float
 
     def load(self) -> Callable[[], Connection]:
         """Return a function that makes the connection. Imports the library of the websocket."""
@@ -172,7 +162,7 @@ class GatewayKernels:
         rest = await asyncio.to_thread(import_slow, "terp.kernels.remote.rest")
         api: GatewayApi = rest.GatewayApi(gateway)
         try:
-            specs = (await api.specs()).all
+            specs = await api.specs()
             if not specs:
                 raise GatewayUnavailable(f"The gateway at {gateway.host} has no kernelspecs.")
             chosen = chosen_specs(specs, origin.options.languages, gateway.host)
@@ -273,9 +263,12 @@ class GatewayKernels:
             lambda token: self._connector(name, token),
             self._listeners,
             RemoteFiles(self._folder, self.elsewhere),
-            place=f"{self._specs[name].name} at {self.elsewhere}",
+            place=self._place(name),
             max_output_chars=self.options.max_output_chars,
         )
+
+    def _place(self, name: str) -> str:
+        return f"{self._specs[name].name} at {self.elsewhere}"
 
     def _connector(self, name: str, token: str) -> GatewayConnector:
         spec = self._specs[name]
@@ -286,13 +279,14 @@ class GatewayKernels:
             name,
             spec.name,
             self._environment,
+            self._place(name),
             ours if spec.language == _PYTHON else "",
             self.options.start_timeout_s,
         )
 
 
-class FileCarrier:
-    """Implements `Carrier`: before code runs, attached files are copied to its kernel.
+class FileCarrier(Carrier):
+    """Before code runs, attached files are copied to its kernel.
 
     After a restart of the kernel, which may then be on another machine, they are copied again. A file that
     exists there is not sent.
@@ -309,10 +303,6 @@ class FileCarrier:
             if attachment.source and Path(attachment.source) not in self._sources:
                 self._sources.append(Path(attachment.source))
 
-    def waits(self, language: str) -> bool:
-        """Return False: a start waits for no file."""
-        return False
-
     async def before(self, call: Call, kernel: Kernel) -> str:
         """Copy new files to the kernel. Return notes about failed copies and changed names."""
         if not self._sources:
@@ -323,10 +313,6 @@ class FileCarrier:
         notes = [await self._give(source, kernel.language) for source in new]
         self._given[kernel.language] = (kernel.generation, len(self._sources))
         return " ".join(part for part in notes if part)
-
-    async def after(self, call: Call, kernel: Kernel, error: Error) -> str:
-        """Return "": an error of the code changes no file."""
-        return ""
 
     async def _give(self, source: Path, language: str) -> str:
         try:

@@ -140,8 +140,9 @@ def _finder(spec: Spec) -> Callable[[Machine], str]:
 
 def _maker(name: str, spec: Spec) -> "Callable[[LocalKernels], JupyterKernel]":
     def make(kernels: "LocalKernels") -> "JupyterKernel":
-        return kernels.provisioned(
-            name, lambda _: spec_launch(spec, kernels.cwd, kernels.environ, kernels.options)
-        )
+        def launch(_: str) -> Launch:
+            return spec_launch(spec, kernels.cwd, kernels.environ, kernels.options)
+
+        return kernels.jupyter(name, launch, provisioned=True)
 
     return make

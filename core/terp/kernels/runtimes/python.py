@@ -62,7 +62,7 @@ def _make(kernels: "LocalKernels") -> "JupyterKernel":
             needs=needed_by(interpreter),
         )
 
-    return kernels.provisioned("python", launch)
+    return kernels.jupyter("python", launch, provisioned=True)
 
 
 def sql_runtime() -> Runtime:
