@@ -95,7 +95,7 @@ async def test_both_names_are_one_kernel(tmp_path_factory: pytest.TempPathFactor
 
 @needs_deno
 class TestDeno(conformance.Conformance):
-    launch = deno_launch(DENO, tempfile.gettempdir(), os.environ)
+    launch = deno_launch(DENO, LocalKernels(tempfile.gettempdir()))
     language_name = "typescript"
     file_extension = ".ts"
     code_hello_world = "console.log('hello, world')"
