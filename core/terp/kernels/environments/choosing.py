@@ -28,7 +28,7 @@ from terp.settings.interpreter import (
     version_of,
 )
 from terp.text.dataclasses import asdict, dataclass, replace
-from terp.text.files import make_private
+from terp.text.files import replace_private
 
 How = Literal["used", "installed", "overlay", "own"]
 
@@ -68,14 +68,8 @@ class Remembered:
     def keep(self, folder: str, python: str, how: How) -> None:
         """Store a decision. If the file cannot be written, the next session asks again."""
         known = self._all() | {folder: asdict(PythonDecision(python, os.path.realpath(python), how))}
-        try:
-            make_private(self._file.parent)
-            beside = self._file.with_name(f"{self._file.name}.{os.getpid()}")
-            beside.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-            beside.chmod(0o600)
-            beside.replace(self._file)
-        except OSError:
-            return
+        with suppress(OSError):
+            replace_private(self._file, json.dumps(known, indent=1, sort_keys=True) + "\n")
 
     def _all(self) -> dict[str, Any]:
         try:
