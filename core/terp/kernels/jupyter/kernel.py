@@ -15,7 +15,7 @@ from terp.events import KernelState
 from terp.events.kernel import KernelListener, Variable, WrittenValue
 from terp.events.outputs import FileChange, Output, RunEnded, RunItem
 from terp.kernels.jupyter.channels import Connector, Message, first_of, is_set_within
-from terp.kernels.jupyter.ending import RunStopper, fatal_end, ordinary_end, silent_end, until_settled
+from terp.kernels.jupyter.ending import RunStopper, fatal_end, ordinary_end, until_settled
 from terp.kernels.jupyter.files import RunFiles, of_interest
 from terp.kernels.jupyter.lives import Lives
 from terp.kernels.jupyter.reports import variable_of, with_diffs
@@ -373,9 +373,8 @@ class JupyterKernel:
 
     def _ending(self, running: RunningKernel, run: KernelRun, files: tuple[FileChange, ...]) -> RunEnded:
         if not run.reply.done():
-            gone = running.gone.done()
-            if not gone:
-                return silent_end(run, files)
+            if not running.gone.done():
+                return RunEnded(run.stopped or "error", files=files, note="The kernel gave no result.")
             return fatal_end(run, files, self._lives.obituary(running), left=running.was_left)
         note = run.overtime
         if wants_exit(run.reply.result()):

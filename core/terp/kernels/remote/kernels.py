@@ -52,9 +52,7 @@ class GatewayConnector(Connector):
 
     def load(self) -> Callable[[], Connection]:
         """Return a function that makes the connection. Imports the library of the websocket."""
-        make = import_slow("terp.kernels.remote.kernel").GatewayKernel
-        is_ipykernel = bool(self.bootstrap)
-        return partial(make, self.api, self.claims, self.language, self.spec, self.environment, is_ipykernel)
+        return partial(import_slow("terp.kernels.remote.kernel").GatewayKernel, self)
 
 
 @dataclass(frozen=True, slots=True)
