@@ -81,7 +81,7 @@ class DenoKernel:
         self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0, moment: int = 0
     ) -> AsyncGenerator[RunItem, None]:
         """Run `code`; yield its events."""
-        run = self._kernel.execute(code, run_id=run_id, number=number, timeout_s=timeout_s)
+        run = self._kernel.execute(code, run_id=run_id, number=number, timeout_s=timeout_s, moment=moment)
         async with aclosing(run) as items:
             async for item in items:
                 yield await syntax_error(self._deno, code) if item == _UNREADABLE else item
