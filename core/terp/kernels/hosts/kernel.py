@@ -195,6 +195,12 @@ class HostKernel(Kernel):
         send("error", error)
         return {"status": "error", **count, **error}
 
+    def exit_failure(self, status: int) -> CellFailure | None:
+        """Return the failure of a cell by the exit status, negative for a signal; None for success."""
+        if self.interrupts:
+            return CellFailure("KeyboardInterrupt", "")
+        return CellFailure("ExitStatus", str(128 - status if status < 0 else status)) if status else None
+
     async def do_shutdown(self, restart: bool) -> dict[str, Any]:
         """End the program; called in the thread of the control channel."""
         self.stop()

@@ -21,7 +21,6 @@ from terp.kernels.hosts.processes import how_ended, passed_on
 from terp.kernels.hosts.shell_process import (
     Ladder,
     ShellProcess,
-    Verdict,
     complete,
     completeness,
     describe,
@@ -138,7 +137,7 @@ class ShellKernel(HostKernel):
         verdict = shell.end()
         if verdict.cwd != directory:
             cell.moved_to(verdict.cwd)
-        return self._failure(verdict)
+        return self.exit_failure(verdict.status)
 
     def names(self) -> Sequence[tuple[str, str, str]]:
         """Return the variables and functions that were defined since the shell started."""
@@ -214,11 +213,6 @@ class ShellKernel(HostKernel):
             if terminal is not None:
                 terminal.look(shell.pid, cell.printer, ask)
 
-    def _failure(self, verdict: Verdict) -> CellFailure | None:
-        if self.interrupts:
-            return CellFailure("KeyboardInterrupt", "")
-        return CellFailure("ExitStatus", str(verdict.status)) if verdict.status else None
-
     def _replaced(self, cell: HostCell) -> CellFailure | None:
         """Start a new shell in place of the one that ended, and report the loss."""
         code = self._shell.exit_code() or 0
@@ -232,10 +226,7 @@ class ShellKernel(HostKernel):
             "Code in parentheses can exit without ending the shell: (exit 3)."
         )
         cell.moved_to(cwd)
-        if self.interrupts:
-            return CellFailure("KeyboardInterrupt", "")
-        status = 128 - code if code < 0 else code
-        return CellFailure("ExitStatus", str(status)) if status else None
+        return self.exit_failure(code)
 
 
 if __name__ == "__main__":
