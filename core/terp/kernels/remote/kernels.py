@@ -123,6 +123,11 @@ class GatewayKernels:
     run.
     """
 
+    # terp has no sandbox there.
+    network = True
+    # Every kernel keeps its state.
+    stateless: Sequence[str] = ()
+
     def __init__(
         self,
         api: "GatewayApi",
@@ -137,6 +142,9 @@ class GatewayKernels:
         self.environ = origin.environ
         self.functions: Callable[[], str] = str
         self.resumed = resumed
+        self.elsewhere = api.gateway.host
+        # Kernels of other programs are used only on this machine.
+        self.attached: Mapping[str, KernelAttachment] = {}
         self._api = api
         self._specs = specs
         self._claims = claims
@@ -170,16 +178,6 @@ class GatewayKernels:
             raise
         return cls(api, chosen, claims, origin, resumed=bool(lives) and all(lives))
 
-    @property
-    def network(self) -> bool:
-        """True: terp has no sandbox there."""
-        return True
-
-    @property
-    def elsewhere(self) -> str:
-        """The gateway, by its name."""
-        return self._api.gateway.host
-
     async def give(self, language: str, source: Path) -> str:
         """Copy a file of this machine to the kernel's machine; return its path there, never another file's.
 
@@ -197,16 +195,6 @@ class GatewayKernels:
     def languages(self) -> Sequence[str]:
         """The languages of its kernelspecs, that of the default first."""
         return tuple(self._specs)
-
-    @property
-    def attached(self) -> Mapping[str, KernelAttachment]:
-        """None: kernels of other programs are used only on this machine."""
-        return {}
-
-    @property
-    def stateless(self) -> Sequence[str]:
-        """None: every kernel keeps its state."""
-        return ()
 
     def known(self) -> Sequence[KnownLanguage]:
         """Return every kernelspec."""
