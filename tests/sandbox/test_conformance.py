@@ -25,7 +25,10 @@ def hold(case: Any, name: str) -> None:
 
 class Python(conformance.Conformance):
     launch = Launch(
-        python_argv(own_interpreter()), tempfile.mkdtemp(), kernel_environment(os.environ), "python"
+        argv=python_argv(own_interpreter()),
+        cwd=tempfile.mkdtemp(),
+        environment=kernel_environment(os.environ),
+        language="python",
     )
     language_name = "python"
     file_extension = ".py"

@@ -7,7 +7,7 @@ import os
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TextIO
 
@@ -33,7 +33,8 @@ from terp_cli.terminal import tty
 from terp_cli.terminal.sanitise import one_line
 
 if TYPE_CHECKING:
-    from terp.kernels.remote.rest import GatewayApi, GatewaySpecs
+    from terp.kernels.remote.kernels import GatewaySpec
+    from terp.kernels.remote.rest import GatewayApi
 
 State = Literal["ok", "note", "wrong"]
 
@@ -212,7 +213,7 @@ def _gateway(diagnosis: Diagnosis) -> Iterator[Finding]:
     token = f"the token of {gateway.token.origin}" if gateway.token.value else "no token"
     text = f"code runs at {gateway.host} ({settings.origin('gateway_url')}), with {token}"
     yield Finding("gateway", "ok", text)
-    named = [f"{spec.name} ({spec.language})" for spec in specs.all]
+    named = [f"{spec.name} ({spec.language})" for spec in specs]
     yield Finding("gateway", "ok", f"kernelspecs there: {', '.join(named) or 'none'}")
     if gateway.is_open_to_readers:
         text = "the token and the code are sent unencrypted: the network between can read both."
@@ -220,7 +221,7 @@ def _gateway(diagnosis: Diagnosis) -> Iterator[Finding]:
         yield Finding("gateway", "note", text, remedy)
 
 
-async def _specs_at(api: "GatewayApi") -> "GatewaySpecs":
+async def _specs_at(api: "GatewayApi") -> "Sequence[GatewaySpec]":
     try:
         return await api.specs()
     finally:

@@ -102,6 +102,21 @@ def make_private(directory: Path) -> Path:
     return directory
 
 
+def replace_private(path: Path, text: str) -> None:
+    """Replace a file by one with this text, in one step; only the owner can read it.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    make_private(path.parent)
+    beside = path.with_name(f"{path.name}.{os.getpid()}")
+    with os.fdopen(new_file(beside), "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)
+
+
 _UNITS = ("bytes", "kB", "MB", "GB")
 
 

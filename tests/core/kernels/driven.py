@@ -8,6 +8,7 @@ from terp.events.kernel import Kernel
 from terp.kernels.jupyter.files import FileWatch, LocalFiles
 from terp.kernels.jupyter.kernel import JupyterKernel
 from terp.kernels.jupyter.launch import Launch
+from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.runtimes.programs import DRIVEN, driver_launch
 from terp.kernels.runtimes.runtime import Machine
 from tests.core.kernels.running import Listener
@@ -20,7 +21,7 @@ def program_of(driver: str) -> str:
 
 
 def launch_of(driver: str, cwd: str) -> Launch:
-    return driver_launch(driver, program_of(driver), cwd, os.environ)
+    return driver_launch(driver, program_of(driver), LocalKernels(cwd))
 
 
 class DrivenKernels:

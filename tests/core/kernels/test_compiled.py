@@ -48,7 +48,7 @@ class CompilingKernels:
         if not compiler:
             pytest.skip(f"no compiler for {name}")
         if name not in self.all:
-            launch = compiler_launch(name, compiler, self.cwd, os.environ)
+            launch = compiler_launch(name, compiler, LocalKernels(self.cwd))
             self.all[name] = JupyterKernel(
                 name, self.cwd, lambda _: launch, Listener(), LocalFiles(FileWatch())
             )

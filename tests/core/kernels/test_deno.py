@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from terp.events.kernel import Kernel
-from terp.events.outputs import Error
+from terp.events.kernel import Kernel, SimpleKernel
+from terp.events.outputs import Error, RunEnded, RunItem
 from terp.kernels.jupyter.launch import KernelOptions
 from terp.kernels.jupyter.local import LocalKernels
-from terp.kernels.runtimes.deno import deno_launch, find_deno
+from terp.kernels.runtimes.deno import DenoKernel, deno_launch, find_deno
 from terp.kernels.runtimes.runtime import Machine
 from tests.core.kernels import conformance
 from tests.core.kernels.running import interrupted_at, ran, ran_with
@@ -29,6 +29,24 @@ async def deno(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Kerne
     )
     yield kernels.get("typescript")
     await kernels.aclose()
+
+
+class NotingKernel(SimpleKernel):
+    """Notes the turn of its run."""
+
+    language, cwd = "javascript", "/"
+
+    async def execute(
+        self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0, moment: int = 0
+    ) -> AsyncGenerator[RunItem, None]:
+        self.moment = moment
+        yield RunEnded("ok")
+
+
+async def test_a_run_belongs_to_its_turn() -> None:
+    noting = NotingKernel()
+    items = [item async for item in DenoKernel("", noting).execute("1", moment=7)]
+    assert (items, noting.moment) == ([RunEnded("ok")], 7)
 
 
 @needs_deno
@@ -95,7 +113,7 @@ async def test_both_names_are_one_kernel(tmp_path_factory: pytest.TempPathFactor
 
 @needs_deno
 class TestDeno(conformance.Conformance):
-    launch = deno_launch(DENO, tempfile.gettempdir(), os.environ)
+    launch = deno_launch(DENO, LocalKernels(tempfile.gettempdir()))
     language_name = "typescript"
     file_extension = ".ts"
     code_hello_world = "console.log('hello, world')"

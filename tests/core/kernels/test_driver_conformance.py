@@ -5,6 +5,7 @@ import tempfile
 
 import pytest
 
+from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.runtimes.programs import COMPILED, compiler_launch
 from terp.kernels.runtimes.runtime import Machine
 from tests.core.kernels import conformance
@@ -114,7 +115,7 @@ CC = Machine(os.environ).which(*COMPILED[0].programs)
 @pytest.mark.skipif(not CC, reason="there is no C compiler")
 class TestC(Driven):
     __test__ = True
-    launch = compiler_launch("c", CC, tempfile.gettempdir(), os.environ)
+    launch = compiler_launch("c", CC, LocalKernels(tempfile.gettempdir()))
     language_name = "c"
     file_extension = ".c"
     code_hello_world = '#include <stdio.h>\nint main() { puts("hello, world"); }'

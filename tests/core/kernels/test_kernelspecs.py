@@ -77,7 +77,7 @@ def test_it_is_started_as_its_kernelspec_says(tmp_path: Path) -> None:
     )
     there = environ(tmp_path)
     spec = next(spec for spec in find_specs(Machine(there)) if spec.name == "calc")
-    launch = spec_launch(spec, str(tmp_path), there)
+    launch = spec_launch(spec, LocalKernels(str(tmp_path), environ=there))
     sh = Machine(there).which("sh")
     assert (launch.argv, launch.interrupt_by, launch.environment["CALC_HOME"]) == (
         (sh, f"{folder}/run", "{connection_file}"),

@@ -33,7 +33,8 @@ def test_without_r_there_is_no_irkernel(tmp_path: Path) -> None:
 
 
 def test_start_files_are_those_of_the_person_and_not_of_the_directory() -> None:
-    assert r_environment({"HOME": "/home/me", "R_LIBS": "/lib/r", "KEY": "secret"}).items() >= {
+    kernels = LocalKernels(environ={"HOME": "/home/me", "R_LIBS": "/lib/r", "KEY": "secret"})
+    assert r_environment(kernels).items() >= {
         ("R_PROFILE_USER", "/home/me/.Rprofile"),
         ("R_ENVIRON_USER", "/home/me/.Renviron"),
         ("R_LIBS", "/lib/r"),
@@ -53,7 +54,7 @@ async def test_r_runs_no_code_of_the_directory_at_its_start(tmp_path: Path) -> N
 
 @pytest.mark.skipif(not IRKERNEL.find(Machine(os.environ)), reason="there is no IRkernel")
 class TestIRkernel(conformance.Conformance):
-    launch = irkernel_launch(tempfile.gettempdir(), os.environ)
+    launch = irkernel_launch(LocalKernels(tempfile.gettempdir()))
     language_name = "R"
     file_extension = ".r"
     code_hello_world = "cat('hello, world\\n')"

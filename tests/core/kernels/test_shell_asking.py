@@ -9,11 +9,11 @@ import pytest
 from terp.events.kernel import Kernel
 from terp.events.outputs import InputRequest, Text
 from terp.kernels.hosts.askpass import is_secret
-from terp.kernels.hosts.terminal import TerminalInput
+from terp.kernels.hosts.terminal import can_detect_reads
 from tests.core.kernels.running import interrupted_at, ran, ran_with
 
 pytestmark = pytest.mark.skipif(
-    not TerminalInput.works(), reason="this system does not tell in which call a process sleeps"
+    not can_detect_reads(), reason="this system does not tell in which call a process sleeps"
 )
 PYTHON = sys.executable
 

@@ -5,6 +5,7 @@ import tempfile
 
 import pytest
 
+from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.runtimes.runtime import Machine
 from terp.kernels.runtimes.shell import find_shell, shell_launch
 from tests.core.kernels import conformance
@@ -14,7 +15,7 @@ SHELL = find_shell(Machine(os.environ))
 
 @pytest.mark.skipif(not SHELL, reason="there is no bash")
 class TestShell(conformance.Conformance):
-    launch = shell_launch(SHELL, tempfile.gettempdir(), os.environ)
+    launch = shell_launch(LocalKernels(tempfile.gettempdir()))
     language_name = "bash"
     file_extension = ".sh"
     code_hello_world = "echo hello, world"

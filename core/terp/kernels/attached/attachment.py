@@ -6,15 +6,14 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from terp.errors import KernelError, SettingsError, UnknownLanguage
+from terp.errors import SettingsError, UnknownLanguage
 from terp.events.kernel import Kernel
-from terp.kernels.jupyter.channels import Connection, Guest
+from terp.kernels.jupyter.channels import Connection, Connector, Guest
 from terp.kernels.jupyter.launch import bootstrap_code, farewell_code
 from terp.kernels.runtimes.kernelspecs import own_data_folder
 from terp.kernels.runtimes.runtime import Runtime
-from terp.kernels.sandbox.tier import NONE
 from terp.settings.profile_file import short_path
 from terp.text.dataclasses import dataclass, field
 from terp.text.importing import import_slow
@@ -175,66 +174,26 @@ class KernelAttachment:
         # ipykernel supports the message even if its kernelspec names the signal.
         return self.is_here or self.takes_guests or self.interrupt_by == "message"
 
-    def connector(self, token: str, prelude: str = "", timeout_s: float = 10.0) -> "AttachedConnector":
+    def connector(self, token: str, prelude: str = "") -> "AttachedConnector":
         """Return the connector to it; `token` marks service calls, `prelude` runs after terp's package."""
         bootstrap = f"{bootstrap_code(token, self.session)}\n{prelude}" if self.takes_guests else ""
-        return AttachedConnector(self, bootstrap, timeout_s)
+        guest = Guest(self.session, farewell_code(self.session) if self.takes_guests else "")
+        return AttachedConnector(self, guest, self.place, bootstrap)
 
 
 @dataclass(frozen=True, slots=True)
-class AttachedConnector:
-    """Implements `Connector` with a running kernel."""
+class AttachedConnector(Connector):
+    """The way to a running kernel."""
 
     attachment: KernelAttachment
+    guest: Guest
+    why: str
     bootstrap: str
-    start_timeout_s: float
-    results_lag: bool = False
-    # The kernel may have changed its directory since it was found.
-    cwd: str = ""
-    # No sandbox is known.
-    tier: str = NONE
-
-    @property
-    def guest(self) -> Guest:
-        """The terms of use of the kernel."""
-        session = self.attachment.session
-        return Guest(session, farewell_code(session) if self.bootstrap else "")
-
-    @property
-    def why(self) -> str:
-        """The kernel's place."""
-        return self.attachment.place
+    start_timeout_s: float = 10.0
 
     def load(self) -> Callable[[], Connection]:
         """Return a function that makes the connection."""
         return partial(import_slow("terp.kernels.attached.kernel").AttachedKernel, self.attachment)
-
-
-class AttachedLanguage:
-    """Implements `Kernel` with a kernel of another program, which terp does not restart."""
-
-    def __init__(self, attachment: KernelAttachment, kernel: Kernel) -> None:
-        self._attachment = attachment
-        self._kernel = kernel
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._kernel, name)
-
-    @property
-    def place(self) -> str:
-        """The kernel's place."""
-        return self._attachment.place
-
-    async def restart(self) -> None:
-        """Refuse.
-
-        Raises:
-            KernelError: always.
-        """
-        raise KernelError(
-            f"Code runs in {self.place}, which terp does not restart.",
-            "Restart it where it was started; /attach own takes a kernel of terp's own instead.",
-        )
 
 
 def row_of(attachment: KernelAttachment) -> Runtime:

@@ -13,8 +13,8 @@ from typing import Any, Literal, Protocol
 
 from terp.errors import KernelStartFailed
 from terp.events.kernel import Kernel
-from terp.events.outputs import Error
 from terp.kernels.environments.installing import Installer, InstallFailed, linked_overlay, pip_shims
+from terp.kernels.environments.readiness import Preparation
 from terp.models.tool import Call
 from terp.person import Choice, Option
 from terp.person.dialog import UserDialog
@@ -28,7 +28,7 @@ from terp.settings.interpreter import (
     version_of,
 )
 from terp.text.dataclasses import asdict, dataclass, replace
-from terp.text.files import make_private
+from terp.text.files import replace_private
 
 How = Literal["used", "installed", "overlay", "own"]
 
@@ -68,14 +68,8 @@ class Remembered:
     def keep(self, folder: str, python: str, how: How) -> None:
         """Store a decision. If the file cannot be written, the next session asks again."""
         known = self._all() | {folder: asdict(PythonDecision(python, os.path.realpath(python), how))}
-        try:
-            make_private(self._file.parent)
-            beside = self._file.with_name(f"{self._file.name}.{os.getpid()}")
-            beside.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-            beside.chmod(0o600)
-            beside.replace(self._file)
-        except OSError:
-            return
+        with suppress(OSError):
+            replace_private(self._file, json.dumps(known, indent=1, sort_keys=True) + "\n")
 
     def _all(self) -> dict[str, Any]:
         try:
@@ -134,8 +128,8 @@ def wanted_python(
     return None
 
 
-class PythonChoice:
-    """Implements `Preparation`: sets the interpreter of `kernels` before the first Python code.
+class PythonChoice(Preparation):
+    """Sets the interpreter of `kernels` before the first Python code.
 
     `state` is the folder of remembered decisions, overlays and packages.
     """
@@ -186,10 +180,6 @@ class PythonChoice:
         # The system prompt names the version of the wanted Python.
         same = interpreter.path == self._wanted.path
         return "" if same else f"The code runs in {interpreter.path}, Python {version_of(interpreter.path)}."
-
-    async def after(self, call: Call, kernel: Kernel, error: Error) -> str:
-        """Do nothing: an error of the code changes no decision."""
-        return ""
 
     async def use(self, configured: str) -> Interpreter:
         """Choose the Python of the next start: a program, an environment's folder, or "own".

@@ -225,8 +225,10 @@ def pip_shims(interpreter: Interpreter, environ: Mapping[str, str], folder: Path
     Raises:
         OSError: the folder cannot be written.
     """
-    command = _command(interpreter, environ)
-    if not command:
+    try:
+        # uv supports only some of pip's options.
+        command = installing_program(interpreter.path, environ, rather_pip=True)
+    except InstallFailed:
         return ""
     is_uv, packages = command[1] != "-m", shlex.quote(interpreter.packages)
     into = f" --python {shlex.quote(interpreter.path)}" if is_uv else ""
@@ -248,17 +250,6 @@ def pip_shims(interpreter: Interpreter, environ: Mapping[str, str], folder: Path
     return str(place)
 
 
-def _command(interpreter: Interpreter, environ: Mapping[str, str]) -> list[str]:
-    try:
-        # uv supports only some of pip's options.
-        return installing_program(interpreter.path, environ, rather_pip=True)
-    except InstallFailed:
-        return []
-
-
-_KERNEL = "ipykernel"
-
-
 def linked_overlay(folder: Path) -> str:
     """Return a folder below `folder` with links to terp's own ipykernel and its dependencies.
 
@@ -268,7 +259,7 @@ def linked_overlay(folder: Path) -> str:
     Raises:
         OSError: the folder cannot be written.
     """
-    parts = _closure(_KERNEL)
+    parts = _closure("ipykernel")
     state = "\n".join(sorted(f"{part.name}=={part.version} {part.locate_file('')}" for part in parts))
     name = f"py{sys.version_info[0]}.{sys.version_info[1]}-{hashlib.sha256(state.encode()).hexdigest()[:12]}"
     overlay = folder / name

@@ -26,6 +26,7 @@ class Preparation(Protocol):
 
     def waits(self, language: str) -> bool:
         """Return True if the step has work or a question before the kernel for `language` starts."""
+        return False
 
     async def before(self, call: Call, kernel: Kernel) -> str:
         """Prepare for the code; return a note for the model, or "".
@@ -38,6 +39,7 @@ class Preparation(Protocol):
 
     async def after(self, call: Call, kernel: Kernel, error: Error) -> str:
         """Handle the error that ended the code; return a note for the model, or ""."""
+        return ""
 
 
 class Carrier(Preparation, Protocol):

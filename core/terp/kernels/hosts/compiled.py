@@ -132,13 +132,10 @@ class CompiledKernel(ProgramKernel):
         ]
         line_by_line = [self._line_by_line, "-oL"] if self._line_by_line else []
         program = self._attended(cell, [*line_by_line, *argv], str(Path.cwd()))
-        if self.interrupts:
-            return CellFailure("KeyboardInterrupt", "")
-        if not program.code:
-            return None
-        if program.code < 0:
+        status = program.code or 0
+        if status < 0 and not self.interrupts:
             return CellFailure("ProgramKilled", f"It {program.how_ended()}.")
-        return CellFailure("ExitStatus", str(program.code))
+        return self.exit_failure(status)
 
     def _attended(self, cell: HostCell, argv: Sequence[str], cwd: str) -> Program:
         """Run a program to its end."""

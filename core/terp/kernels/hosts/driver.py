@@ -227,11 +227,9 @@ class DriverKernel(ProgramKernel):
         status = program.code or 0
         with suppress(OSError):
             self._start(cell.printer)
-        if self.interrupts:
-            return CellFailure("KeyboardInterrupt", "")
-        if status == STATUS_UNKNOWN:
+        if status == STATUS_UNKNOWN and not self.interrupts:
             return CellFailure("ProgramEnded", "")
-        return CellFailure("ExitStatus", str(128 - status if status < 0 else status)) if status else None
+        return self.exit_failure(status)
 
     def _start(self, printer: Printer) -> None:
         """Start a program in place of the one that is gone."""

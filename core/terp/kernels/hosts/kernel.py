@@ -17,6 +17,7 @@ from ipykernel.kernelapp import IPKernelApp
 from ipykernel.kernelbase import Kernel
 
 from terp.kernels.hosts.streams import BATCH_S, Printer, Send, Wires
+from terp.kernels.hosts.terminal import TerminalInput, can_detect_reads
 from terp.kernels.jupyter.translation import COMM_TARGET, RUN_NUMBER
 from terp.text.dataclasses import dataclass
 
@@ -77,6 +78,7 @@ class HostKernel(Kernel):
         os.set_blocking(self._wake, False)
         os.set_blocking(self._alarm, False)
         self.wires.add(self._wake, self._awake)
+        self.terminal = TerminalInput() if can_detect_reads() else None
         self.shell_handlers["comm_open"] = self._answer_comm
         self._main = threading.get_ident()
         # Set before a program is started, which would inherit that ipykernel ignores the signal.
@@ -102,12 +104,18 @@ class HostKernel(Kernel):
         with suppress(BlockingIOError):
             os.write(self._alarm, b"\0")
 
-    def wait(self, cell: HostCell, until: Callable[[], bool], timeout_s: float | None = None) -> bool:
-        """Read the program's output until `until()` is True, an interrupt arrives, or the time is up.
+    @property
+    def stdin(self) -> int:
+        """The descriptor for the standard input of programs; -1 where a waiting read cannot be detected."""
+        return -1 if self.terminal is None else self.terminal.number
+
+    def wait(self, cell: HostCell, until: Callable[[], bool], *timeouts_s: float | None) -> bool:
+        """Read the program's output until `until()` is True, an interrupt arrives, or a time is up.
 
         Output of the cell is sent in the meantime. Return True if `until()` is.
         """
         before = self.interrupts
+        timeout_s = min((one for one in timeouts_s if one is not None), default=None)
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         while not until():
             if self.interrupts != before:
@@ -120,7 +128,7 @@ class HostKernel(Kernel):
             self.wires.wait(left)
         return True
 
-    def ask(self, cell: HostCell, prompt: str, *, secret: bool = False) -> str | None:
+    def ask(self, cell: HostCell, prompt: str, secret: bool) -> str | None:
         """Return the user's answer; None for end of file, for an interrupt, or without a user to ask."""
         if not cell.allows_input:
             return None
@@ -186,6 +194,12 @@ class HostKernel(Kernel):
         error = {"ename": failure.name, "evalue": failure.value, "traceback": lines}
         send("error", error)
         return {"status": "error", **count, **error}
+
+    def exit_failure(self, status: int) -> CellFailure | None:
+        """Return the failure of a cell by the exit status, negative for a signal; None for success."""
+        if self.interrupts:
+            return CellFailure("KeyboardInterrupt", "")
+        return CellFailure("ExitStatus", str(128 - status if status < 0 else status)) if status else None
 
     async def do_shutdown(self, restart: bool) -> dict[str, Any]:
         """End the program; called in the thread of the control channel."""

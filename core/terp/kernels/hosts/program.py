@@ -7,15 +7,14 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 from traitlets import Unicode
 
 from terp.kernels.hosts.kernel import HostCell, HostKernel, end_with_parent
 from terp.kernels.hosts.processes import descendants, how_ended, passed_on, send
 from terp.kernels.hosts.streams import OutputPipe, Printer, Wires
-from terp.kernels.hosts.terminal import TerminalInput
 
 STATUS_UNKNOWN = 199
 """The exit status of a driver when the code has ended its program with an unknown status."""
@@ -129,21 +128,12 @@ class ProgramKernel(HostKernel):
     program = Unicode("", help="The program that runs the code, or compiles it: a path.").tag(config=True)
     language = Unicode("", help="The name of a language in `DRIVERS` or `COMPILERS`.").tag(config=True)
 
-    def __init__(self, **traits: Any) -> None:
-        super().__init__(**traits)
-        self.terminal = TerminalInput() if TerminalInput.works() else None
-
     def describe(self, mimetype: str, extension: str) -> None:
         """Set the facts about the kernel for Jupyter."""
         self.implementation = f"terp-{self.language}"
         self.language_info = {
             "name": self.language, "mimetype": mimetype, "file_extension": extension
         }  # fmt: skip
-
-    @property
-    def stdin(self) -> int:
-        """The descriptor for the standard input of programs; -1 where a waiting read cannot be detected."""
-        return -1 if self.terminal is None else self.terminal.number
 
     def attend(
         self, cell: HostCell, program: Program, done: Callable[[], bool], *, alone: bool = False
@@ -153,16 +143,17 @@ class ProgramKernel(HostKernel):
         An interrupt of the user sends it SIGINT, and kills it if that has no effect. With `alone` its
         children do not get the signal.
         """
-        seen, written = self.interrupts, cell.printer.written
+        seen = self.interrupts
         kill_at: float | None = None
-        self._begin_input()
+        if self.terminal is not None:
+            self.terminal.begin()
         while not done() and program.code is None:
-            waits = (
+            self.wait(
+                cell,
+                lambda: done() or program.code is not None,
                 None if kill_at is None else max(0.0, kill_at - time.monotonic()),
                 None if self.terminal is None else self.terminal.next_look_s(),
             )
-            shortest = min((wait for wait in waits if wait is not None), default=None)
-            self.wait(cell, lambda: done() or program.code is not None, shortest)
             if self.interrupts != seen:
                 seen = self.interrupts
                 program.interrupt(alone=alone)
@@ -170,28 +161,9 @@ class ProgramKernel(HostKernel):
             if kill_at is not None and time.monotonic() >= kill_at:
                 program.kill()
                 kill_at = None
-            if cell.printer.written != written:
-                written = cell.printer.written
-                self._put_off()
-            self._look(cell, program)
+            if self.terminal is not None:
+                self.terminal.look(program.pid, cell.printer, partial(self.ask, cell))
         # Its last output may not have been read yet.
         self.wires.wait(0)
         program.drain()
         return done()
-
-    def _begin_input(self) -> None:
-        if self.terminal is not None:
-            # A program may have made it non-blocking.
-            os.set_blocking(self.terminal.number, True)
-            self.terminal.begin()
-
-    def _put_off(self) -> None:
-        if self.terminal is not None:
-            self.terminal.put_off()
-
-    def _look(self, cell: HostCell, program: Program) -> None:
-        def ask(prompt: str, secret: bool) -> str | None:
-            return self.ask(cell, prompt, secret=secret)
-
-        if self.terminal is not None:
-            self.terminal.look(program.pid, cell.printer.last_line, ask)

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,6 @@ from terp.kernels.hosts.processes import how_ended, passed_on
 from terp.kernels.hosts.shell_process import (
     Ladder,
     ShellProcess,
-    Verdict,
     complete,
     completeness,
     describe,
@@ -117,7 +117,6 @@ class ShellKernel(HostKernel):
         self.language_info = {"name": name, "mimetype": "text/x-sh", "file_extension": ".sh"}
         self._folder = Path(tempfile.mkdtemp(prefix="shell-", dir=Path(get_connection_file()).parent))
         self._questions = ProgramQuestions(self._folder, self.wires)
-        self._terminal = TerminalInput() if TerminalInput.works() else None
         self._began_in = str(Path.cwd())
         self._shell = self._started(self._began_in)
         self._known = {name for name, _, _ in names(self._shell)}
@@ -125,13 +124,12 @@ class ShellKernel(HostKernel):
     def run(self, cell: HostCell) -> CellFailure | None:
         """Run a cell; its exit status, if it is not 0, is the failure."""
         shell = self._whole()
-        from_terminal = self._terminal is not None and cell.allows_input
-        if from_terminal:
-            assert self._terminal is not None
-            self._terminal.begin()
+        terminal = self.terminal if cell.allows_input else None
+        if terminal is not None:
+            terminal.begin()
         directory = shell.cwd
-        sources = shell.begin(cell.code, cell.printer, from_terminal=from_terminal)
-        self._until_ended(cell, from_terminal=from_terminal)
+        sources = shell.begin(cell.code, cell.printer, from_terminal=terminal is not None)
+        self._until_ended(cell, terminal)
         shell.let_go()
         self.wires.drain(*sources)
         if shell.verdict is None:
@@ -139,7 +137,7 @@ class ShellKernel(HostKernel):
         verdict = shell.end()
         if verdict.cwd != directory:
             cell.moved_to(verdict.cwd)
-        return self._failure(verdict)
+        return self.exit_failure(verdict.status)
 
     def names(self) -> Sequence[tuple[str, str, str]]:
         """Return the variables and functions that were defined since the shell started."""
@@ -179,7 +177,7 @@ class ShellKernel(HostKernel):
         shell = ShellProcess(program, self._folder, environ, self.wires)
         pty = self._write_pty()
         prepare = f'pty() {{ {pty} "$@"; }}; sudo() {{ command sudo -A "$@"; }}'
-        shell.start(cwd, -1 if self._terminal is None else self._terminal.number, prepare)
+        shell.start(cwd, self.stdin, prepare)
         return shell
 
     def _whole(self) -> ShellProcess:
@@ -196,33 +194,24 @@ class ShellKernel(HostKernel):
         # An interrupt is for the command; before its start it would cause a traceback.
         return write_script(self._folder / "pty", argv, before="trap '' INT")
 
-    def _until_ended(self, cell: HostCell, *, from_terminal: bool) -> None:
+    def _until_ended(self, cell: HostCell, terminal: TerminalInput | None) -> None:
         shell, ladder = self._shell, Ladder(self._shell)
-        terminal = self._terminal if from_terminal else None
-        seen, written = self.interrupts, cell.printer.written
-
-        def ask(prompt: str, secret: bool) -> str | None:
-            return self.ask(cell, prompt, secret=secret)
-
+        seen, ask = self.interrupts, partial(self.ask, cell)
         while not shell.has_ended():
-            waits = (_ALIVE_S, ladder.next_step_s(), terminal.next_look_s() if terminal else None)
-            shortest = min(wait for wait in waits if wait is not None)
-            self.wait(cell, lambda: shell.has_ended() or self._questions.waiting, shortest)
+            self.wait(
+                cell,
+                lambda: shell.has_ended() or self._questions.waiting,
+                _ALIVE_S,
+                ladder.next_step_s(),
+                None if terminal is None else terminal.next_look_s(),
+            )
             if self.interrupts != seen:
                 seen = self.interrupts
                 ladder.begin()
             ladder.climb()
             self._questions.settle(ask)
             if terminal is not None:
-                if cell.printer.written != written:
-                    written = cell.printer.written
-                    terminal.put_off()
-                terminal.look(shell.pid, cell.printer.last_line, ask)
-
-    def _failure(self, verdict: Verdict) -> CellFailure | None:
-        if self.interrupts:
-            return CellFailure("KeyboardInterrupt", "")
-        return CellFailure("ExitStatus", str(verdict.status)) if verdict.status else None
+                terminal.look(shell.pid, cell.printer, ask)
 
     def _replaced(self, cell: HostCell) -> CellFailure | None:
         """Start a new shell in place of the one that ended, and report the loss."""
@@ -237,10 +226,7 @@ class ShellKernel(HostKernel):
             "Code in parentheses can exit without ending the shell: (exit 3)."
         )
         cell.moved_to(cwd)
-        if self.interrupts:
-            return CellFailure("KeyboardInterrupt", "")
-        status = 128 - code if code < 0 else code
-        return CellFailure("ExitStatus", str(status)) if status else None
+        return self.exit_failure(code)
 
 
 if __name__ == "__main__":

@@ -185,10 +185,6 @@ class Wires:
         self._sources[source.number] = source
         self.add(source.number, lambda: self._pump(source))
 
-    def has_source(self, source: OutputPipe) -> bool:
-        """Return True if a writer may still have the pipe open."""
-        return self._sources.get(source.number) is source
-
     def wait(self, timeout_s: float | None) -> bool:
         """Wait until something can be read, and read it; return False if the time is up."""
         events = self._selector.select(timeout_s)
@@ -202,7 +198,8 @@ class Wires:
         """Read the data that is in these pipes now."""
         for source in sources:
             for _ in range(_MOST_READS):
-                if not self.has_source(source) or not self._pump(source):
+                # Another pipe may have its number once it is closed.
+                if self._sources.get(source.number) is not source or not self._pump(source):
                     break
 
     def _pump(self, source: OutputPipe) -> bool:

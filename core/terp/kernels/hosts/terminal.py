@@ -17,10 +17,13 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from terp.kernels.hosts.askpass import ask
 from terp.kernels.hosts.processes import descendants
+
+if TYPE_CHECKING:
+    from terp.kernels.hosts.streams import Printer
 
 # Numbers of system calls: read and readv, poll and ppoll, select and pselect6, epoll_wait and its kin.
 _CALLS = {
@@ -174,22 +177,20 @@ class TerminalInput:
         self._name = os.ttyname(self.number)
         self._settings = _without_keys(termios.tcgetattr(self.number))
         self._due = self._pause = 0.0
+        self._written = 0
         self._ended = False
         self._answered: WaitingProcess | None = None
 
-    @staticmethod
-    def works() -> bool:
-        """Return True if this machine can detect that a program waits for input."""
-        return can_detect_reads()
-
     def begin(self) -> None:
         """Begin a cell: discard text typed for the previous one."""
+        # A program may have made it non-blocking.
+        os.set_blocking(self.number, True)
         termios.tcsetattr(self.number, termios.TCSANOW, self._settings)
         termios.tcflush(self.number, termios.TCIOFLUSH)
         self._ended = False
-        self.put_off()
+        self._put_off()
 
-    def put_off(self) -> None:
+    def _put_off(self) -> None:
         """Delay the next look, because there was output just now."""
         self._pause = _FIRST_LOOK_S
         self._due = time.monotonic() + self._pause
@@ -198,12 +199,16 @@ class TerminalInput:
         """Seconds until the next `look` is due."""
         return max(0.0, self._due - time.monotonic())
 
-    def look(self, shell: int, last_line: str, ask: Ask) -> None:
+    def look(self, shell: int, printer: "Printer", ask: Ask) -> None:
         """Ask the user if the shell or a program below it waits for input. Does nothing before it is due.
 
-        `last_line` is an unfinished line of output, which is the question. After the first end of file all
-        later reads of the cell get one too.
+        An unfinished last line of the printer is the question; output since the last look delays the next
+        one. After the first end of file all later reads of the cell get one too.
         """
+        if printer.written != self._written:
+            self._written = printer.written
+            self._put_off()
+        last_line = printer.last_line
         if self.next_look_s() > 0:
             return
         self._pause = min(_RAREST_LOOK_S, self._pause * 2)
@@ -217,7 +222,7 @@ class TerminalInput:
             # Until it wakes up it still appears to wait; do not ask twice.
             self._answered = reader
             self._type(self._answer(reader, last_line, ask))
-            self.put_off()
+            self._put_off()
 
     def _answer(self, reader: WaitingProcess, last_line: str, ask: Ask) -> str | None:
         if self._ended:

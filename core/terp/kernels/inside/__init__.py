@@ -15,7 +15,8 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
+from importlib import import_module
 from typing import Any
 
 from ipykernel.connect import get_connection_file
@@ -31,7 +32,7 @@ from .namespace import Namespace
 from .recall import provide
 from .stored import StoredNames
 from .text import CellStream, Parented, Pipes, mark_threads, packing
-from .visiting import WATCH, Visit, code_of, error_facts
+from .visiting import WATCH, Visit, code_of, error_facts, note_error, report_facts
 
 # The key in a request's metadata for the turn of its code, a number that grows.
 TURN = "terp_moment"
@@ -50,45 +51,37 @@ def answer_questions(
 
     A kernel that terp visits has no `directory` to join, no `checkpoints` and no `stored` values.
     """
-    listings: list[Any] = []
-    transfers: list[Any] = []
-    handing: list[Any] = []
 
-    def hand_out(*about: Any) -> Any:
-        if not handing:
-            from .handing_out import HandingOut  # noqa: PLC0415 - see `value_text`
+    # Made, and imported, when they are first asked: see `value_text`.
+    @lru_cache(None)
+    def handing_out() -> Any:
+        return import_module(".handing_out", __package__).HandingOut(stored, checkpoints)
 
-            handing.append(HandingOut(stored, checkpoints))  # type: ignore[arg-type]
-        return handing[0].run(*about)
+    @lru_cache(None)
+    def transfers() -> Any:
+        return import_module(".values", __package__).Transfers(home.shell)
 
-    def moved() -> Any:
-        if not transfers:
-            from .values import Transfers  # noqa: PLC0415 - see `value_text`
-
-            transfers.append(Transfers(home.shell))
-        return transfers[0]
+    @lru_cache(None)
+    def listing() -> Any:
+        return import_module(".listing", __package__).VariableListing(home, namespace.kinds)
 
     def opened(comm: Any, message: Any) -> None:
-        if not listings:
-            from .listing import VariableListing  # noqa: PLC0415 - see `value_text`
-
-            listings.append(VariableListing(home, namespace.kinds))
         asked = message["content"]["data"].get("ask")
         about = message["content"]["data"].get("about") or []
-        answers = {
-            "variables": listings[0].variables,
-            "names": listings[0].names,
+        answers: dict[str, Callable[[], Any]] = {
+            "variables": lambda: listing().variables(),
+            "names": lambda: listing().names(),
             "missing": lambda: missing(about, directory),
             "cwd": cwd,
             "value": lambda: value_text(home.shell, *about),
             "difference": lambda: namespace.difference(*about),
-            "value_out": lambda: moved().out(*about),
-            "value_in": lambda: renewed(namespace, moved().into(*about)),
+            "value_out": lambda: transfers().out(*about),
+            "value_in": lambda: renewed(namespace, transfers().into(*about)),
             "packages": packages,
             "read": lambda: read(*about),
             "write": lambda: write(*about),
             "written": lambda: checkpoints.written(*about) if checkpoints else [],
-            "hand_out": lambda: hand_out(*about) if stored else {},
+            "hand_out": lambda: handing_out().run(*about) if stored else {},
             "bind": lambda: stored.bind(*about) if stored else {},
             "rewind": lambda: restored(namespace, checkpoints, *about) if checkpoints else {},
         }
@@ -266,7 +259,14 @@ class CellHooks:
             home.report_dropped()
             home.guarded(self.namespace.compare)()
             home.guarded(self.note_changes)()
-            report_facts(home, self.touched, self.namespace, self.changed, self.differences.rows())
+            report_facts(
+                home,
+                self.namespace,
+                touched=self.touched.before,
+                cwd=self.touched.moved_to(),
+                files=self.changed.rows() if self.changed else [],
+                diffs=self.differences.rows(),
+            )
 
     def note_changes(self) -> None:
         """Note the changes of the cell in the checkpoint."""
@@ -287,25 +287,6 @@ def prepare_end(home: Home, away: bool) -> None:
     if not away:
         # terp's command line has turned it off.
         gc.enable()
-
-
-def report_facts(home: Home, touched: Touched, namespace: Namespace, changed: Any, diffs: Any) -> None:
-    """Report facts about the finished cell, if there are any."""
-    facts = {
-        "hidden": home.hidden,
-        "touched": touched.before,
-        "cwd": touched.moved_to(),
-        "files": changed.rows() if changed else [],
-        "diffs": diffs,
-        "stopped": home.stopped,
-        "failed": home.failed,
-        # A variable of that name hides `out` of this package.
-        "shadowed": "out" in home.shell.user_ns,
-        **namespace.found,
-    }
-    report = {name: fact for name, fact in facts.items() if fact or fact == ""}
-    if any(fact or name == "hidden" for name, fact in report.items()):
-        home.report(**report)
 
 
 def prepare_text(home: Home) -> Pipes:
@@ -373,18 +354,9 @@ def prepare_errors(home: Home, namespace: Namespace) -> None:
     """Remove terp's frames, and ipykernel's below `input()`, from tracebacks; record where code stopped."""
     show = home.shell._showtraceback
 
-    def note(error: BaseException) -> None:
-        home.stopped = error_facts().place_of(error, home, namespace.kinds)
-
-    def note_failure(error: Exception) -> None:
-        home.failed = error_facts().facts_of(error, home, namespace.kinds)
-
     def show_traceback(etype: Any, evalue: Any, stb: Any) -> None:
         home.flush()
-        if not isinstance(evalue, Exception) or evalue.__context__ is not None:
-            home.guarded(note)(evalue)
-        if isinstance(evalue, Exception):
-            home.guarded(note_failure)(evalue)
+        home.guarded(note_error)(evalue, home, namespace.kinds)
         theirs = isinstance(stb, list) and [part for part in stb if not of_ours(part)]
         show(etype, evalue, theirs or stb)
 

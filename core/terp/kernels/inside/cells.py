@@ -62,12 +62,11 @@ class Hook:
     def __call__(self, result: Any = None) -> None:
         """Handle the value of an expression statement."""
         home = self.home
-        home.hidden = None
         if result is None:
             code = home.shell.history_manager.input_hist_parsed[-1]
             home.hidden = None if last_call(code) in SPEAKING else "None"
-        elif self.quiet():  # type: ignore[attr-defined]
-            home.hidden = short(result, 500)
+        else:
+            home.hidden = short(result, 500) if self.quiet() else None  # type: ignore[attr-defined]
         super().__call__(result)  # type: ignore[misc]
 
     def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:

@@ -105,7 +105,7 @@ class Checkpoints:
         scan.mention(words_of(code))
         if COMMAND(code):
             scan.mention(ALL)
-        scan.take(sys.path)
+        scan.queue.append(sys.path)
         scan.finish()
         self.copies = {key: copy for key, copy in self.copies.items() if copy[0]() is not None}
         self.drop()

@@ -251,9 +251,9 @@ def about_keys(error: Exception, frames: list[Any]) -> str:
     """Return a hint with the keys of the dict that lacks the wanted one, if the line uses only one dict."""
     if not isinstance(error, KeyError):
         return ""
-    names = [value for name, value in frames[0].f_locals.items() if name in frames[0].f_code.co_names]
-    names += [value for name, value in frames[0].f_locals.items() if name in frames[0].f_code.co_varnames]
-    dicts = list({id(value): value for value in names if type(value) is dict and value}.values())
+    used = frames[0].f_code.co_names + frames[0].f_code.co_varnames
+    values = [value for name, value in frames[0].f_locals.items() if name in used]
+    dicts = list({id(value): value for value in values if type(value) is dict and value}.values())
     if len(dicts) != 1:
         return ""
     keys = [key if type(key) is str else repr(key) for key in list(dicts[0])[: MOST_NAMES * 10]]

@@ -137,10 +137,6 @@ class HeapScan:
                 self.bound[word] = names[word]
                 self.queue.append(names[word])
 
-    def take(self, value: Any) -> None:
-        """Add an object without a name."""
-        self.queue.append(value)
-
     def keep(self, back: Any, value: Any, state: Any, size: int) -> None:
         """Save an object's state; `back(value, state)` restores it and returns SAME, CHANGED or CANNOT."""
         if size > SAMPLED_BYTES:

@@ -30,21 +30,33 @@ def fits(value: Any, length: int, scan: Any) -> bool:
     return length <= MOST_ITEMS
 
 
-def of_list(value: Any, scan: Any) -> Iterable[Any]:
-    """Save the items of a list."""
-    if not fits(value, list.__len__(value), scan):
-        return ()
-    items = list(list.__iter__(value))
-    scan.keep(list_back, value, items, WORD_BYTES * len(items))
-    return items
+def of_container(kind: Any, refill: Callable[[Any, Any], Any], words: int = 1) -> Saver:
+    """Return the saver of the items of a container; `refill(value, items)` replaces all of them."""
+    # The order of a set is no part of its state.
+    ids: Any = set if kind is set else list
+
+    def back(value: Any, items: Any) -> int:
+        if ids(map(id, kind.__iter__(value))) == ids(map(id, items)):
+            return SAME
+        refill(value, items)
+        return CHANGED
+
+    def save(value: Any, scan: Any) -> Iterable[Any]:
+        if not fits(value, kind.__len__(value), scan):
+            return ()
+        items = list(kind.__iter__(value))
+        scan.keep(back, value, items, words * WORD_BYTES * len(items))
+        return items
+
+    return save
 
 
-def list_back(value: Any, items: Any) -> int:
-    """Restore the items."""
-    if alike(list.__iter__(value), items, list.__len__(value)):
-        return SAME
-    list.__setitem__(value, slice(None), items)
-    return CHANGED
+of_list = of_container(list, lambda value, items: list.__setitem__(value, slice(None), items))
+of_set = of_container(set, lambda value, items: (set.clear(value), set.update(value, items)), words=4)
+of_deque = of_container(
+    collections.deque,
+    lambda value, items: (collections.deque.clear(value), collections.deque.extend(value, items)),
+)
 
 
 def of_dict(value: Any, scan: Any) -> Iterable[Any]:
@@ -80,44 +92,6 @@ def factory_back(value: Any, factory: Any) -> int:
     if value.default_factory is factory:
         return SAME
     value.default_factory = factory
-    return CHANGED
-
-
-def of_set(value: Any, scan: Any) -> Iterable[Any]:
-    """Save the items of a set."""
-    if not fits(value, set.__len__(value), scan):
-        return ()
-    items = list(set.__iter__(value))
-    scan.keep(set_back, value, items, 4 * WORD_BYTES * len(items))
-    return items
-
-
-def set_back(value: Any, items: Any) -> int:
-    """Restore the items."""
-    if {id(item) for item in set.__iter__(value)} == {id(item) for item in items}:
-        return SAME
-    set.clear(value)
-    set.update(value, items)
-    return CHANGED
-
-
-def of_deque(value: Any, scan: Any) -> Iterable[Any]:
-    """Save the items of a deque."""
-    kind = collections.deque
-    if not fits(value, kind.__len__(value), scan):
-        return ()
-    items = list(kind.__iter__(value))
-    scan.keep(deque_back, value, items, WORD_BYTES * len(items))
-    return items
-
-
-def deque_back(value: Any, items: Any) -> int:
-    """Restore the items."""
-    kind = collections.deque
-    if alike(kind.__iter__(value), items, kind.__len__(value)):
-        return SAME
-    kind.clear(value)
-    kind.extend(value, items)
     return CHANGED
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable
 from operator import is_
@@ -92,17 +93,10 @@ def _form_back(value: Any, form: Any) -> int:
     shape, strides, dtype = form
     if (value.shape, value.strides, value.dtype) == form:
         return SAME
-    if value.dtype != dtype or value.size != _product(shape):
+    if value.dtype != dtype or value.size != math.prod(shape):
         return CANNOT
     value.shape = shape
     return CHANGED if value.strides == strides else CANNOT
-
-
-def _product(shape: Any) -> int:
-    count = 1
-    for length in shape:
-        count *= length
-    return count
 
 
 def _table(value: Any, scan: Any) -> Iterable[Any]:

@@ -91,16 +91,6 @@ class PlainText(str):
         return str, (str(self),)
 
 
-class SourceText(str):
-    """A type or a default whose repr is its source."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        """Return the source."""
-        return str(self)
-
-
 class KernelTools:
     """The tools of this kernel, and the modules of their files."""
 
@@ -225,12 +215,12 @@ def signature_of(tool: dict[str, Any]) -> Any:
         Parameter(
             one["name"],
             by_name or Parameter.POSITIONAL_OR_KEYWORD,
-            default=Parameter.empty if one["required"] else SourceText(one["default"] or "None"),
-            annotation=SourceText(one["type"]),
+            default=Parameter.empty if one["required"] else PlainText(one["default"] or "None"),
+            annotation=PlainText(one["type"]),
         )
         for one in tool["parameters"]
     ]
-    returns = SourceText(tool["returns"]) if tool["returns"] else Signature.empty
+    returns = PlainText(tool["returns"]) if tool["returns"] else Signature.empty
     return Signature(parameters, return_annotation=returns)
 
 

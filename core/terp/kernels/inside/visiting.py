@@ -13,6 +13,7 @@ from typing import Any
 
 from .files import cwd
 from .home import Home
+from .known import Kinds
 from .namespace import Namespace
 
 COMM = "terp"
@@ -55,16 +56,7 @@ class Visit:
         self.home.in_cell = False
         self.home.guarded(self.namespace.compare)()
         now = cwd()
-        facts = {
-            "cwd": now if now != self.home.cwd else "",
-            "stopped": self.home.stopped,
-            "failed": self.home.failed,
-            "shadowed": "out" in self.home.shell.user_ns,
-            **self.namespace.found,
-        }
-        report = {name: fact for name, fact in facts.items() if fact}
-        if report:
-            self.home.report(**report)
+        report_facts(self.home, self.namespace, cwd=now if now != self.home.cwd else "")
 
     def show_traceback(self, etype: Any, evalue: Any, stb: Any) -> None:
         """Show an error as usual, after noting where an interrupt hit terp's cell."""
@@ -77,9 +69,7 @@ class Visit:
         # The cell that runs is the last that was compiled; the shell may count the next one already.
         cells = getattr(self.home.shell.compile, "_filename_map", {})
         self.home.number = max(cells.values(), default=0)
-        self.home.stopped = error_facts().place_of(error, self.home, self.namespace.kinds)
-        if isinstance(error, Exception):
-            self.home.failed = error_facts().facts_of(error, self.home, self.namespace.kinds)
+        note_error(error, self.home, self.namespace.kinds)
 
     def input_request(self, *args: Any, **kwargs: Any) -> Any:
         """Ask as usual, after reporting that all output before the question of terp's cell is sent."""
@@ -120,6 +110,29 @@ def error_facts() -> Any:
     """Import and return the module about failed and interrupted code."""
     # 5 ms of the start, and most cells do not fail.
     return import_module(".failed", __package__)
+
+
+def note_error(error: BaseException, home: Home, kinds: Kinds) -> None:
+    """Note the line that an interrupt hit, and the values at the line that failed."""
+    home.stopped = error_facts().place_of(error, home, kinds)
+    if isinstance(error, Exception):
+        home.failed = error_facts().facts_of(error, home, kinds)
+
+
+def report_facts(home: Home, namespace: Namespace, **more: Any) -> None:
+    """Report facts about the finished cell, if there are any."""
+    facts = {
+        "hidden": home.hidden,
+        "stopped": home.stopped,
+        "failed": home.failed,
+        # A variable of that name hides `out` of this package.
+        "shadowed": "out" in home.shell.user_ns,
+        **more,
+        **namespace.found,
+    }
+    report = {name: fact for name, fact in facts.items() if fact or fact == ""}
+    if any(fact or name == "hidden" for name, fact in report.items()):
+        home.report(**report)
 
 
 def is_of_terp(value: Any) -> bool:

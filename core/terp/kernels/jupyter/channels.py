@@ -127,11 +127,8 @@ class KernelReply:
             self.content.set_result(message["content"])
 
 
-class CommAnswer:
+class CommAnswer(KernelReply):
     """A recipient that waits for the answer of a comm of terp's package in the kernel."""
-
-    def __init__(self) -> None:
-        self.content: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
 
     def received(self, channel: str, message: Message) -> None:
         """Take a message."""
@@ -242,36 +239,27 @@ class Connection(ABC):
             self.gone.set_result(how)
 
 
-class Connector(Protocol):
+class Connector(ABC):
     """The facts of a kernel before it is reached, and the means to reach it. Made without heavy imports."""
 
-    @property
-    def cwd(self) -> str:
-        """The working directory at its start; "" if only the kernel can report it."""
-
-    @property
-    def guest(self) -> Guest | None:
-        """The terms of use of another program's kernel; None for terp's kernels."""
-
-    @property
-    def why(self) -> str:
-        """The reason for this kernel, in a few words for the user; "" without one."""
-
-    @property
-    def bootstrap(self) -> str:
-        """Code that the kernel runs silently before the first cell: terp's own package; "" for none."""
-
-    @property
-    def start_timeout_s(self) -> float:
-        """Time limit for the first answer, in seconds."""
-
-    @property
-    def results_lag(self) -> bool:
-        """True if a result may arrive after the kernel's `idle` status."""
+    cwd: str = ""
+    """The working directory at its start; "" if only the kernel can report it."""
+    guest: Guest | None = None
+    """The terms of use of another program's kernel; None for terp's kernels."""
+    why: str = ""
+    """The reason for this kernel, in a few words for the user; "" without one."""
+    bootstrap: str = ""
+    """Code that the kernel runs silently before the first cell: terp's own package; "" for none."""
+    start_timeout_s: float = 60.0
+    """Time limit for the first answer, in seconds."""
+    results_lag: bool = False
+    """True if a result may arrive after the kernel's `idle` status."""
 
     @property
     def tier(self) -> str:
-        """The sandbox of the kernel; "none" without one."""
+        """The sandbox of the kernel; "none" without one, or if none is known."""
+        return "none"
 
+    @abstractmethod
     def load(self) -> Callable[[], Connection]:
         """Return a function that makes the connection. Imports its slow modules: call it in a thread."""

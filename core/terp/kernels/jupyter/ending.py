@@ -53,11 +53,6 @@ async def _until_idle(running: RunningKernel, run: KernelRun) -> None:
             return
 
 
-def silent_end(run: KernelRun, files: tuple[FileChange, ...]) -> RunEnded:
-    """Return the end of a run without a reply, in a kernel that still runs."""
-    return RunEnded(run.stopped or "error", files=files, note="The kernel gave no result.")
-
-
 def fatal_end(run: KernelRun, files: tuple[FileChange, ...], obituary: str, *, left: bool) -> RunEnded:
     """Return the end of a run whose kernel ended, or was `left` running because it is another program's."""
     status: RunStatus = "timeout" if run.stopped == "timeout" else "died"

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from terp.events.outputs import FileChange
 from terp.kernels.jupyter.rundir import PREFIX, sweep
@@ -283,8 +283,8 @@ def _read(entries: Iterator["os.DirEntry[str]"], look: _Look) -> list[str]:
     return below
 
 
-class RunFiles(Protocol):
-    """Finds the files that the runs of one kernel change."""
+class RunFiles:
+    """Finds the files that the runs of one kernel change: here none, as they may be on another machine."""
 
     async def look(self, root: str) -> None:
         """Scan the directory in which a kernel is started, before its first run."""
@@ -294,10 +294,11 @@ class RunFiles(Protocol):
 
     async def changed_by(self, run: "KernelRun", running: "RunningKernel") -> tuple[FileChange, ...]:
         """Return the files that a finished run has changed, sorted by path."""
+        return ()
 
 
-class LocalFiles:
-    """Implements `RunFiles` for a kernel of this machine, in a thread; kernels may share the watch.
+class LocalFiles(RunFiles):
+    """Finds the files of a kernel of this machine, in a thread; kernels may share the watch.
 
     Directories are not scanned while effects of the kernel are `held`: the account of them names the files.
     """
@@ -322,17 +323,3 @@ class LocalFiles:
         sweep()
         if not self._held():
             self._watch.look(root, self)
-
-
-class NoFiles:
-    """Implements `RunFiles` for a kernel whose files may be on another machine."""
-
-    async def look(self, root: str) -> None:
-        """Scan nothing."""
-
-    def begin(self) -> None:
-        """Note nothing."""
-
-    async def changed_by(self, run: "KernelRun", running: "RunningKernel") -> tuple[FileChange, ...]:
-        """Return no changes: none are known."""
-        return ()

@@ -4,7 +4,6 @@ import asyncio
 import json
 import secrets
 import time
-from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from contextlib import aclosing
@@ -16,7 +15,7 @@ from terp.events import KernelState
 from terp.events.kernel import KernelListener, Variable, WrittenValue
 from terp.events.outputs import FileChange, Output, RunEnded, RunItem
 from terp.kernels.jupyter.channels import Connector, Message, first_of, is_set_within
-from terp.kernels.jupyter.ending import RunStopper, fatal_end, ordinary_end, silent_end, until_settled
+from terp.kernels.jupyter.ending import RunStopper, fatal_end, ordinary_end, until_settled
 from terp.kernels.jupyter.files import RunFiles, of_interest
 from terp.kernels.jupyter.lives import Lives
 from terp.kernels.jupyter.reports import variable_of, with_diffs
@@ -24,6 +23,7 @@ from terp.kernels.jupyter.run import Backlog, KernelRun
 from terp.kernels.jupyter.running import RunningKernel
 from terp.kernels.jupyter.translation import RUN_MOMENT, RUN_NUMBER, WATCH, Translator, report_of, wants_exit
 from terp.kernels.sandbox.effects import Account, HeldEffects
+from terp.kernels.sandbox.tier import NONE
 
 
 class Listeners:
@@ -60,101 +60,6 @@ _VALUE_S = 1.0
 _COMPARED_S = 10.0
 
 
-class Asides(ABC):
-    """Requests to a kernel other than runs: completions, variables. They never run the user's code.
-
-    While code runs, they are sent to a subshell of the kernel (ipykernel 7).
-    """
-
-    @abstractmethod
-    def _running(self) -> RunningKernel | None:
-        """Return the current life of the kernel."""
-
-    @abstractmethod
-    def _busy(self) -> bool:
-        """Return True while code runs."""
-
-    async def complete(self, code: str, cursor: int) -> Sequence[str]:
-        """Return completions; none if there is no answer within 150 ms."""
-        reply = await self._ask("complete_request", {"code": code, "cursor_pos": cursor}, _TYPING_S)
-        return tuple(match for match in reply.get("matches") or () if isinstance(match, str))
-
-    async def names(self) -> Mapping[str, str]:
-        """Return the user's names with their types; none if there is no answer within 150 ms."""
-        answer = await self._ask_bootstrap("names", _TYPING_S)
-        names = (answer or {}).get("names")
-        return dict(names) if isinstance(names, Mapping) else {}
-
-    async def variables(self) -> Sequence[Variable]:
-        """Return the user's variables.
-
-        Raises:
-            KernelBusy: code runs, and the kernel cannot answer meanwhile.
-        """
-        if self._running() is None:
-            return ()
-        answer = await self._ask_bootstrap("variables", _VARIABLES_BUSY_S if self._busy() else _VARIABLES_S)
-        if answer is None:
-            raise KernelBusy("The kernel is busy and answers only after its run.", "Ask again later.")
-        return tuple(variable_of(row) for row in answer.get("variables") or ())
-
-    async def missing(self, modules: Sequence[str]) -> Sequence[str]:
-        """Return those of `modules` (top-level names) that code cannot import; none without an answer."""
-        answer = await self._ask_bootstrap("missing", _VARIABLES_S, modules)
-        return tuple(name for name in (answer or {}).get("missing") or () if name in modules)
-
-    async def written(self, moment: int) -> Sequence[Sequence[str]]:
-        """Return the files that runs have written to since a moment, each with its possible action."""
-        answer = await self._ask_bootstrap("written", _PAST_S, [moment])
-        return [[str(part) for part in row] for row in (answer or {}).get("written") or ()]
-
-    async def take_back(self, moment: int, paths: Sequence[str]) -> Mapping[str, Any] | None:
-        """Restore the state at `moment` and return a report; None without a kernel or checkpoints.
-
-        Raises:
-            KernelBusy: code runs in it, or it does not answer.
-        """
-        running = self._running()
-        if running is None or not running.has_bootstrap or running.is_shared:
-            return None
-        if self._busy():
-            raise KernelBusy("Code still runs in the kernel, so nothing was undone.", "Stop the code first.")
-        answer = await self._ask_bootstrap("rewind", _PAST_S, [moment, *paths])
-        if answer is None:
-            raise KernelBusy("The kernel does not answer, so nothing was undone.", "Try again later.")
-        return dict(answer.get("rewind") or {})
-
-    async def difference(self, name: str) -> Sequence[tuple[str, str]]:
-        """Return lines on rows and cells that the last change of a table changed, each with its title."""
-        answer = await self._ask_bootstrap("difference", _COMPARED_S, [name])
-        return [(str(title), str(text)) for title, text in (answer or {}).get("difference") or ()]
-
-    async def value(self, name: str, keys: Sequence[Any], spec: str) -> WrittenValue:
-        """Return the text of a value, or the reason why there is none. The kernel has 1 s to answer."""
-        running = self._running()
-        if running is None:
-            return WrittenValue(why="no code has run yet")
-        if not running.has_bootstrap:
-            return WrittenValue(why="this kernel does not show values")
-        answer = await self._ask_bootstrap("value", _VALUE_S, [json.dumps([name, keys, spec])])
-        value = (answer or {}).get("value")
-        if not isinstance(value, Mapping):
-            return WrittenValue(why="the kernel did not answer")
-        return WrittenValue(str(value.get("text") or ""), str(value.get("why") or ""))
-
-    async def _ask(self, kind: str, content: Message, timeout_s: float) -> Message:
-        running = self._running()
-        if running is None:
-            return {}
-        return await running.ask(kind, content, timeout_s, busy=self._busy()) or {}
-
-    async def _ask_bootstrap(self, what: str, timeout_s: float, about: Sequence[Any] = ()) -> Message | None:
-        running = self._running()
-        if running is None:
-            return None
-        return await running.ask_bootstrap(what, timeout_s, busy=self._busy(), about=about)
-
-
 _REMEMBERED_RUNS = 500
 # How often code is sent that the kernel drops because earlier code has failed.
 _TRIES = 5
@@ -163,14 +68,17 @@ _TRIES = 5
 _NOT_HELD = "Not run: the effects of code in this kernel are not held."
 
 
-class JupyterKernel(Asides):
+class JupyterKernel:
     """Implements `Kernel` with a kernel that implements Jupyter's protocol, here or on another machine.
 
     `connector` returns the means to reach it, given the token that marks service calls of terp's package in
     the kernel. `files` finds the files that runs change. `place` is the kernel's place if it is not this
-    machine. Output of a run past `max_output_chars` is counted and dropped. `effects` decides about effects
-    of its code, if they are held. Conditions in `watch` are evaluated after each run of Python. `next_tier`
-    must be set: it returns the sandbox of the next start.
+    machine. Output of a run past `max_output_chars` is counted and dropped. `next_tier` returns the sandbox
+    of the next start, and can be set. `effects` decides about effects of its code, if they are held.
+    Conditions in `watch` are evaluated after each run of Python.
+
+    Requests beside the runs never run the user's code. While code runs, they are sent to a subshell of the
+    kernel (ipykernel 7).
     """
 
     def __init__(
@@ -187,6 +95,7 @@ class JupyterKernel(Asides):
         self.language = language
         self.effects = HeldEffects()
         self.watch: list[str] = []
+        self.next_tier: Callable[[], str] = lambda: NONE
         self._listener = listener
         self._max_output_chars = max_output_chars
         self._token = secrets.token_hex(16)
@@ -195,19 +104,17 @@ class JupyterKernel(Asides):
         self.place = place
         self._turn = asyncio.Lock()
         self._lives = Lives(
-            language,
             cwd,
             lambda: connector(self._token),
-            listener,
+            lambda: self.next_tier(),  # noqa: PLW0108 - it can be set
+            self._changed,
             files,
             self._on_unclaimed,
             self._all_output_here,
         )
         self._run: KernelRun | None = None
         self._settling: asyncio.Task[None] | None = None
-        self._stopping = RunStopper(
-            self._running, lambda state, why: self._listener.changed(self.language, state, why)
-        )
+        self._stopping = RunStopper(lambda: self._lives.running, self._changed)
         self._tasks: set[asyncio.Task[None]] = set()
         # Ids of requests to ids of runs, for output that comes after the end.
         self._past: OrderedDict[str, str] = OrderedDict()
@@ -226,15 +133,6 @@ class JupyterKernel(Asides):
     def tier(self) -> str:
         """The sandbox of the next run."""
         return self._lives.tier
-
-    @property
-    def next_tier(self) -> Callable[[], str]:
-        """A function that returns the sandbox of the next start. Can be set."""
-        return self._lives.next_tier
-
-    @next_tier.setter
-    def next_tier(self, next_tier: Callable[[], str]) -> None:
-        self._lives.next_tier = next_tier
 
     @property
     def connection_file(self) -> str:
@@ -312,21 +210,87 @@ class JupyterKernel(Asides):
         await self._lives.replace()
 
     async def take_back(self, moment: int, paths: Sequence[str]) -> Mapping[str, Any] | None:
-        """Restore names and files."""
-        async with self.effects.freed():
-            restored = await super().take_back(moment, paths)
+        """Restore the state at `moment` and return a report; None without a kernel or checkpoints.
+
+        Raises:
+            KernelBusy: code runs in it, or it does not answer.
+        """
         running = self._lives.running
-        if restored and running is not None:
+        if running is None or not running.has_bootstrap or running.is_shared:
+            return None
+        if self._run is not None:
+            raise KernelBusy("Code still runs in the kernel, so nothing was undone.", "Stop the code first.")
+        async with self.effects.freed():
+            answer = await self._ask("rewind", _PAST_S, [moment, *paths])
+        if answer is None:
+            raise KernelBusy("The kernel does not answer, so nothing was undone.", "Try again later.")
+        if restored := dict(answer):
             running.cwd = str(restored.get("cwd") or running.cwd)
             # The differences to the last scan are not changes of a run.
             await self._files.look(self._lives.first_cwd)
         return restored
 
-    def _running(self) -> RunningKernel | None:
-        return self._lives.running
+    async def complete(self, code: str, cursor: int) -> Sequence[str]:
+        """Return completions; none if there is no answer within 150 ms."""
+        running = self._lives.running
+        if running is None:
+            return ()
+        content = {"code": code, "cursor_pos": cursor}
+        reply = await running.ask("complete_request", content, _TYPING_S, busy=self._run is not None) or {}
+        return tuple(match for match in reply.get("matches") or () if isinstance(match, str))
 
-    def _busy(self) -> bool:
-        return self._run is not None
+    async def names(self) -> Mapping[str, str]:
+        """Return the user's names with their types; none if there is no answer within 150 ms."""
+        names = await self._ask("names", _TYPING_S)
+        return dict(names) if isinstance(names, Mapping) else {}
+
+    async def variables(self) -> Sequence[Variable]:
+        """Return the user's variables.
+
+        Raises:
+            KernelBusy: code runs, and the kernel cannot answer meanwhile.
+        """
+        if self._lives.running is None:
+            return ()
+        rows = await self._ask("variables", _VARIABLES_S if self._run is None else _VARIABLES_BUSY_S)
+        if rows is None:
+            raise KernelBusy("The kernel is busy and answers only after its run.", "Ask again later.")
+        return tuple(map(variable_of, rows))
+
+    async def missing(self, modules: Sequence[str]) -> Sequence[str]:
+        """Return those of `modules` (top-level names) that code cannot import; none without an answer."""
+        return tuple(
+            name for name in await self._ask("missing", _VARIABLES_S, modules) or () if name in modules
+        )
+
+    async def written(self, moment: int) -> Sequence[Sequence[str]]:
+        """Return the files that runs have written to since a moment, each with its possible action."""
+        return [[str(part) for part in row] for row in await self._ask("written", _PAST_S, [moment]) or ()]
+
+    async def difference(self, name: str) -> Sequence[tuple[str, str]]:
+        """Return lines on rows and cells that the last change of a table changed, each with its title."""
+        lines = await self._ask("difference", _COMPARED_S, [name]) or ()
+        return [(str(title), str(text)) for title, text in lines]
+
+    async def value(self, name: str, keys: Sequence[Any], spec: str) -> WrittenValue:
+        """Return the text of a value, or the reason why there is none. The kernel has 1 s to answer."""
+        running = self._lives.running
+        if running is None:
+            return WrittenValue(why="no code has run yet")
+        if not running.has_bootstrap:
+            return WrittenValue(why="this kernel does not show values")
+        value = await self._ask("value", _VALUE_S, [json.dumps([name, keys, spec])])
+        if not isinstance(value, Mapping):
+            return WrittenValue(why="the kernel did not answer")
+        return WrittenValue(str(value.get("text") or ""), str(value.get("why") or ""))
+
+    async def _ask(self, what: str, timeout_s: float, about: Sequence[Any] = ()) -> Any:
+        """Return the answer of terp's package in the kernel, () if it has none; None if it is late."""
+        running = self._lives.running
+        if running is None:
+            return None
+        answer = await running.ask_bootstrap(what, timeout_s, busy=self._run is not None, about=about)
+        return None if answer is None else answer.get(what) or ()
 
     async def aclose(self) -> None:
         """End the kernel. Harmless when repeated."""
@@ -409,9 +373,8 @@ class JupyterKernel(Asides):
 
     def _ending(self, running: RunningKernel, run: KernelRun, files: tuple[FileChange, ...]) -> RunEnded:
         if not run.reply.done():
-            gone = running.gone.done()
-            if not gone:
-                return silent_end(run, files)
+            if not running.gone.done():
+                return RunEnded(run.stopped or "error", files=files, note="The kernel gave no result.")
             return fatal_end(run, files, self._lives.obituary(running), left=running.was_left)
         note = run.overtime
         if wants_exit(run.reply.result()):
@@ -439,6 +402,9 @@ class JupyterKernel(Asides):
             left = timeout_s - (time.monotonic() - started - waits)
         run.overtime = f"Stopped after {timeout_s:g} s, the longest that one run may take."
         await self._stopping.stop(run, "timeout", may_kill=True)
+
+    def _changed(self, state: KernelState, why: str) -> None:
+        self._listener.changed(self.language, state, why)
 
     def _on_unclaimed(self, channel: str, parent: str, message: Message) -> None:
         if not self._past or report_of(message) is not None:

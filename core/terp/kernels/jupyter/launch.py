@@ -7,16 +7,19 @@ from functools import partial
 from importlib.machinery import SourceFileLoader
 from importlib.util import cache_from_source
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import terp
 from terp.errors import SettingsError
-from terp.kernels.jupyter.channels import Connection
+from terp.kernels.jupyter.channels import Connection, Connector
 from terp.kernels.sandbox.effects import HeldEffects
 from terp.kernels.sandbox.tier import Confined, unconfined
 from terp.settings.interpreter import Interpreter
 from terp.text.dataclasses import dataclass, field
 from terp.text.importing import import_slow
+
+if TYPE_CHECKING:
+    from terp.kernels.jupyter.local import LocalKernels
 
 # `-E` and `-P` keep the user's PYTHONPATH and directory from the host; programs that it starts get them.
 _START = """
@@ -59,9 +62,9 @@ class KernelOptions:
     keep: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """Implements `Connector` with a command line, which has `{connection_file}` in it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch(Connector):
+    """A command line, which has `{connection_file}` in it.
 
     `why` is the reason for this kernel, for the user. `bootstrap` is code that the kernel runs silently
     before the first cell. `transport` is "ipc" (sockets in a private directory), or "tcp" (ports of
@@ -92,10 +95,6 @@ class Launch:
     def tier(self) -> str:
         """The sandbox of the process."""
         return self.confined.what
-
-    @property
-    def guest(self) -> None:
-        """None: the kernel is terp's."""
 
     def load(self) -> Callable[[], Connection]:
         """Return a function that makes the connection."""
@@ -158,6 +157,22 @@ def host_argv(language: str, *arguments: str) -> Sequence[str]:
     module = f"terp.kernels.hosts.{language}"
     plain = "--IPKernelApp.capture_fd_output=False"
     return own_argv(module, "-f", "{connection_file}", plain, *arguments)
+
+
+def host_launch(
+    kernels: "LocalKernels", language: str, program: str, argv: Sequence[str], environment: Mapping[str, str]
+) -> Launch:
+    """Return the launch of one of terp's own kernels, which runs code of `language` with `program`."""
+    return Launch(
+        argv=argv,
+        cwd=kernels.cwd,
+        # Colours and cursor movements are for a terminal, which cells do not have.
+        environment={**environment, "TERM": "dumb"},
+        language=language,
+        why=program,
+        start_timeout_s=kernels.options.start_timeout_s,
+        keeps_unread=True,
+    )
 
 
 def own_argv(module: str, *arguments: str) -> Sequence[str]:

@@ -5,11 +5,10 @@ from collections.abc import Awaitable, Callable
 
 from terp.errors import KernelKilled, KernelStartFailed
 from terp.events import KernelState
-from terp.events.kernel import KernelListener
 from terp.kernels.jupyter.channels import Connector, Message
 from terp.kernels.jupyter.files import RunFiles
 from terp.kernels.jupyter.running import RunningKernel
-from terp.kernels.sandbox.tier import NONE, is_confined
+from terp.kernels.sandbox.tier import is_confined
 
 _LOST = "Its variables are lost; the next run starts a new kernel."
 _LOOKED_FOR = "The next run looks for it again."
@@ -19,27 +18,26 @@ class Lives:
     """Starts a kernel when it is first used, and again when it has ended.
 
     `connector` returns the connection to a new kernel, `next_tier` the sandbox that it would get now.
-    Messages that answer no request of this program go to `unclaimed`; `settled` returns when the output of
-    the last run is complete.
+    `changed` is called with each state and the reason. Messages that answer no request of this program go to
+    `unclaimed`; `settled` returns when the output of the last run is complete.
     """
 
     def __init__(
         self,
-        language: str,
         cwd: str,
         connector: Callable[[], Connector],
-        listener: KernelListener,
+        next_tier: Callable[[], str],
+        changed: Callable[[KernelState, str], None],
         files: RunFiles,
         unclaimed: Callable[[str, str, Message], None],
         settled: Callable[[], Awaitable[None]],
     ) -> None:
         self.generation = 0
         self.running: RunningKernel | None = None
-        self.next_tier: Callable[[], str] = lambda: NONE
-        self._language = language
         self._cwd = cwd
         self._connector = connector
-        self._listener = listener
+        self._next_tier = next_tier
+        self._changed = changed
         self._files = files
         self._unclaimed = unclaimed
         self._settled = settled
@@ -57,7 +55,7 @@ class Lives:
     def tier(self) -> str:
         """The sandbox of the next run."""
         life = self.running or self._coming
-        return self.next_tier() if life is None or self._is_outdated(life) else life.tier
+        return self._next_tier() if life is None or self._is_outdated(life) else life.tier
 
     @property
     def first_cwd(self) -> str:
@@ -102,7 +100,7 @@ class Lives:
     def lose_state(self) -> None:
         """Note that the variables are lost although the kernel lives."""
         self.generation += 1
-        self._listener.changed(self._language, "restarted", "")
+        self._changed("restarted", "")
 
     def obituary(self, running: RunningKernel) -> str:
         """Describe the end of a life and its consequence."""
@@ -122,7 +120,7 @@ class Lives:
         running, self.running = self.running, None
         if running is not None:
             await running.close()
-            self._listener.changed(self._language, "left" if running.is_shared else "stopped", "")
+            self._changed("left" if running.is_shared else "stopped", "")
         for task in tuple(self._mourning):
             await asyncio.wait({task})
 
@@ -130,7 +128,7 @@ class Lives:
         """Return True if no code has run in it yet and a start now would get another sandbox."""
         if life.used or life.is_shared:
             return False
-        return life.tier != (tier := self.next_tier()) and is_confined(tier)
+        return life.tier != (tier := self._next_tier()) and is_confined(tier)
 
     async def _any(self) -> RunningKernel:
         if self.running is not None and not self.running.gone.done():
@@ -152,13 +150,13 @@ class Lives:
             self.running = running
             self._cwd = self._cwd or running.cwd
         except KernelStartFailed as error:
-            self._listener.changed(self._language, "died", error.message)
+            self._changed("died", error.message)
             raise
         finally:
             self._coming = None
             await asyncio.wait({looking})
         looking.result()
-        self._listener.changed(self._language, "restarted" if self.generation > 1 else "ready", "")
+        self._changed("restarted" if self.generation > 1 else "ready", "")
         task = asyncio.create_task(self._mourn(running))
         self._mourning.add(task)
         task.add_done_callback(self._mourning.discard)
@@ -169,14 +167,14 @@ class Lives:
         try:
             return await self._begin()
         except KernelKilled as killed:
-            self._listener.changed(self._language, "died", f"{killed.message} It is started once more.")
+            self._changed("died", f"{killed.message} It is started once more.")
             return await self._begin()
 
     async def _begin(self) -> RunningKernel:
         connector = self._connector()
         # Who changes what holds kernels must find this one too.
         self.generation = max(1, self.generation)
-        self._listener.changed(self._language, "starting", connector.why)
+        self._changed("starting", connector.why)
         connect = await asyncio.to_thread(connector.load)
         self._coming = RunningKernel(connector, connect(), self._unclaimed)
         await self._coming.start()
@@ -195,7 +193,7 @@ class Lives:
     def _lose(self, state: KernelState, why: str) -> None:
         self.running = None
         self.generation += 1
-        self._listener.changed(self._language, state, why)
+        self._changed(state, why)
 
 
 async def _ended(running: RunningKernel) -> None:

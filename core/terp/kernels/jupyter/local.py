@@ -6,11 +6,11 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-from terp.errors import SettingsError, UnknownLanguage
+from terp.errors import KernelError, SettingsError, UnknownLanguage
 from terp.events.kernel import Kernel, KernelListener, KnownLanguage, remedy_for
-from terp.kernels.attached.attachment import AttachedLanguage, KernelAttachment, row_of
+from terp.kernels.attached.attachment import KernelAttachment, row_of
 from terp.kernels.jupyter.channels import Connector
-from terp.kernels.jupyter.files import FileWatch, LocalFiles, NoFiles, RunFiles
+from terp.kernels.jupyter.files import FileWatch, LocalFiles, RunFiles
 from terp.kernels.jupyter.kernel import JupyterKernel, Listeners
 from terp.kernels.jupyter.launch import KernelOptions, Launch
 from terp.kernels.runtimes import deno, kernelspecs, pages, programs, python, shell
@@ -18,8 +18,7 @@ from terp.kernels.runtimes.runtime import Machine, Runtime
 from terp.kernels.sandbox.confinement import Confinement
 from terp.kernels.sandbox.policy import SandboxOptions
 from terp.kernels.sandbox.temporary import OwnTemporary
-from terp.kernels.sandbox.tier import NONE
-from terp.secrets.environment import find_python
+from terp.secrets.environment import find_python, kernel_environment
 from terp.settings.interpreter import Interpreter, needed_around
 from terp.text.languages import language_of
 
@@ -54,6 +53,21 @@ def _all_runtimes(machine: Machine) -> Sequence[tuple[Runtime, str]]:
     rows = [(row, row.find(machine)) for row in ours]
     taken = [name for row, found in rows if found for name in row.names]
     return [*rows, *((row, row.find(machine)) for row in kernelspecs.runtimes(machine, taken))]
+
+
+class AttachedLanguage(JupyterKernel):
+    """A kernel of another program, which terp does not restart."""
+
+    async def restart(self) -> None:
+        """Refuse.
+
+        Raises:
+            KernelError: always.
+        """
+        raise KernelError(
+            f"Code runs in {self.place}, which terp does not restart.",
+            "Restart it where it was started; /attach own takes a kernel of terp's own instead.",
+        )
 
 
 class LocalKernels:
@@ -100,6 +114,10 @@ class LocalKernels:
     def network(self) -> bool:
         """True if code in the sandbox has the network."""
         return self.confinement.network
+
+    def environment(self, *names: str) -> dict[str, str]:
+        """Return the variables for a kernel: the harmless ones, those of the options, and `names`."""
+        return kernel_environment(self.environ, (*names, *self.options.env_pass))
 
     @property
     def languages(self) -> Sequence[str]:
@@ -160,10 +178,12 @@ class LocalKernels:
             return attachment.connector(token, self.options.prelude if name == "python" else "")
 
         cwd = attachment.cwd or self.cwd
-        files = self._files(cwd) if attachment.is_here else NoFiles()
-        kernel = self._jupyter(name, cwd, connector, files)
+        files = self._files(cwd) if attachment.is_here else RunFiles()
+        most, place = self.options.max_output_chars, attachment.place
         self._attached[name] = attachment
-        self._kernels[name] = AttachedLanguage(attachment, kernel)
+        self._kernels[name] = AttachedLanguage(
+            name, cwd, connector, self._listeners, files, place=place, max_output_chars=most
+        )
         return name
 
     async def detach(self, language: str) -> None:
@@ -177,48 +197,37 @@ class LocalKernels:
         await self._part_with(language)
         self._attached.pop(language, None)
 
-    def jupyter(self, language: str, launch: Callable[[str], Launch]) -> JupyterKernel:
-        """Return a kernel that `launch` starts, given a token for its service calls; in the sandbox."""
+    def jupyter(
+        self, language: str, launch: Callable[[str], Launch], *, provisioned: bool = False
+    ) -> JupyterKernel:
+        """Return a kernel that `launch` starts, given a token for its service calls; in the sandbox.
 
-        def confined(token: str) -> Launch:
+        With `provisioned` the user's kernel provisioner, if configured, starts it, without a sandbox.
+        """
+        provisioner = self.options.provisioner if provisioned else None
+
+        def connector(token: str) -> Launch:
             made = launch(token)
-            if made.provisioner is not None:
-                self.confinement.check_elsewhere(made.why)
-                return made
+            if provisioner is not None:
+                why = f"{made.why}, started by the kernel provisioner {provisioner.name}"
+                self.confinement.check_elsewhere(why)
+                return replace(made, why=why, provisioner=provisioner)
             if self.confinement.wanted:
                 self.confinement.temporary = self._temporary.made()
             needed = (*made.needs, *needed_around(self.cwd, self.environ, self.python))
             return replace(made, confined=self.confinement.now(needed, language), effects=kernel.effects)
 
-        files = self._files(self.cwd, held=lambda: self.confinement.holds and not self.options.provisioner)
-        kernel = self._jupyter(language, self.cwd, confined, files)
-        kernel.next_tier = lambda: self.confinement.what
-        return kernel
-
-    def provisioned(self, language: str, launch: Callable[[str], Launch]) -> JupyterKernel:
-        """Return a kernel as `jupyter` does; the user's kernel provisioner, if configured, starts it."""
-        provisioner = self.options.provisioner
+        kernel = JupyterKernel(
+            language,
+            self.cwd,
+            connector,
+            self._listeners,
+            self._files(self.cwd, held=lambda: self.confinement.holds and provisioner is None),
+            max_output_chars=self.options.max_output_chars,
+        )
         if provisioner is None:
-            return self.jupyter(language, launch)
-
-        def by_provisioner(token: str) -> Launch:
-            made = launch(token)
-            why = f"{made.why}, started by the kernel provisioner {provisioner.name}"
-            return replace(made, why=why, provisioner=provisioner)
-
-        kernel = self.jupyter(language, by_provisioner)
-        kernel.next_tier = lambda: NONE
+            kernel.next_tier = lambda: self.confinement.what
         return kernel
-
-    def _jupyter(
-        self,
-        language: str,
-        cwd: str,
-        connector: Callable[[str], Connector],
-        files: RunFiles,
-    ) -> JupyterKernel:
-        most = self.options.max_output_chars
-        return JupyterKernel(language, cwd, connector, self._listeners, files, max_output_chars=most)
 
     def _files(self, cwd: str, held: Callable[[], bool] = bool) -> RunFiles:
         """Return the file watch that all kernels of one directory share: a change is reported once."""

@@ -195,7 +195,7 @@ class RunningKernel:
         self,
         kind: str,
         content: Mapping[str, Any],
-        answer: KernelReply | CommAnswer,
+        answer: KernelReply,
         timeout_s: float,
         *,
         busy: bool,

@@ -51,20 +51,11 @@ class Translator:
         # A second display of an id also changes the first one.
         return (DisplayUpdate(display_id, data, metadata), shown) if seen else (shown,)
 
-    def _result(self, content: Message) -> Sequence[Output]:
-        return self._display(content, is_result=True)
-
     def _update(self, content: Message) -> Sequence[Output]:
         display_id = (content.get("transient") or {}).get("display_id")
         if display_id not in self._display_ids:
             return ()
         return (DisplayUpdate(display_id, content.get("data") or {}, content.get("metadata") or {}),)
-
-    def _error(self, content: Message) -> Sequence[Output]:
-        return (error_of(content),)
-
-    def _clear(self, content: Message) -> Sequence[Output]:
-        return (Clear(bool(content.get("wait"))),)
 
     def _remember(self, display_id: str) -> None:
         self._display_ids[display_id] = None
@@ -75,10 +66,10 @@ class Translator:
 _MAKERS: Mapping[str, Callable[[Translator, Message], Sequence[Output]]] = {
     "stream": Translator._stream,
     "display_data": Translator._display,
-    "execute_result": Translator._result,
+    "execute_result": lambda translator, content: translator._display(content, is_result=True),
     "update_display_data": Translator._update,
-    "error": Translator._error,
-    "clear_output": Translator._clear,
+    "error": lambda _, content: (error_of(content),),
+    "clear_output": lambda _, content: (Clear(bool(content.get("wait"))),),
 }
 
 

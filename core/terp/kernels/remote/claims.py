@@ -5,7 +5,7 @@ import uuid
 from collections.abc import Iterable
 from pathlib import Path
 
-from terp.text.files import make_private
+from terp.text.files import replace_private
 
 NAME = "kernels.json"
 """The name of their file in the folder of a session."""
@@ -51,11 +51,8 @@ class Claims:
         if not self._kernels:
             self._path.unlink(missing_ok=True)
             return
-        make_private(self._path.parent)
         content = {"gateway": self._url, "session_id": self.session_id, "kernels": self._kernels}
-        new = self._path.with_suffix(".new")
-        new.write_text(json.dumps(content), encoding="utf-8")
-        new.replace(self._path)
+        replace_private(self._path, json.dumps(content))
 
 
 def _read(path: Path, url: str) -> dict[str, object]:

@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from terp.errors import KernelError
 from terp.events.outputs import FileChange
 from terp.kernels.jupyter.channels import Message
+from terp.kernels.jupyter.files import RunFiles
 from terp.kernels.jupyter.reports import files_in
 from terp.kernels.jupyter.run import KernelRun
 from terp.kernels.jupyter.running import RunningKernel
@@ -27,18 +28,12 @@ _PIECE = 1_000_000
 _PIECE_S = 30.0
 
 
-class RemoteFiles:
-    """Implements `RunFiles` with the kernel's reports; copies of the files go into `folder`."""
+class RemoteFiles(RunFiles):
+    """Finds the files by the kernel's reports; copies of the files go into `folder`."""
 
     def __init__(self, folder: Path, host: str) -> None:
         self._folder = folder
         self._host = host
-
-    async def look(self, root: str) -> None:
-        """Do nothing: the kernel scans its files itself."""
-
-    def begin(self) -> None:
-        """Do nothing: the kernel has its last scan."""
 
     async def changed_by(self, run: KernelRun, running: RunningKernel) -> tuple[FileChange, ...]:
         """Return the changes that the kernel reported, with copies of files that are not too large."""

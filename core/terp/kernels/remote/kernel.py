@@ -1,14 +1,13 @@
 """A kernel at a gateway: messages over its websocket, its life over REST."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 from terp.errors import GatewayUnavailable, KernelStartFailed
 from terp.kernels.jupyter.channels import Connection, Message, Route, is_set_within, new_request
-from terp.kernels.remote.claims import Claims
-from terp.kernels.remote.rest import GatewayApi
+from terp.kernels.remote.kernels import GatewayConnector
 from terp.kernels.remote.wire import Wire
 
 # Poll intervals for the state of the kernel, with and without open requests: the websocket of a kernel that
@@ -22,33 +21,23 @@ _RESTARTED = ("restarting", "autorestarting", "dead")
 
 
 class GatewayKernel(Connection):
-    """Implements `Connection` with the kernel of the kernelspec `spec` that `claims` has for `language`.
+    """Implements `Connection` with the kernel that the claims have for the language.
 
-    If none of them runs, one is started, with `environment` for the gateway. An ipykernel `has_one_id`: it
-    keeps its session id to its end, which other kernels may not.
+    If it does not run, one is started.
     """
 
-    def __init__(
-        self,
-        api: GatewayApi,
-        claims: Claims,
-        language: str,
-        spec: str,
-        environment: Mapping[str, str],
-        has_one_id: bool,
-    ) -> None:
+    def __init__(self, connector: GatewayConnector) -> None:
         super().__init__()
-        self._api = api
-        self._claims = claims
-        self._language = language
-        self._spec = spec
-        self._environment = environment
-        self._has_one_id = has_one_id
+        self._connector = connector
+        self._api = connector.api
+        self._claims = connector.claims
+        # An ipykernel keeps its session id to its end, which other kernels may not.
+        self._has_one_id = bool(connector.bootstrap)
         self._id = ""
         self._was_there = False
         self._ready = False
         self._route: Route | None = None
-        self._unanswered = Unanswered(api.gateway.host, self._deliver)
+        self._unanswered = Unanswered(self._api.gateway.host, self._deliver)
         self._wire: Wire | None = None
         self._watch: asyncio.Task[None] | None = None
         self._starting: asyncio.Task[str] | None = None
@@ -106,7 +95,7 @@ class GatewayKernel(Connection):
             problem = f"The gateway has not done it in {_FAREWELL_S:.0f} s."
         self.may_live = bool(problem)
         if not problem:
-            self._claims.forget(self._language)
+            self._claims.forget(self._connector.language)
         self._ended(f"The kernel at {host} {f'could not be ended: {problem}' if problem else 'was ended.'}")
 
     async def _disconnect(self) -> None:
@@ -136,16 +125,18 @@ class GatewayKernel(Connection):
 
     async def _found(self) -> str:
         """Return the id of the claimed kernel, if it still runs."""
-        claimed = self._claims.kernel(self._language)
+        claimed = self._claims.kernel(self._connector.language)
         self._was_there = bool(claimed and await self._api.state(claimed))
         return claimed if self._was_there else ""
 
     async def _started(self) -> str:
         # Not cancelled with the caller: a kernel whose id is not received would never be ended.
-        self._starting = asyncio.create_task(self._api.start(self._spec, self._environment))
+        self._starting = asyncio.create_task(
+            self._api.start(self._connector.spec, self._connector.environment)
+        )
         kernel_id = await asyncio.shield(self._starting)
         self._starting = None
-        self._claims.note(self._language, kernel_id)
+        self._claims.note(self._connector.language, kernel_id)
         return kernel_id
 
     async def _abandon(self) -> None:

@@ -17,14 +17,13 @@ from terp.errors import (
 )
 from terp.events.kernel import Kernel, KernelListener, KnownLanguage
 from terp.events.messages import Attachment
-from terp.events.outputs import Error
 from terp.kernels.attached.attachment import KernelAttachment
-from terp.kernels.jupyter.channels import Connection, Guest
+from terp.kernels.environments.readiness import Carrier
+from terp.kernels.jupyter.channels import Connection, Connector
 from terp.kernels.jupyter.kernel import JupyterKernel, Listeners
 from terp.kernels.jupyter.launch import KernelOptions, bootstrap_code
 from terp.kernels.remote.claims import Claims
 from terp.kernels.remote.files import RemoteFiles, given
-from terp.kernels.sandbox.tier import NONE
 from terp.models.tool import Call
 from terp.settings.gateway import Gateway
 from terp.text.dataclasses import dataclass, field
@@ -36,8 +35,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class GatewayConnector:
-    """Implements `Connector` with the kernel of a kernelspec `spec`, found by `claims` or started.
+class GatewayConnector(Connector):
+    """The kernel of a kernelspec `spec`, found by `claims` or started.
 
     `environment` are variables for the gateway when it starts a kernel. Only the kernel knows its directory.
     """
@@ -46,25 +45,14 @@ class GatewayConnector:
     claims: Claims
     language: str
     spec: str
-    environment: Mapping[str, str] = field(default_factory=dict)
-    bootstrap: str = ""
-    start_timeout_s: float = 60.0
-    cwd: str = ""
-    guest: Guest | None = None
-    results_lag: bool = False
-    # No sandbox is known.
-    tier: str = NONE
-
-    @property
-    def why(self) -> str:
-        """The kernelspec and the gateway."""
-        return f"{self.spec} at {self.api.gateway.host}"
+    environment: Mapping[str, str]
+    why: str
+    bootstrap: str
+    start_timeout_s: float
 
     def load(self) -> Callable[[], Connection]:
         """Return a function that makes the connection. Imports the library of the websocket."""
-        make = import_slow("terp.kernels.remote.kernel").GatewayKernel
-        is_ipykernel = bool(self.bootstrap)
-        return partial(make, self.api, self.claims, self.language, self.spec, self.environment, is_ipykernel)
+        return partial(import_slow("terp.kernels.remote.kernel").GatewayKernel, self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +123,11 @@ class GatewayKernels:
     run.
     """
 
+    # terp has no sandbox there.
+    network = True
+    # Every kernel keeps its state.
+    stateless: Sequence[str] = ()
+
     def __init__(
         self,
         api: "GatewayApi",
@@ -149,6 +142,9 @@ class GatewayKernels:
         self.environ = origin.environ
         self.functions: Callable[[], str] = str
         self.resumed = resumed
+        self.elsewhere = api.gateway.host
+        # Kernels of other programs are used only on this machine.
+        self.attached: Mapping[str, KernelAttachment] = {}
         self._api = api
         self._specs = specs
         self._claims = claims
@@ -172,7 +168,7 @@ class GatewayKernels:
         rest = await asyncio.to_thread(import_slow, "terp.kernels.remote.rest")
         api: GatewayApi = rest.GatewayApi(gateway)
         try:
-            specs = (await api.specs()).all
+            specs = await api.specs()
             if not specs:
                 raise GatewayUnavailable(f"The gateway at {gateway.host} has no kernelspecs.")
             chosen = chosen_specs(specs, origin.options.languages, gateway.host)
@@ -181,16 +177,6 @@ class GatewayKernels:
             await api.aclose()
             raise
         return cls(api, chosen, claims, origin, resumed=bool(lives) and all(lives))
-
-    @property
-    def network(self) -> bool:
-        """True: terp has no sandbox there."""
-        return True
-
-    @property
-    def elsewhere(self) -> str:
-        """The gateway, by its name."""
-        return self._api.gateway.host
 
     async def give(self, language: str, source: Path) -> str:
         """Copy a file of this machine to the kernel's machine; return its path there, never another file's.
@@ -209,16 +195,6 @@ class GatewayKernels:
     def languages(self) -> Sequence[str]:
         """The languages of its kernelspecs, that of the default first."""
         return tuple(self._specs)
-
-    @property
-    def attached(self) -> Mapping[str, KernelAttachment]:
-        """None: kernels of other programs are used only on this machine."""
-        return {}
-
-    @property
-    def stateless(self) -> Sequence[str]:
-        """None: every kernel keeps its state."""
-        return ()
 
     def known(self) -> Sequence[KnownLanguage]:
         """Return every kernelspec."""
@@ -273,9 +249,12 @@ class GatewayKernels:
             lambda token: self._connector(name, token),
             self._listeners,
             RemoteFiles(self._folder, self.elsewhere),
-            place=f"{self._specs[name].name} at {self.elsewhere}",
+            place=self._place(name),
             max_output_chars=self.options.max_output_chars,
         )
+
+    def _place(self, name: str) -> str:
+        return f"{self._specs[name].name} at {self.elsewhere}"
 
     def _connector(self, name: str, token: str) -> GatewayConnector:
         spec = self._specs[name]
@@ -286,13 +265,14 @@ class GatewayKernels:
             name,
             spec.name,
             self._environment,
+            self._place(name),
             ours if spec.language == _PYTHON else "",
             self.options.start_timeout_s,
         )
 
 
-class FileCarrier:
-    """Implements `Carrier`: before code runs, attached files are copied to its kernel.
+class FileCarrier(Carrier):
+    """Before code runs, attached files are copied to its kernel.
 
     After a restart of the kernel, which may then be on another machine, they are copied again. A file that
     exists there is not sent.
@@ -309,10 +289,6 @@ class FileCarrier:
             if attachment.source and Path(attachment.source) not in self._sources:
                 self._sources.append(Path(attachment.source))
 
-    def waits(self, language: str) -> bool:
-        """Return False: a start waits for no file."""
-        return False
-
     async def before(self, call: Call, kernel: Kernel) -> str:
         """Copy new files to the kernel. Return notes about failed copies and changed names."""
         if not self._sources:
@@ -323,10 +299,6 @@ class FileCarrier:
         notes = [await self._give(source, kernel.language) for source in new]
         self._given[kernel.language] = (kernel.generation, len(self._sources))
         return " ".join(part for part in notes if part)
-
-    async def after(self, call: Call, kernel: Kernel, error: Error) -> str:
-        """Return "": an error of the code changes no file."""
-        return ""
 
     async def _give(self, source: Path, language: str) -> str:
         try:

@@ -2,7 +2,7 @@
 
 import os
 import ssl
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,7 +12,6 @@ import httpx
 from terp.errors import GatewayRefused, GatewayUnavailable, KernelStartFailed
 from terp.kernels.remote.kernels import GatewaySpec
 from terp.settings.gateway import TOKEN_VARIABLES, Gateway
-from terp.text.dataclasses import dataclass
 
 _NO_RIGHT = (401, 403)
 # Reasons that servers give by default.
@@ -90,14 +89,6 @@ _ANSWER_S, _LAUNCH_S = 15.0, 300.0
 _GONE = "dead"
 
 
-@dataclass(frozen=True, slots=True)
-class GatewaySpecs:
-    """The kernelspecs of a gateway; `default` is the name of one of them, or ""."""
-
-    default: str
-    all: tuple[GatewaySpec, ...]
-
-
 class GatewayApi:
     """Asks one gateway. Every method raises `GatewayRefused` or `GatewayUnavailable` when it cannot.
 
@@ -115,18 +106,15 @@ class GatewayApi:
             trust_env=not gateway.is_here,
         )
 
-    async def specs(self) -> GatewaySpecs:
+    async def specs(self) -> Sequence[GatewaySpec]:
         """Return the kernelspecs, the default first."""
         body = await self._json("GET", "kernelspecs")
         rows = body.get("kernelspecs")
         if not isinstance(rows, Mapping):
             raise GatewayUnavailable(f"The server at {self.gateway.host} is no Jupyter gateway.")
         default = str(body.get("default") or "")
-        specs = sorted(
-            (_spec(name, row) for name, row in rows.items()),
-            key=lambda spec: (spec.name != default, spec.name),
-        )
-        return GatewaySpecs(default, tuple(specs))
+        specs = [_spec(name, row) for name, row in rows.items()]
+        return sorted(specs, key=lambda spec: (spec.name != default, spec.name))
 
     async def start(self, name: str, environment: Mapping[str, str]) -> str:
         """Start a kernel of the kernelspec `name`; return its id.

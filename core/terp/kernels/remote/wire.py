@@ -31,7 +31,7 @@ _PARTS = ("header", "parent_header", "metadata", "content")
 
 def frame_of(channel: str, message: Mapping[str, Any]) -> bytes:
     """Return a message as a `v1` frame: the number of offsets, the offsets, the parts that they delimit."""
-    parts = [channel.encode(), *(_packed(message[name]) for name in _PARTS)]
+    parts = [channel.encode(), *(json.dumps(message[name]).encode() for name in _PARTS)]
     count = len(parts) + 1
     offsets = [8 * (1 + count)]
     for part in parts:
@@ -93,10 +93,6 @@ def _without_buffers(frame: bytes) -> bytes:
     except (struct.error, ValueError) as error:
         raise ValueError("a frame that is cut off") from error
     return frame[start : after[0] if after else None]
-
-
-def _packed(part: Mapping[str, Any]) -> bytes:
-    return json.dumps(part).encode()
 
 
 def acknowledge_at_once(transport: Any) -> None:

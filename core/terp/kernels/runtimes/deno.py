@@ -3,16 +3,15 @@
 import asyncio
 import re
 import sys
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from terp.events.kernel import Kernel
 from terp.events.outputs import Error, RunItem
-from terp.kernels.jupyter.launch import KernelOptions, Launch
+from terp.kernels.jupyter.launch import Launch
 from terp.kernels.runtimes.runtime import Machine, Runtime
-from terp.secrets.environment import kernel_environment
 from terp.settings.installation import install_extra
 from terp.text.plain import without_escapes
 
@@ -44,18 +43,15 @@ def find_deno(machine: Machine) -> str:
     return machine.which("deno") or (str(own) if own.exists() else "")
 
 
-def deno_launch(
-    deno: str, cwd: str, environ: Mapping[str, str], options: KernelOptions | None = None
-) -> Launch:
+def deno_launch(deno: str, kernels: "LocalKernels") -> Launch:
     """Return the launch of deno's kernel."""
-    options = options or KernelOptions()
     return Launch(
         argv=(deno, "jupyter", "--quiet", "--kernel", "--conn", "{connection_file}"),
-        cwd=cwd,
-        environment=kernel_environment(environ, options.env_pass) | _SET,
+        cwd=kernels.cwd,
+        environment=kernels.environment() | _SET,
         language="typescript",
         why=deno,
-        start_timeout_s=options.start_timeout_s,
+        start_timeout_s=kernels.options.start_timeout_s,
         # It supports no other sockets, and SIGINT ends it.
         transport="tcp",
         interrupt_by="message",
@@ -66,11 +62,7 @@ def deno_launch(
 
 def _make(kernels: "LocalKernels") -> Kernel:
     deno = find_deno(Machine(kernels.environ))
-
-    def launch(_: str) -> Launch:
-        return deno_launch(deno, kernels.cwd, kernels.environ, kernels.options)
-
-    return DenoKernel(deno, kernels.jupyter("javascript", launch))
+    return DenoKernel(deno, kernels.jupyter("javascript", lambda _: deno_launch(deno, kernels)))
 
 
 class DenoKernel:
@@ -89,7 +81,7 @@ class DenoKernel:
         self, code: str, *, run_id: str = "", number: int = 0, timeout_s: float = 0.0, moment: int = 0
     ) -> AsyncGenerator[RunItem, None]:
         """Run `code`; yield its events."""
-        run = self._kernel.execute(code, run_id=run_id, number=number, timeout_s=timeout_s)
+        run = self._kernel.execute(code, run_id=run_id, number=number, timeout_s=timeout_s, moment=moment)
         async with aclosing(run) as items:
             async for item in items:
                 yield await syntax_error(self._deno, code) if item == _UNREADABLE else item

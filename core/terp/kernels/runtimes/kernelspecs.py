@@ -3,13 +3,12 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from terp.kernels.jupyter.launch import KernelOptions, Launch
+from terp.kernels.jupyter.launch import Launch
 from terp.kernels.runtimes.runtime import Machine, Runtime
-from terp.secrets.environment import kernel_environment
 from terp.text.dataclasses import dataclass, field
 from terp.text.languages import language_of
 
@@ -46,7 +45,7 @@ def runtimes(machine: Machine, taken: Sequence[str]) -> Sequence[Runtime]:
         name = next((name for name in (spec.language, spec.name) if not language_of(name, names)), "")
         if name:
             names.append(name)
-            rows.append(Runtime((name,), _finder(spec), "", _maker(name, spec), tells_variables=False))
+            rows.append(_runtime(name, spec))
     return rows
 
 
@@ -86,21 +85,18 @@ def own_data_folder(environ: Mapping[str, str]) -> str:
     return environ.get("JUPYTER_DATA_DIR") or (f"{data}/jupyter" if data else str(user))
 
 
-def spec_launch(
-    spec: Spec, cwd: str, environ: Mapping[str, str], options: KernelOptions | None = None
-) -> Launch:
+def spec_launch(spec: Spec, kernels: "LocalKernels") -> Launch:
     """Return the launch of the kernel of a kernelspec."""
-    options = options or KernelOptions()
-    program = Machine(environ).which(spec.argv[0]) or spec.argv[0]
+    program = Machine(kernels.environ).which(spec.argv[0]) or spec.argv[0]
     arguments = (part.replace("{resource_dir}", spec.folder) for part in spec.argv[1:])
-    environment = kernel_environment(environ, options.env_pass)
+    environment = kernels.environment()
     return Launch(
         argv=(program, *arguments),
-        cwd=cwd,
+        cwd=kernels.cwd,
         environment=environment | _filled(spec.environment, environment),
         language=spec.language,
         why=f"the kernelspec {spec.name}",
-        start_timeout_s=options.start_timeout_s,
+        start_timeout_s=kernels.options.start_timeout_s,
         transport="tcp" if Path(program).name in _ONLY_TCP else "ipc",
         interrupt_by=spec.interrupt_by,
     )
@@ -131,17 +127,11 @@ def _filled(own: Mapping[str, str], environment: Mapping[str, str]) -> dict[str,
     return filled
 
 
-def _finder(spec: Spec) -> Callable[[Machine], str]:
+def _runtime(name: str, spec: Spec) -> Runtime:
     def find(machine: Machine) -> str:
         return f"the kernelspec {spec.name}" if machine.which(spec.argv[0]) else ""
 
-    return find
-
-
-def _maker(name: str, spec: Spec) -> "Callable[[LocalKernels], JupyterKernel]":
     def make(kernels: "LocalKernels") -> "JupyterKernel":
-        return kernels.provisioned(
-            name, lambda _: spec_launch(spec, kernels.cwd, kernels.environ, kernels.options)
-        )
+        return kernels.jupyter(name, lambda _: spec_launch(spec, kernels), provisioned=True)
 
-    return make
+    return Runtime((name,), find, "", make, tells_variables=False)

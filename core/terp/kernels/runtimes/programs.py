@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from terp.kernels.jupyter.launch import KernelOptions, Launch, host_argv
+from terp.kernels.jupyter.launch import Launch, host_argv, host_launch
 from terp.kernels.runtimes.kernelspecs import Spec, find_specs, spec_launch
 from terp.kernels.runtimes.runtime import Machine, Runtime
-from terp.secrets.environment import kernel_environment
 from terp.text.dataclasses import dataclass, replace
 
 if TYPE_CHECKING:
@@ -61,8 +60,8 @@ _COMPILER_PASSED = (
     *("CPATH", "LIBRARY_PATH"),
 )
 
-Launcher = Callable[[str, str, str, Mapping[str, str], KernelOptions | None], Launch]
-"""Returns the launch for a language, its program, a working directory, the environment, and options."""
+Launcher = Callable[[str, str, "LocalKernels"], Launch]
+"""Returns the launch for a language and its program, with the settings of these kernels."""
 
 
 def driven_runtimes() -> Sequence[Runtime]:
@@ -80,53 +79,26 @@ def _runtime(row: ProgramLanguage, launcher: Launcher, *, keeps_state: bool) -> 
         return machine.which(*row.programs)
 
     def make(kernels: "LocalKernels") -> "JupyterKernel":
-        def launch(_: str) -> Launch:
-            program = find(Machine(kernels.environ))
-            return launcher(row.name, program, kernels.cwd, kernels.environ, kernels.options)
-
-        return kernels.jupyter(row.name, launch)
+        return kernels.jupyter(
+            row.name, lambda _: launcher(row.name, find(Machine(kernels.environ)), kernels)
+        )
 
     return Runtime((row.name,), find, row.remedy, make, keeps_state, row.tested, row.tells_variables)
 
 
-def driver_launch(
-    name: str, program: str, cwd: str, environ: Mapping[str, str], options: KernelOptions | None = None
-) -> Launch:
+def driver_launch(name: str, program: str, kernels: "LocalKernels") -> Launch:
     """Return the launch of the kernel that runs code with `program` through a driver."""
-    options = options or KernelOptions()
-    environment = kernel_environment(environ, options.env_pass)
-    return _host_launch("DriverKernel", name, program, cwd, environment, options)
+    return host_launch(kernels, name, program, _argv("driver", name, program), kernels.environment())
 
 
-def compiler_launch(
-    name: str, program: str, cwd: str, environ: Mapping[str, str], options: KernelOptions | None = None
-) -> Launch:
+def compiler_launch(name: str, program: str, kernels: "LocalKernels") -> Launch:
     """Return the launch of the kernel that compiles code with `program` and runs it."""
-    options = options or KernelOptions()
-    passed = (*_COMPILER_PASSED, *_COMPILER_SET, *options.env_pass)
-    environment = _COMPILER_SET | kernel_environment(environ, passed)
-    return _host_launch("CompiledKernel", name, program, cwd, environment, options)
+    environment = _COMPILER_SET | kernels.environment(*_COMPILER_PASSED, *_COMPILER_SET)
+    return host_launch(kernels, name, program, _argv("compiled", name, program), environment)
 
 
-def _host_launch(
-    kernel: str,
-    name: str,
-    program: str,
-    cwd: str,
-    environment: dict[str, str],
-    options: KernelOptions,
-) -> Launch:
-    host = "driver" if kernel == "DriverKernel" else "compiled"
-    return Launch(
-        argv=host_argv(host, f"--{kernel}.language={name}", f"--{kernel}.program={program}"),
-        cwd=cwd,
-        # Colours and cursor movements are for a terminal, which cells do not have.
-        environment=environment | {"TERM": "dumb"},
-        language=name,
-        why=program,
-        start_timeout_s=options.start_timeout_s,
-        keeps_unread=True,
-    )
+def _argv(host: str, name: str, program: str) -> Sequence[str]:
+    return host_argv(host, f"--ProgramKernel.language={name}", f"--ProgramKernel.program={program}")
 
 
 _R_REMEDY = "Debian: apt install r-base-core r-cran-irkernel. macOS: brew install r."
@@ -149,28 +121,23 @@ def r_runtimes() -> Sequence[Runtime]:
     )
 
 
-def r_environment(environ: Mapping[str, str], env_pass: Sequence[str] = ()) -> dict[str, str]:
+def r_environment(kernels: "LocalKernels") -> dict[str, str]:
     """Return the environment of R: with the user's packages and start files, without a project's.
 
     R would run a `.Rprofile` in the working directory at its start.
     """
-    home = environ.get("HOME", "")
+    home = kernels.environ.get("HOME", "")
     own = {"R_PROFILE_USER": f"{home}/.Rprofile", "R_ENVIRON_USER": f"{home}/.Renviron"}
-    passed = ("R_LIBS", "R_LIBS_USER", "R_LIBS_SITE", "R_HOME", *own)
-    return own | kernel_environment(environ, (*passed, *env_pass))
+    passed = kernels.environment("R_LIBS", "R_LIBS_USER", "R_LIBS_SITE", "R_HOME", *own)
+    return own | passed | {"TERM": "dumb"}
 
 
-def irkernel_launch(cwd: str, environ: Mapping[str, str], options: KernelOptions | None = None) -> Launch:
+def irkernel_launch(kernels: "LocalKernels") -> Launch:
     """Return the launch of IRkernel: by its kernelspec, or without one."""
-    machine = Machine(environ)
+    machine = Machine(kernels.environ)
     spec = _irkernel_spec(machine) or Spec("ir", "r", (machine.which("R"), *_IRKERNEL), "")
-    launch = spec_launch(spec, cwd, environ, options)
-    return _for_r(launch, environ, options, why=_find_irkernel(machine))
-
-
-def _for_r(launch: Launch, environ: Mapping[str, str], options: KernelOptions | None, *, why: str) -> Launch:
-    environment = r_environment(environ, options.env_pass if options else ())
-    return replace(launch, environment=environment | {"TERM": "dumb"}, why=why)
+    launch = spec_launch(spec, kernels)
+    return replace(launch, environment=r_environment(kernels), why=_find_irkernel(machine))
 
 
 def _find_irkernel(machine: Machine) -> str:
@@ -203,13 +170,12 @@ def _find_r(machine: Machine) -> str:
 
 
 def _make_irkernel(kernels: "LocalKernels") -> "JupyterKernel":
-    return kernels.jupyter("r", lambda _: irkernel_launch(kernels.cwd, kernels.environ, kernels.options))
+    return kernels.jupyter("r", lambda _: irkernel_launch(kernels))
 
 
 def _make_r(kernels: "LocalKernels") -> "JupyterKernel":
     def launch(_: str) -> Launch:
         program = _find_r(Machine(kernels.environ))
-        started = driver_launch("r", program, kernels.cwd, kernels.environ, kernels.options)
-        return _for_r(started, kernels.environ, kernels.options, why=program)
+        return host_launch(kernels, "r", program, _argv("driver", "r", program), r_environment(kernels))
 
     return kernels.jupyter("r", launch)

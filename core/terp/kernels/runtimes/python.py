@@ -7,7 +7,7 @@ from terp.events.kernel import Kernel
 from terp.events.outputs import RunItem
 from terp.kernels.jupyter.launch import Launch, bootstrap_code, python_argv
 from terp.kernels.runtimes.runtime import Machine, Runtime
-from terp.secrets.environment import kernel_environment, python_environment
+from terp.secrets.environment import python_environment
 from terp.settings.interpreter import has_module, needed_by
 
 if TYPE_CHECKING:
@@ -43,9 +43,7 @@ def _make(kernels: "LocalKernels") -> "JupyterKernel":
         return Launch(
             argv=python_argv(interpreter),
             cwd=kernels.cwd,
-            environment=python_environment(
-                interpreter, kernel_environment(kernels.environ, options.env_pass)
-            ),
+            environment=python_environment(interpreter, kernels.environment()),
             language="python",
             why=interpreter.why,
             bootstrap="\n".join(
@@ -62,7 +60,7 @@ def _make(kernels: "LocalKernels") -> "JupyterKernel":
             needs=needed_by(interpreter),
         )
 
-    return kernels.provisioned("python", launch)
+    return kernels.jupyter("python", launch, provisioned=True)
 
 
 def sql_runtime() -> Runtime:

@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from terp.kernels.jupyter.launch import KernelOptions, Launch, host_argv
+from terp.kernels.jupyter.launch import Launch, host_argv, host_launch
 from terp.kernels.runtimes.runtime import Machine, Runtime
-from terp.secrets.environment import kernel_environment, python_environment
+from terp.secrets.environment import python_environment
 from terp.settings.interpreter import needed_by
 from terp.text.paths import typed_path
 
@@ -47,30 +47,14 @@ def _own_zsh(environ: Mapping[str, str]) -> str:
     return own if Path(own).name == "zsh" and Path(own).exists() else ""
 
 
-def shell_launch(
-    program: str, cwd: str, environ: Mapping[str, str], options: KernelOptions | None = None
-) -> Launch:
-    """Return the launch of the kernel of the shell `program`."""
-    options = options or KernelOptions()
-    environment = _SET | kernel_environment(environ, options.env_pass)
-    return Launch(
-        argv=host_argv("shell", f"--ShellKernel.program={program}"),
-        cwd=cwd,
-        # Colours and cursor movements are for a terminal, which cells do not have.
-        environment=environment | {"TERM": "dumb"},
-        language="shell",
-        why=program,
-        start_timeout_s=options.start_timeout_s,
-        keeps_unread=True,
-    )
+def shell_launch(kernels: "LocalKernels") -> Launch:
+    """Return the launch of the kernel of the shell. Its `pip` and `python` are those of the Python kernel."""
+    program = find_shell(Machine(kernels.environ, shell=kernels.options.shell))
+    environment = python_environment(kernels.python, _SET | kernels.environment())
+    argv = host_argv("shell", f"--ShellKernel.program={program}")
+    made = host_launch(kernels, "shell", program, argv, environment)
+    return replace(made, needs=needed_by(kernels.python))
 
 
 def _make(kernels: "LocalKernels") -> "JupyterKernel":
-    def launch(_: str) -> Launch:
-        program = find_shell(Machine(kernels.environ, shell=kernels.options.shell))
-        made = shell_launch(program, kernels.cwd, kernels.environ, kernels.options)
-        # Its `pip` and `python` are those of the Python kernel.
-        environment = python_environment(kernels.python, made.environment)
-        return replace(made, environment=environment, needs=needed_by(kernels.python))
-
-    return kernels.jupyter("shell", launch)
+    return kernels.jupyter("shell", lambda _: shell_launch(kernels))

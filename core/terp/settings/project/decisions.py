@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 from terp.errors import TerpError
 from terp.text.dataclasses import asdict, dataclass
-from terp.text.files import make_private
+from terp.text.files import make_private, replace_private
 
 Answer = Literal["yes", "no"]
 # A person goes back and forth between the branches of a project; old states are forgotten.
@@ -115,13 +115,7 @@ class Decisions:
 
     def _write(self, decisions: Sequence[Decision]) -> None:
         text = json.dumps({"version": 1, "decisions": [asdict(one) for one in decisions]}, indent=1)
-        beside = self._file.with_name(f"{self._file.name}.{os.getpid()}")
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(self._file)
+        replace_private(self._file, text + "\n")
 
 
 def _decision(entry: dict[str, Any]) -> Decision:
