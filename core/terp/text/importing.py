@@ -4,7 +4,7 @@ import asyncio
 import gc
 import threading
 from collections.abc import Callable
-from contextlib import suppress
+from concurrent.futures import Future
 from importlib import import_module
 from types import ModuleType
 from typing import TypeVar
@@ -32,26 +32,15 @@ async def in_daemon(work: Callable[[], T]) -> T:
 
     `asyncio.to_thread` makes the end of the loop wait, for seconds if an import has just begun.
     """
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[T] = loop.create_future()
-
-    def settle(result: T | None, error: BaseException | None) -> None:
-        if done.done():
-            return
-        if error is not None:
-            done.set_exception(error)
-        else:
-            done.set_result(result)  # type: ignore[arg-type]
+    done: Future[T] = Future()
+    # From here on cancelling ends the wait, and not the thread.
+    done.set_running_or_notify_cancel()
 
     def run() -> None:
-        result, failure = None, None
         try:
-            result = work()
+            done.set_result(work())
         except BaseException as error:  # noqa: BLE001  (it is raised where this is awaited)
-            failure = error
-        # The loop may be over.
-        with suppress(RuntimeError):
-            loop.call_soon_threadsafe(settle, result, failure)
+            done.set_exception(error)
 
     threading.Thread(target=run, daemon=True).start()
-    return await done
+    return await asyncio.wrap_future(done)
