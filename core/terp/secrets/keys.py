@@ -17,7 +17,7 @@ from terp.settings.places import Places, find_places
 from terp.settings.profile_file import short_path
 from terp.settings.providers import PROVIDERS
 from terp.text.dataclasses import dataclass
-from terp.text.files import make_private
+from terp.text.files import make_private, write_whole
 
 Where = Literal["file", "keyring"]
 _SEARCH = {"brave": ("BRAVE_API_KEY",), "tavily": ("TAVILY_API_KEY",)}
@@ -143,15 +143,10 @@ class StoredKeys:
         yield from ((str(name), key) for name, key in kept.items() if key is None or isinstance(key, str))
 
     def _write(self, kept: Mapping[str, str | None]) -> None:
-        temporary = self.file.with_name(f".{self.file.name}.{os.getpid()}")
         try:
             make_private(self.file.parent)
-            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(json.dumps(dict(kept), indent=2) + "\n")
-            temporary.replace(self.file)
+            write_whole(self.file, f"{json.dumps(dict(kept), indent=2)}\n".encode())
         except OSError as error:
-            temporary.unlink(missing_ok=True)
             raise TerpError(f"{short_path(self.file)} cannot be written: {error.strerror}.") from error
 
 

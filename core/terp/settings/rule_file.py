@@ -1,11 +1,9 @@
 """Rules added to the user's settings file, whose other lines and comments stay as they are."""
 
 import json
-import os
 import re
 import stat
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ import yaml
 from terp.errors import TerpError
 from terp.settings.profile_file import UnreadableSettings, short_path
 from terp.settings.yaml_entries import entries
+from terp.text.files import write_whole
 
 _SIMPLE = re.compile(r"[a-z]+: [\w./][\w./ -]*")
 
@@ -41,15 +40,11 @@ class RuleKeeper:
         text, line = self._changed(rules)
         # A link, as to a folder of settings that is kept elsewhere, stays one.
         path = self._path.resolve()
-        new = path.with_name(f"{path.name}.{os.getpid()}.new")
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            new.write_text(text, encoding="utf-8")
-            new.chmod(stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o600)
-            new.replace(path)
+            mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o600
+            write_whole(path, text.encode(), mode)
         except OSError as error:
-            with suppress(OSError):
-                new.unlink()
             raise TerpError(f"{short_path(self._path)} cannot be written: {error.strerror}.") from error
         return f"{short_path(self._path)}:{line}"
 

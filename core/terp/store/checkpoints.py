@@ -22,7 +22,7 @@ from typing import IO, Any
 from terp.analysis.effects.secret_names import is_secret_name
 from terp.errors import SessionError
 from terp.secrets.redactor import Redactor, written_forms
-from terp.text.files import make_private, size_text
+from terp.text.files import make_private, size_text, write_whole
 
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,39}", re.ASCII)
 """The names that the user may give."""
@@ -143,9 +143,8 @@ class CheckpointStore:
 
     def _signature(self, body: bytes) -> bytes:
         if not self._key.exists():
-            with _written(make_private(self._key.parent)) as (file, target):
-                file.write(secrets.token_bytes(32))
-                target.append(self._key)
+            make_private(self._key.parent)
+            write_whole(self._key, secrets.token_bytes(32))
         return hmac.new(self._key.read_bytes(), body, "sha256").hexdigest().encode()
 
 

@@ -25,6 +25,24 @@ def new_file(path: Path) -> int:
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
 
 
+def write_whole(path: Path, content: bytes, mode: int = 0o600) -> None:
+    """Write a file in place of the one at the path; a reader finds one of the two, complete.
+
+    Raises:
+        OSError: it cannot be written; the former file stays.
+    """
+    new = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with os.fdopen(new_file(new), "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        new.chmod(mode)
+        new.replace(path)
+    finally:
+        new.unlink(missing_ok=True)
+
+
 def content_of(path: Path | str, largest: int, *, folder: int | None = None) -> bytes:
     """Return the content of an ordinary file, no more than `largest` bytes of it.
 
@@ -109,12 +127,7 @@ def replace_private(path: Path, text: str) -> None:
         OSError: it cannot be written.
     """
     make_private(path.parent)
-    beside = path.with_name(f"{path.name}.{os.getpid()}")
-    with os.fdopen(new_file(beside), "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
+    write_whole(path, text.encode())
 
 
 _UNITS = ("bytes", "kB", "MB", "GB")

@@ -1,7 +1,6 @@
 """The state of the work on a problem, the file in the session's folder that stores it, and its report."""
 
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from terp.checks.solve.problem import AI, Pair, Problem, Test
 from terp.errors import SessionError
 from terp.text.dataclasses import asdict, dataclass, replace
-from terp.text.files import make_private
+from terp.text.files import make_private, write_whole
 from terp.text.plain import counted
 
 if TYPE_CHECKING:
@@ -135,12 +134,7 @@ def write_state(folder: Path, state: State, redactor: "Callable[[], Redactor]") 
     """
     make_private(folder)
     text = json.dumps(redactor().redacted_fields(to_json(state)), ensure_ascii=True, indent=1)
-    begun = folder / f"{FILE_NAME}.new"
-    with begun.open("w", encoding="utf-8") as file:
-        file.write(f"{text}\n")
-        file.flush()
-        os.fsync(file.fileno())
-    begun.replace(folder / FILE_NAME)
+    write_whole(folder / FILE_NAME, f"{text}\n".encode())
 
 
 def read_state(folder: Path) -> State:
