@@ -19,8 +19,9 @@ The result does not depend on how the text is cut into pieces.
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from enum import Enum, auto
-from typing import Protocol, Self
+from typing import Protocol
 
 from terp.events.messages import Assistant, ToolCall
 from terp.events.model import CallDelta, Chunk, Replied, Retrying, TextChunk
@@ -48,15 +49,12 @@ class OpenString(Protocol):
     def add(self, line: str) -> None:
         """Follow one more line, given without its end."""
 
-    def copy(self) -> Self:
-        """Return a copy in the same state."""
-
 
 class PythonString:
     """Python's triple-quoted strings."""
 
-    def __init__(self, mark: str = "") -> None:
-        self._mark = mark
+    def __init__(self) -> None:
+        self._mark = ""
 
     @property
     def is_open(self) -> bool:
@@ -74,16 +72,12 @@ class PythonString:
             at = token.end()
             self._mark = "" if self._mark else token[0] if token[0] in _PYTHON_STRING_END else ""
 
-    def copy(self) -> "PythonString":
-        """Return a copy in the same state."""
-        return PythonString(self._mark)
-
 
 class ShellHeredoc:
     """The shell's here-documents, as in `cat > README.md <<'END'`."""
 
-    def __init__(self, ends: tuple[tuple[str, bool], ...] = ()) -> None:
-        self._ends = ends
+    def __init__(self) -> None:
+        self._ends: tuple[tuple[str, bool], ...] = ()
 
     @property
     def is_open(self) -> bool:
@@ -99,10 +93,6 @@ class ShellHeredoc:
         if (line.lstrip("\t") if indented else line).rstrip("\r") == word:
             self._ends = self._ends[1:]
 
-    def copy(self) -> "ShellHeredoc":
-        """Return a copy in the same state."""
-        return ShellHeredoc(self._ends)
-
 
 class NoString:
     """A language whose strings are not followed: a closing fence always closes."""
@@ -111,10 +101,6 @@ class NoString:
 
     def add(self, line: str) -> None:
         """Ignore the line."""
-
-    def copy(self) -> "NoString":
-        """Return this object: it has no state."""
-        return self
 
 
 def open_string(language: str) -> OpenString:
@@ -279,7 +265,7 @@ class FenceScanner:
             self._pieces.append(Closed())
             self._mode = _Mode.PROSE
             return
-        self._mode, self._kept, self._trial = _Mode.DOUBTFUL, [line], self._string.copy()
+        self._mode, self._kept, self._trial = _Mode.DOUBTFUL, [line], copy(self._string)
         self._trial.add(self._dedented(line.removesuffix("\n")))
 
     def _doubt(self, line: str) -> None:
