@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from terp.person.dialog import Answer, UserDialog
 from terp.session.artifacts import OUTPUTS, Artifacts
 from terp.session.context.compaction import Compactor
 from terp.session.context.history import History, PastTurn
-from terp.session.context.live_facts import LiveFacts
+from terp.session.context.live_facts import live_facts
 from terp.session.context.request import ModelRequests, RequestTokens
 from terp.session.conversation import Conversation
 from terp.session.cost.budget import Budget
@@ -87,7 +88,7 @@ class Session:
         self._warming = Warming(kernels, self.readiness)
         self.budget = Budget(log, resources, stored.used if stored else None)
         self._requests = ModelRequests(model, log, history, kernels.languages, self.budget, resources, system)
-        self._compactor = Compactor(history, log, self._requests, LiveFacts(kernels, runs))
+        self._compactor = Compactor(history, log, self._requests, partial(live_facts, kernels, runs))
         calls = stored.calls if stored else 0
         conversation = Conversation(
             self._requests, self._compactor, runs, kernels, self._warming, resources, calls

@@ -15,9 +15,8 @@ from terp.events import CompactionReason, HistoryCompacted
 from terp.events.log import EventLog
 from terp.events.messages import Assistant, Message, Result, System, User
 from terp.session.context.history import History, PastTurn
-from terp.session.context.live_facts import LiveFacts
 from terp.session.context.request import ModelRequests, message_tokens, picture_tokens
-from terp.session.context.summary import REQUEST, Summary, summary_message
+from terp.session.context.summary import REQUEST, Listing, Summary, summary_message
 from terp.text.note_mark import NoteMark
 from terp.text.plain import head_and_tail
 
@@ -38,12 +37,16 @@ _GROWN = 1.2
 
 Write = Callable[[Sequence[Message]], Awaitable[Summary]]
 """Writes the summary of messages that are left out."""
+Facts = Callable[[], Awaitable[Sequence[Listing]]]
 
 
 class Compactor:
-    """Compacts a history before the context window is full, when the model refuses it, or on demand."""
+    """Compacts a history before the context window is full, when the model refuses it, or on demand.
 
-    def __init__(self, history: History, log: EventLog, requests: ModelRequests, facts: LiveFacts) -> None:
+    `facts` returns those of files and variables, which are added to a summary.
+    """
+
+    def __init__(self, history: History, log: EventLog, requests: ModelRequests, facts: Facts) -> None:
         self._history = history
         self._log = log
         self._requests = requests
@@ -130,7 +133,7 @@ class Compactor:
         mark = self._history.mark
         known = [System(mark.explanation, mark.word)] if mark.word else []
         notes = notes or await self._notes(request, [*known, *older])
-        return Summary(notes, await self._facts.listed())
+        return Summary(notes, await self._facts())
 
     async def _notes(
         self, request: User, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] = ()

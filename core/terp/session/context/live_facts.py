@@ -14,28 +14,19 @@ from terp.session.context.namespaces import Namespaces
 from terp.session.context.summary import Listing
 
 
-class LiveFacts:
-    """Reads the files from the log, and the variables from the kernels."""
+async def live_facts(kernels: Kernels, runs: RunLog) -> Sequence[Listing]:
+    """Return the files that runs have left, if any, and the variables of each kernel that was started."""
+    newest = [_named(change, kernels.cwd) for change in reversed(runs.files.values())]
+    files = [Listing("Files that runs have left, the newest first:", newest)] if newest else []
+    namespaces = Namespaces(kernels)
+    held = [await _held(kernel, listable=namespaces.can_list(kernel)) for kernel in namespaces.started]
+    none = [Listing("No kernel runs at this point, so there are no variables.")]
+    return [*files, *(held or none)]
 
-    def __init__(self, kernels: Kernels, runs: RunLog) -> None:
-        self._kernels = kernels
-        self._runs = runs
 
-    async def listed(self) -> Sequence[Listing]:
-        """Return the files that runs have left, if any, and the variables of each kernel that was started."""
-        namespaces = Namespaces(self._kernels)
-        held = [await _held(kernel, listable=namespaces.can_list(kernel)) for kernel in namespaces.started]
-        none = [Listing("No kernel runs at this point, so there are no variables.")]
-        return [*self._files(), *(held or none)]
-
-    def _files(self) -> Sequence[Listing]:
-        newest = [self._named(change) for change in reversed(self._runs.files.values())]
-        return [Listing("Files that runs have left, the newest first:", newest)] if newest else []
-
-    def _named(self, change: FileChange) -> str:
-        if change.host:
-            return f"{change.path} on {change.host} ({change.action})"
-        return f"{file_name(change.path, self._kernels.cwd)} ({change.action})"
+def _named(change: FileChange, cwd: str) -> str:
+    where = f"{change.path} on {change.host}" if change.host else file_name(change.path, cwd)
+    return f"{where} ({change.action})"
 
 
 async def _held(kernel: Kernel, *, listable: bool) -> Listing:

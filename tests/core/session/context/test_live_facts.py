@@ -12,7 +12,7 @@ from terp.events.log import EventLog
 from terp.events.outputs import FileAction, FileChange
 from terp.events.run_log import RunLog
 from terp.kernels.jupyter.local import LocalKernels
-from terp.session.context.live_facts import LiveFacts
+from terp.session.context.live_facts import live_facts
 from terp.session.context.summary import Listing
 from terp.testing import EchoKernel
 from tests.core.kernels.running import ran
@@ -28,7 +28,7 @@ def log_of(*changes: tuple[str, FileAction]) -> EventLog:
 
 
 async def files(*changes: tuple[str, FileAction]) -> Sequence[str]:
-    first, *_ = await LiveFacts(EchoKernel(), RunLog(log_of(*changes))).listed()
+    first, *_ = await live_facts(EchoKernel(), RunLog(log_of(*changes)))
     return first.items
 
 
@@ -47,7 +47,7 @@ class Telling(EchoKernel):
 
 
 async def variables(kernel: EchoKernel) -> Listing:
-    return (await LiveFacts(kernel, RunLog()).listed())[-1]
+    return (await live_facts(kernel, RunLog()))[-1]
 
 
 async def test_files_are_named_from_the_directory_of_the_work_the_newest_first() -> None:
@@ -71,12 +71,12 @@ async def test_a_file_is_what_became_of_it() -> None:
 async def test_a_file_of_another_machine_says_so() -> None:
     log = EventLog()
     log.append(CodeFinished("c1", "ok", 0.1, (FileChange("/data/a.csv", "created", host="gate"),)))
-    first, *_ = await LiveFacts(EchoKernel(), RunLog(log)).listed()
+    first, *_ = await live_facts(EchoKernel(), RunLog(log))
     assert first.items == ["/data/a.csv on gate (created)"]
 
 
 async def test_without_files_and_kernels_that_is_all_there_is_to_tell() -> None:
-    assert await LiveFacts(EchoKernel(), RunLog()).listed() == [NO_KERNEL]
+    assert await live_facts(EchoKernel(), RunLog()) == [NO_KERNEL]
 
 
 async def test_variables_have_their_types_and_shapes() -> None:
@@ -101,7 +101,7 @@ async def test_every_kernel_that_runs_is_asked(tmp_path: Path) -> None:
     kernels = LocalKernels(str(tmp_path))
     await ran(kernels.get("python"), "x = 41")
     await ran(kernels.get("shell"), "word=here")
-    python, shell = await LiveFacts(kernels, RunLog()).listed()
+    python, shell = await live_facts(kernels, RunLog())
     await kernels.aclose()
     assert python == Listing("Variables in python at this point, whatever the notes say:", ["x (int)"])
     assert shell == Listing("Variables in shell at this point, whatever the notes say:", ["word (str)"])
