@@ -1,21 +1,14 @@
 """The execution environment of a session whose kernels the caller has made."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from terp.events.kernel import Kernels
 from terp.session.context.system_prompt import PromptKernels
 from terp.text.dataclasses import dataclass, field
 from terp.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:
     from terp.session.session import Session
-
-
-class GivenKernels(Kernels, PromptKernels, Protocol):
-    """Kernels whose facts the system prompt states."""
-
-    cwd: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +18,7 @@ class GivenEnvironment:
     `keyed` is the environment with the stored keys, for requests to providers.
     """
 
-    kernels: GivenKernels
+    kernels: PromptKernels
     keyed: Mapping[str, str]
     toolbox: Toolbox = field(default_factory=Toolbox)
     notices: tuple[str, ...] = ()

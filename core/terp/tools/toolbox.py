@@ -1,11 +1,14 @@
 """The tools of a session: their description for the model, their names, and the code that defines them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from terp.text.dataclasses import asdict, dataclass, field
 from terp.tools.files.declared import Tool
 from terp.tools.skills import Skills
+
+if TYPE_CHECKING:
+    from terp.tools.mcp.servers import Servers
 
 _INTRODUCTION = """\
 Functions ready in the Python kernel, for the code you execute (no tools: call them in Python; they need no \
@@ -67,23 +70,15 @@ def together(groups: Sequence[Sequence[Tool]]) -> tuple[Tool, ...]:
     return tuple({tool.name: tool for group in groups for tool in group}.values())
 
 
-class NamesCalls(Protocol):
-    """A source of kernel functions that have several names each."""
-
-    @property
-    def calls(self) -> Mapping[str, str]:
-        """Each name that a model may use, and the function's name in Python."""
-
-
 class FunctionNames(Mapping[str, str]):
     """Maps each name by which a model may call a kernel function to its name in Python.
 
     Server functions may change while the session runs. A tool hides a server function of the same name.
     """
 
-    def __init__(self, toolbox: Toolbox, servers: NamesCalls | None = None) -> None:
+    def __init__(self, toolbox: Toolbox) -> None:
         self._toolbox = toolbox
-        self.servers = servers
+        self.servers: Servers | None = None
 
     def __getitem__(self, name: str) -> str:
         return self._all()[name]

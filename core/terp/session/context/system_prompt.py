@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from terp.events.kernel import Kernel
+from terp.events.kernel import Kernels
 from terp.kernels.attached.attachment import KernelAttachment
 from terp.kernels.environments.choosing import wanted_python
 from terp.session.attaching import note_for_model
@@ -149,32 +149,17 @@ def _languages(facts: PromptFacts) -> str:
     live = [one for one in facts.languages if one not in facts.stateless]
     listed = f"Languages: {', '.join(python if one == 'python' else one for one in live)}."
     stateless = [one for one in facts.languages if one in facts.stateless]
-    return (
-        f"{listed} Each run a whole program or file, of which nothing stays: {', '.join(stateless)}."
-        if stateless
-        else listed
-    )
+    if not stateless:
+        return listed
+    return f"{listed} Each run a whole program or file, of which nothing stays: {', '.join(stateless)}."
 
 
-class PromptKernels(Protocol):
-    """The properties of kernels that the prompt states."""
-
-    cwd: str
-
-    def get(self, language: str) -> Kernel:
-        """Return the kernel for a language; it is not started."""
+class PromptKernels(Kernels, Protocol):
+    """Kernels with all properties that the prompt states."""
 
     @property
     def network(self) -> bool:
         """True if code in the sandbox has the network."""
-
-    @property
-    def elsewhere(self) -> str:
-        """The machine on which the kernels run; "" for this one."""
-
-    @property
-    def languages(self) -> Sequence[str]:
-        """The languages that can run."""
 
     @property
     def attached(self) -> Mapping[str, KernelAttachment]:

@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 from terp.errors import SettingsError
+from terp.events.kernel import Kernels
 from terp.settings import Settings
 from terp.settings.places import Places
 from terp.settings.profile_file import short_path
-from terp.settings.project.files import ProjectFile
+from terp.settings.project.files import LARGEST_TOOLS_BYTES, ProjectFile
+from terp.text.files import Refused, read_bounded
 from terp.text.paths import typed_path
 from terp.tools.files.declarations import read_declarations
 from terp.tools.files.declared import Declared, Tool
@@ -20,27 +21,14 @@ from terp.tools.web.searching import NoProvider, provider_for
 
 OWN_FILES = ("tools.py", "tools.yaml", "tools.yml", "tools.json")
 """Tool files read from the user's configuration folder if they exist."""
-LARGEST_BYTES = 1_000_000
 _SUFFIXES = {".py", ".yaml", ".yml", ".json"}
-
-
-class RunsPython(Protocol):
-    """Kernels, and the directory that they start in."""
-
-    @property
-    def cwd(self) -> str:
-        """The working directory."""
-
-    @property
-    def languages(self) -> Sequence[str]:
-        """The languages that can run."""
 
 
 def read_toolbox(
     settings: Settings,
     environ: Mapping[str, str],
     places: Places,
-    kernels: RunsPython,
+    kernels: Kernels,
     project: Sequence[ProjectFile] = (),
     skills: Skills | None = None,
     more: Sequence[Tool] = (),
@@ -104,22 +92,15 @@ def _text(path: Path, content: bytes | None = None) -> str:
     place = short_path(path)
     if path.suffix not in _SUFFIXES:
         raise SettingsError([f"tools: '{place}' is no tool file: these end in .py, .yaml or .json."])
-    raw = _read(path) if content is None else content
-    if len(raw) > LARGEST_BYTES:
-        raise SettingsError([f"tools: '{place}' is larger than 1 MB."])
+    try:
+        raw = read_bounded(path, LARGEST_TOOLS_BYTES) if content is None else content
+    except Refused as refused:
+        raise SettingsError([f"tools: '{place}' {refused}."]) from refused
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise SettingsError([f"{place}:{line}: this line is not UTF-8; save the file as UTF-8."]) from error
-
-
-def _read(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(LARGEST_BYTES + 1)
-    except OSError as error:
-        raise SettingsError([f"tools: '{short_path(path)}' cannot be read: {error.strerror}."]) from error
 
 
 _MODULE = "terp_home.shipped"
@@ -163,6 +144,5 @@ def _no_search(settings: Settings, environ: Mapping[str, str]) -> str:
 
 
 def _no_sight(settings: Settings) -> str:
-    return (
-        "supports_vision is off: the model cannot see pictures." if settings.supports_vision is False else ""
-    )
+    is_off = settings.supports_vision is False
+    return "supports_vision is off: the model cannot see pictures." if is_off else ""

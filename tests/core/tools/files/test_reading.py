@@ -1,11 +1,11 @@
 """Which tool files a session reads."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from terp.errors import SettingsError
+from terp.events.kernel import OnlyKernel
 from terp.settings import Settings
 from terp.settings.loading import load_settings
 from terp.settings.places import Places
@@ -14,10 +14,9 @@ from terp.tools.files.reading import read_toolbox
 from terp.tools.toolbox import Toolbox, is_shipped
 
 
-@dataclass
-class Kernels:
-    cwd: str
-    languages: tuple[str, ...] = ("python",)
+class Kernels(OnlyKernel):
+    def __init__(self, cwd: str, language: str = "python") -> None:
+        self.cwd, self.language = cwd, language
 
 
 def declare(path: Path, name: str, doc: str = "Does it.") -> str:
@@ -76,7 +75,7 @@ def test_a_tool_of_the_person_takes_the_place_of_a_shipped_one(tmp_path: Path) -
     [
         ("gone.py", None, "cannot be read: No such file or directory."),
         ("tools.txt", b"", "is no tool file: these end in .py, .yaml or .json."),
-        ("large.py", b"#" * 1_000_001, "is larger than 1 MB."),
+        ("large.py", b"#" * 1_000_001, "is larger than 976 KB."),
     ],
 )
 def test_a_named_file_that_cannot_be_used_is_an_error(
@@ -107,7 +106,7 @@ def test_a_path_in_a_profile_is_relative_to_the_profile(tmp_path: Path) -> None:
 
 def test_without_python_there_are_no_tools(tmp_path: Path) -> None:
     places = Places(tmp_path / "config", tmp_path / "state")
-    assert read_toolbox(Settings(), {}, places, Kernels(str(tmp_path), ("shell",))) == Toolbox()
+    assert read_toolbox(Settings(), {}, places, Kernels(str(tmp_path), "shell")) == Toolbox()
 
 
 def missing(toolbox: Toolbox) -> dict[str, str]:
