@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from terp.settings.interpreter import Interpreter, has_module, own_interpreter
+from terp.settings.interpreter import Interpreter, active_python, has_module, own_interpreter
 from terp.text.paths import typed_path
 
 # Everything else stays out: a kernel runs code of a model, and keys live in environment variables.
@@ -65,20 +65,11 @@ def find_python(python: str, environ: Mapping[str, str]) -> Interpreter:
     """Return the Python for kernels: `python`, else that of the active environment, else terp's own."""
     if python:
         return Interpreter(str(typed_path(python)), "as configured")
-    for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
-        prefix = environ.get(variable, "")
-        if not prefix:
-            continue
-        if _has_ipykernel(Path(prefix)):
-            return Interpreter(str(Path(prefix, "bin", "python")), f"of {variable}")
-        return own_interpreter(f"terp's own: {prefix} has no ipykernel")
-    return own_interpreter()
+    path, variable = active_python(environ)
+    if path and not has_module(path, "ipykernel_launcher"):
+        return own_interpreter(f"terp's own: {environ[variable]} has no ipykernel")
+    return Interpreter(path, f"of {variable}") if path else own_interpreter()
 
 
 def _matches(name: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
-
-
-def _has_ipykernel(prefix: Path) -> bool:
-    python = prefix / "bin" / "python"
-    return os.access(python, os.X_OK) and has_module(str(python), "ipykernel_launcher")

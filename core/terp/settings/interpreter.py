@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from terp.settings.places import xdg_folder
 from terp.settings.project.folders import upwards
 from terp.text.dataclasses import dataclass
 from terp.text.files import Refused, read_bounded
@@ -179,25 +180,17 @@ def _environments(folder: Path, environ: Mapping[str, str]) -> Iterator[Path]:
     yield from (folder / name for name in _IN_PROJECT)
     # The names of both tools' environments end with a digest of the project's path (their documentation).
     if (folder / "poetry.lock").exists():
-        base = environ.get("POETRY_VIRTUALENVS_PATH") or _cache(environ, "pypoetry/virtualenvs")
+        cache = xdg_folder(environ, "XDG_CACHE_HOME", ".cache")
+        base = environ.get("POETRY_VIRTUALENVS_PATH") or cache / "pypoetry/virtualenvs"
         yield from sorted(Path(base).glob(f"*-{_digest(os.path.normcase(folder.resolve()))}-py3*"))
     if (folder / "Pipfile").exists():
-        base = environ.get("WORKON_HOME") or _data(environ, "virtualenvs")
+        data = xdg_folder(environ, "XDG_DATA_HOME", ".local/share")
+        base = environ.get("WORKON_HOME") or data / "virtualenvs"
         yield from sorted(Path(base).glob(f"*-{_digest(str(folder / 'Pipfile'))}*"))
 
 
 def _digest(text: str) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).decode()[:8]
-
-
-def _cache(environ: Mapping[str, str], name: str) -> str:
-    home = environ.get("HOME", "")
-    return os.path.join(environ.get("XDG_CACHE_HOME") or f"{home}/.cache", name)  # noqa: PTH118
-
-
-def _data(environ: Mapping[str, str], name: str) -> str:
-    home = environ.get("HOME", "")
-    return os.path.join(environ.get("XDG_DATA_HOME") or f"{home}/.local/share", name)  # noqa: PTH118
 
 
 def _is_own(prefix: Path) -> bool:

@@ -92,13 +92,14 @@ def find_places(environ: Mapping[str, str]) -> Places:
         home = Path(own).expanduser().absolute()
         return Places(home, home, home / "agents")
     return Places(
-        _base(environ, "XDG_CONFIG_HOME", ".config") / "terp",
-        _base(environ, "XDG_STATE_HOME", ".local/state") / "terp",
+        xdg_folder(environ, "XDG_CONFIG_HOME", ".config") / "terp",
+        xdg_folder(environ, "XDG_STATE_HOME", ".local/state") / "terp",
         _home(environ) / ".agents",
     )
 
 
-def _base(environ: Mapping[str, str], variable: str, default: str) -> Path:
+def xdg_folder(environ: Mapping[str, str], variable: str, default: str) -> Path:
+    """Return the folder that a variable of the XDG specification names; by default one below the home."""
     # The XDG specification has relative paths ignored.
     if (named := environ.get(variable, "")) and os.path.isabs(named):  # noqa: PTH117
         return Path(named)
