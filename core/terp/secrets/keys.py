@@ -8,6 +8,7 @@ import json
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
@@ -203,27 +204,17 @@ def system_keyring() -> Keyring | None:
     if not backend.priority >= 1:
         return None
 
-    def get(provider: str) -> str:
+    def call(method: Callable[..., Any], *given: str) -> Any:
         try:
-            return backend.get_password(_SERVICE, provider) or ""
+            return method(_SERVICE, *given)
         except KeyringError as error:
-            raise _failed(backend.name, error) from error
+            why = str(error) or type(error).__name__
+            fact = f"The system's keyring ({backend.name}) refused: {why}."
+            raise KeyringFailed(fact, "Unlock it, or set a variable.") from error
 
-    def put(provider: str, key: str) -> None:
-        try:
-            backend.set_password(_SERVICE, provider, key)
-        except KeyringError as error:
-            raise _failed(backend.name, error) from error
-
-    def delete(provider: str) -> None:
-        try:
-            backend.delete_password(_SERVICE, provider)
-        except KeyringError as error:
-            raise _failed(backend.name, error) from error
-
-    return Keyring(backend.name, get, put, delete)
-
-
-def _failed(name: str, error: Exception) -> KeyringFailed:
-    why = str(error) or type(error).__name__
-    return KeyringFailed(f"The system's keyring ({name}) refused: {why}.", "Unlock it, or set a variable.")
+    return Keyring(
+        backend.name,
+        lambda provider: call(backend.get_password, provider) or "",
+        partial(call, backend.set_password),
+        partial(call, backend.delete_password),
+    )

@@ -140,16 +140,15 @@ class Prefixes:
         return len(text) - 1 if text[-1:] in self._firsts else len(text)
 
 
-def start_of_open_secret(text: str, prefixes: Prefixes, marks: Sequence[str]) -> int:
+def start_of_open_secret(text: str, prefixes: Prefixes) -> int:
     """Return the start of an incomplete secret at the end of `text`; the end of `text` without one.
 
-    `prefixes` are those of known secrets and of `marks`: texts that words begin with, or contain, if they
-    are secrets.
+    `prefixes` are those of known secrets, and of texts that words have, or begin with, if they are secrets.
     """
     found = [prefixes.at_the_end_of(text)]
     last = _LAST_WORD.match(text[::-1])
     word = text[len(text) - (last.end() if last else 0) :]
-    if word and any(mark in word for mark in marks):
+    if word and any(mark in word for mark in _PARTED_MARKS):
         found.append(len(text) - len(word))
     found.append(start_of_open_block(text))
     if user := _USER.match(text, max(0, text.rfind("://"))):
@@ -225,7 +224,7 @@ class Redactor:
         """
         first, longest = (max(0, len(text) - most) for most in (_LONGEST_BEGUN, _LONGEST_BLOCK))
         settled = min(
-            first + start_of_open_secret(text[first:], self._beginnings, _PARTED_MARKS),
+            first + start_of_open_secret(text[first:], self._beginnings),
             longest + start_of_open_block(text[longest:]),
         )
         if settled == len(text):
