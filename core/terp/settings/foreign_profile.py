@@ -6,7 +6,7 @@ from typing import Any
 
 from terp.errors import SettingsError
 from terp.settings import Settings
-from terp.settings.profile_file import LARGEST_BYTES, UnreadableSettings, short_path
+from terp.settings.profile_file import UnreadableSettings, content_of, decoded_text, short_path
 from terp.settings.profile_values import value_of
 from terp.settings.setting import Setting, table
 from terp.text.dataclasses import dataclass
@@ -64,22 +64,10 @@ def read_foreign_profile(path: Path) -> ForeignProfile:
         raise SettingsError([f"{short_path(path)}: {fact}"])
     place = short_path(path)
     try:
-        return _translated(_text(path))
-    except OSError as error:
-        raise SettingsError([f"{place}: cannot be read: {error.strerror}."]) from error
-    except UnicodeDecodeError as error:
-        raise SettingsError([f"{place}: is not UTF-8."]) from error
+        return _translated(decoded_text(content_of(path)))
     except UnreadableSettings as refused:
         line = f"{place}:{refused.line}" if refused.line else place
         raise SettingsError([f"{line}: {refused.why}"]) from refused
-
-
-def _text(path: Path) -> str:
-    with path.open("rb") as file:
-        content = file.read(LARGEST_BYTES + 1)
-    if len(content) > LARGEST_BYTES:
-        raise UnreadableSettings(0, "is larger than 64 KB.")
-    return content.decode("utf-8-sig")
 
 
 def _translated(text: str) -> ForeignProfile:

@@ -98,7 +98,7 @@ def read_profile(path: Path, *, kind: FileKind = "profile", content: bytes | Non
     profile = ProfileFile(path)
     place = short_path(path)
     try:
-        text = _text(_bytes(path) if content is None else content)
+        text = decoded_text(content_of(path) if content is None else content)
         profile.description = _first_comment(text)
         for line, name, node in _entries(text):
             _take(profile, f"{place}:{line}", name, node, kind)
@@ -121,7 +121,12 @@ def short_path(path: Path) -> str:
     return str(path)
 
 
-def _bytes(path: Path) -> bytes:
+def content_of(path: Path) -> bytes:
+    """Return the content of a file of settings, cut behind the largest that is read.
+
+    Raises:
+        UnreadableSettings: it cannot be read.
+    """
     try:
         with path.open("rb") as file:
             return file.read(LARGEST_BYTES + 1)
@@ -129,7 +134,12 @@ def _bytes(path: Path) -> bytes:
         raise UnreadableSettings(0, f"cannot be read: {error.strerror}.") from error
 
 
-def _text(raw: bytes) -> str:
+def decoded_text(raw: bytes) -> str:
+    """Return the text of a file of settings.
+
+    Raises:
+        UnreadableSettings: it is too large, or not UTF-8.
+    """
     if len(raw) > LARGEST_BYTES:
         raise UnreadableSettings(0, "is larger than 64 KB; a profile holds settings only.")
     for mark, encoding in _OTHER_ENCODINGS.items():

@@ -97,7 +97,7 @@ def test_a_profile_that_is_a_program_is_refused_with_the_reason(tmp_path: Path) 
             "theirs.yaml:1: anchors and aliases (& and *) are not used; quote text that needs them.",
         ),
         ("llm:\n\tmodel: x\n", "theirs.yaml:2: a tab indents this line; YAML takes spaces only."),
-        ("a" * 70_000, "theirs.yaml: is larger than 64 KB."),
+        ("a" * 70_000, "theirs.yaml: is larger than 64 KB; a profile holds settings only."),
     ],
 )
 def test_what_is_no_profile_says_where_it_stops_being_one(tmp_path: Path, text: str, problem: str) -> None:
