@@ -8,7 +8,8 @@ from terp.models.adapters.routing import is_loopback
 from terp.session.session import Session
 from terp.settings import Settings
 from terp.settings.providers import PROVIDERS
-from terp.store.titles import is_stored, read_title, store_title
+from terp.store.places import is_session
+from terp.store.titles import read_title, store_title
 
 _MOST_USD = 0.001
 _CHARS = 1_000
@@ -27,7 +28,7 @@ async def name_session(session: Session, settings: Settings) -> None:
         ModelError: there is no reply, or it cannot be paid for.
     """
     wanted = settings.titles == "auto" and not (settings.record or settings.replay)
-    if not wanted or len(session.turns) != 1 or not is_stored(session.folder) or read_title(session.folder):
+    if not wanted or len(session.turns) != 1 or not is_session(session.folder) or read_title(session.folder):
         return
     prompt = _prompt(session)
     if not _is_local(session.model.name, settings.api_base):

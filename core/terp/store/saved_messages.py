@@ -25,15 +25,11 @@ from terp.session.artifacts import OUTPUTS, Artifacts
 from terp.session.context.history import History
 from terp.session.proposals import digest_of
 from terp.store.keeping import Keeper
+from terp.text.pictures import EXTENSIONS
 
 Entry = dict[str, Any]
 _LANGUAGES = ("python", "shell", "javascript", "r", "ruby", "perl", "html", "applescript", "powershell")
-_FORMATS = {
-    "base64.png": "image/png",
-    "base64.jpeg": "image/jpeg",
-    "base64.gif": "image/gif",
-    "base64.webp": "image/webp",
-}
+_FORMATS = {f"base64.{mime.removeprefix('image/')}": mime for mime in EXTENSIONS}
 _WITHOUT_PROMPT = "(earlier messages are not in the file)"
 _NOTE = "It ran elsewhere, before this conversation was imported."
 _FAILED = "Traceback (most recent call last)"
@@ -121,8 +117,7 @@ def _entries(message: Message, number: int) -> Iterator[Entry]:
 
 
 def _picture(role: str, image: Image) -> Entry:
-    names = {mime: name for name, mime in _FORMATS.items()}
-    named = names.get(image.mime, f"base64.{image.mime.rpartition('/')[2]}")
+    named = f"base64.{image.mime.rpartition('/')[2]}"
     return {"role": role, "type": "image", "format": named, "content": image.data}
 
 

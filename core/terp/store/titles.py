@@ -6,17 +6,11 @@ The log is append-only and its header has the first words of the conversation, w
 import os
 from pathlib import Path
 
-from terp.store.journal import NAME
 from terp.text.files import Refused, new_file, read_bounded
 
 _FILE = "title"
 _CHARS = 120
 _LARGEST = 4_096
-
-
-def is_stored(folder: Path) -> bool:
-    """Return True if the session in `folder` has a log."""
-    return (folder / NAME).is_file()
 
 
 def read_title(folder: Path) -> str:

@@ -12,7 +12,8 @@ from terp.opening.chat_session import checkpoints_of
 from terp.session.context.history import PastTurn
 from terp.session.context.namespaces import Namespaces
 from terp.store.checkpointing import restored
-from terp.store.titles import is_stored, read_title, store_title
+from terp.store.places import is_session
+from terp.store.titles import read_title, store_title
 from terp_cli.prompt.interface import Pick
 from terp_cli.render.rewound import outcome, question
 from terp_cli.repl.commands.rows import short_line
@@ -43,7 +44,7 @@ async def rename(context: ReplContext, title: str) -> None:
     if not title:
         raise misused("rename", "it needs a title.")
     folder = context.session.folder
-    if not is_stored(folder):
+    if not is_session(folder):
         raise TerpError("This session is not stored yet: it is with its first turn.")
     try:
         store_title(folder, context.session.resources.redacted(title))
