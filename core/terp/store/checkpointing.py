@@ -4,7 +4,6 @@ import asyncio
 import re
 import secrets
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from terp.session.values import asked
 from terp.store.checkpoints import DATA, NAME, CheckpointStore, Receiver, StoredCheckpoint
 from terp.store.journal import NAME as LOG
 from terp.text.plain import counted
+from terp.text.wording import first_of
 
 if TYPE_CHECKING:
     from terp.kernels.jupyter.running import RunningKernel
@@ -145,7 +145,8 @@ class SessionCheckpoints:
         try:
             saved = await self.save(AUTO, room=self._limit, seconds=_AUTO_S)
             if saved.left:
-                problem = f"Not in the checkpoint: {_listed([f'{one} ({why})' for one, why in saved.left])}."
+                left = [f"{one} ({why})" for one, why in saved.left]
+                problem = f"Not in the checkpoint: {first_of(left, _NAMED)}."
         except KernelBusy:
             return
         except TerpError as error:
@@ -204,8 +205,8 @@ class SessionCheckpoints:
             for one in stored.pieces
             for name, kind in zip(one["names"], one["kinds"], strict=True)
         ]
-        lost = f" Not restored: {_listed([name for name, _ in stored.left])}." if stored.left else ""
-        text = f"[Python variables were restored from a checkpoint: {_listed(names)}.{lost}]"
+        lost = f" Not restored: {first_of([name for name, _ in stored.left], _NAMED)}." if stored.left else ""
+        text = f"[Python variables were restored from a checkpoint: {first_of(names, _NAMED)}.{lost}]"
         self.session.note_restored(tuple(stored.names), text)
         return stored
 
@@ -215,8 +216,3 @@ def _question(count: int, stored: StoredCheckpoint, now: str) -> Consent:
     can = "you can do" if now == NONE else f"the sandbox {now} allows"
     where = f"the sandbox '{stored.tier}' ({stored.cwd})"
     return Consent(f"{are} code from {where}, which could then do whatever {can}. Load?")
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
