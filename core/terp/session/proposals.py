@@ -125,9 +125,8 @@ class Proposals:
     def _weaker(self, kernel: Kernel) -> str:
         """Return why the code needs approval: its kernel has a weaker sandbox than was shown, or ""."""
         held = self._resources.confinement
-        return (
-            _NO_SANDBOX if held is not None and not kernel.place and held.promises_more(kernel.tier) else ""
-        )
+        is_weaker = held is not None and not kernel.place and held.promises_more(kernel.tier)
+        return _NO_SANDBOX if is_weaker else ""
 
 
 def digest_of(code: str) -> str:

@@ -141,12 +141,10 @@ class Keeper:
         Raises:
             SessionError: nothing is kept, or it cannot be copied.
         """
-        if self._failed or not (self._begun or self.stored):
-            raise SessionError(
-                "This session is not stored, so there is nothing to fork."
-                if self._failed
-                else "There is nothing to fork yet."
-            )
+        if self._failed:
+            raise SessionError("This session is not stored, so there is nothing to fork.")
+        if not (self._begun or self.stored):
+            raise SessionError("There is nothing to fork yet.")
         # A session that was resumed may have changed without a turn since.
         self._begin("")
         self._release()

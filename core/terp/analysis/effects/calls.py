@@ -138,12 +138,10 @@ def _is_symbolic(reader: "Reader", node: ast.expr) -> bool:
 def passed_on(reader: "Reader", node: ast.Attribute, owner: Value | None) -> Value | None:
     """Return the value of an attribute that is read; report the effects of a method that is passed on."""
     name, names = node.attr, python_names()
-    if owner is None or owner in (Thing.UNKNOWN, Thing.SEVERAL):
-        return (
-            reader.doubt(node, f"`{reader.texts.source(node)}` has several meanings")
-            if owner == Thing.SEVERAL
-            else owner
-        )
+    if owner == Thing.SEVERAL:
+        return reader.doubt(node, f"`{reader.texts.source(node)}` has several meanings")
+    if owner is None or owner == Thing.UNKNOWN:
+        return owner
     if owner == Thing.INSTANCE or isinstance(owner, Local):
         return Thing.FUNCTION if name in reader.walk.methods else Thing.CONTENT
     kinds = _ambiguous(reader, name, owner) or [row.kind for row in names.methods.get(name, ())]
@@ -153,14 +151,9 @@ def passed_on(reader: "Reader", node: ast.Attribute, owner: Value | None) -> Val
     is_harmless = is_harmless or name in reader.walk.stored
     is_path = owner == Thing.PATH or (isinstance(owner, Ref) and owner.path.startswith("pathlib."))
     if kinds or is_harmless:
-        is_class = isinstance(owner, Ref) and not (kinds and name in names.methods)
-        return (
-            Thing.FUNCTION
-            if is_class
-            else of_method(owner, name)
-            if owner in (Thing.PATH, Thing.EXPRESSION)
-            else Thing.CONTENT
-        )
+        if isinstance(owner, Ref) and not (kinds and name in names.methods):
+            return Thing.FUNCTION
+        return of_method(owner, name) if owner in (Thing.PATH, Thing.EXPRESSION) else Thing.CONTENT
     # A column has no columns, and neither has a path.
     is_column = owner != Thing.COLUMN and not is_path and names.may_be_column(name)
     return Thing.COLUMN if is_column else reader.doubt(node, f"`{reader.texts.source(node)}` is not known")

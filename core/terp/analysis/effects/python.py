@@ -373,11 +373,8 @@ def _operation(reader: Reader, node: ast.BinOp) -> Value:
         return Thing.EXPRESSION
     if isinstance(node.op, ast.Div) and Thing.PATH in sides:
         return Thing.PATH
-    return (
-        Thing.TEXT
-        if isinstance(node.op, ast.Add | ast.Mod | ast.Mult) and sides[0] == Thing.TEXT
-        else Thing.CONTENT
-    )
+    is_text = isinstance(node.op, ast.Add | ast.Mod | ast.Mult) and sides[0] == Thing.TEXT
+    return Thing.TEXT if is_text else Thing.CONTENT
 
 
 def _item(reader: Reader, node: ast.Subscript) -> Value | None:
@@ -396,9 +393,8 @@ def _item(reader: Reader, node: ast.Subscript) -> Value | None:
 
 def _compared(reader: Reader, node: ast.Compare | ast.UnaryOp) -> Value:
     sides = [node.operand] if isinstance(node, ast.UnaryOp) else [node.left, *node.comparators]
-    return (
-        Thing.EXPRESSION if any(reader.value(side) == Thing.EXPRESSION for side in sides) else Thing.CONTENT
-    )
+    builds = any(reader.value(side) == Thing.EXPRESSION for side in sides)
+    return Thing.EXPRESSION if builds else Thing.CONTENT
 
 
 def _lambda(_: Reader, node: ast.Lambda) -> Value:

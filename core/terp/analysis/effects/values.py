@@ -62,11 +62,8 @@ def joined(one: Value | None, other: Value | None) -> Value | None:
         return Thing.UNKNOWN
     if all(value == Thing.FUNCTION or isinstance(value, Local) for value in both):
         return Thing.FUNCTION
-    return (
-        Thing.CONTENT
-        if Thing.SEVERAL not in both and all(isinstance(value, Thing) for value in both)
-        else Thing.SEVERAL
-    )
+    are_content = Thing.SEVERAL not in both and all(isinstance(value, Thing) for value in both)
+    return Thing.CONTENT if are_content else Thing.SEVERAL
 
 
 def element_of(value: Value | None) -> Value | None:
@@ -97,11 +94,8 @@ def of_method(receiver: Value, name: str) -> Value:
     if receiver == Thing.EXPRESSION:
         return Thing.EXPRESSION
     is_text = name in sets["to text"] or (receiver == Thing.TEXT and name == "replace")
-    return (
-        Thing.TEXT
-        if is_text or (receiver == Thing.PATH and name in ("name", "stem", "suffix"))
-        else Thing.CONTENT
-    )
+    is_text = is_text or (receiver == Thing.PATH and name in ("name", "stem", "suffix"))
+    return Thing.TEXT if is_text else Thing.CONTENT
 
 
 # The depth to which names are followed, and the most texts of one expression.
