@@ -36,7 +36,6 @@ class Settled:
         # Joined at the end: a flood comes in very many pieces.
         self._pieces: list[str] = []
         self._clear_next = False
-        self.asked = False
 
     def __iter__(self) -> Iterator[Output]:
         self._end_text()
@@ -56,7 +55,6 @@ class Settled:
             case DisplayUpdate():
                 self._displays.update(output)
             case InputRequest(prompt=prompt):
-                self.asked = True
                 self._text(Text("stdout", prompt))
             case Text():
                 self._text(output)

@@ -78,13 +78,18 @@ def blocks(text: str) -> Iterator[tuple[str, str]]:
         yield fence.language.lower(), "".join(f"{one}\n" for one in lines)
 
 
+def parsed(text: str) -> ast.Module | None:
+    """Return the tree of a text; None if it is no Python."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
 def names_in(text: str) -> frozenset[str]:
     """Return the names of functions, classes and methods in Python code; none if it is no Python."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return frozenset()
-    return frozenset(node.name for node in ast.walk(tree) if isinstance(node, _DEFINITIONS))
+    nodes = ast.walk(parsed(text) or ast.Module([], []))
+    return frozenset(node.name for node in nodes if isinstance(node, _DEFINITIONS))
 
 
 def names_used(code: str) -> frozenset[str]:
@@ -211,8 +216,5 @@ def _best(fenced: Sequence[str], wanted: frozenset[str]) -> str:
 
 
 def _has_asserts(text: str, kind: str) -> bool:
-    try:
-        body = ast.parse(text).body
-    except (SyntaxError, ValueError, RecursionError):
-        return False
-    return kind == TEST and any(isinstance(statement, ast.Assert) for statement in body)
+    tree = parsed(text)
+    return kind == TEST and tree is not None and any(isinstance(one, ast.Assert) for one in tree.body)

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Literal
 
-from terp.checks.solve.code import NoTests, blocks, only_tests, split, without_tests
+from terp.checks.solve.code import NoTests, blocks, only_tests, parsed, split, without_tests
 from terp.errors import SettingsError
 from terp.text.dataclasses import dataclass
 from terp.text.fences import opening_fence
@@ -278,10 +278,8 @@ def read_markdown(text: str, name: str) -> Problem:
 
 def is_python(text: str) -> bool:
     """Return True for Python with a docstring."""
-    try:
-        return bool(ast.get_docstring(ast.parse(text)))
-    except (SyntaxError, ValueError, RecursionError):
-        return False
+    tree = parsed(text)
+    return tree is not None and bool(ast.get_docstring(tree))
 
 
 def read_python(text: str, name: str) -> Problem:
