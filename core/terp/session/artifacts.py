@@ -67,26 +67,19 @@ class Artifacts:
             return display
         extension, data = content
         self._counts[run] = number = self._counts.get(run, 0) + 1
-        path = self._made() / f"{run}-{number}.{extension}"
+        path = make_private(self.folder) / f"{run}-{number}.{extension}"
         with os.fdopen(new_file(path), "wb") as file:
             file.write(data)
         return dataclasses.replace(display, path=str(path))
 
-    def spool(self, run: str) -> "Spool":
-        """Return the file for the full text output of one run."""
-        return Spool(self, run)
-
     def path(self, run: str) -> Path:
         """Return the path for the full text output of a run."""
-        return self._made() / f"{run}.txt"
+        return make_private(self.folder) / f"{run}.txt"
 
     def spooled(self, number: int) -> str:
         """Return the file with the text output of a run so far; "" for none."""
         path = self.folder / f"{number}.txt"
         return str(path) if path.is_file() else ""
-
-    def _made(self) -> Path:
-        return make_private(self.folder)
 
 
 class Spool:

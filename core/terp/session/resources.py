@@ -51,11 +51,6 @@ class PromptPart(Protocol):
         """Return the part as it is now, or ""; called before each request of a turn."""
 
 
-def unknown_window(_: str) -> Window:
-    """Return the context window of an unknown model."""
-    return Window()
-
-
 @dataclass(slots=True)
 class SessionResources:
     """All that a session has besides its model, kernels and person. Fields may be replaced between turns.
@@ -79,7 +74,7 @@ class SessionResources:
     """
 
     limits: Limits = field(default_factory=Limits)
-    windows: Callable[[str], Window] = unknown_window
+    windows: Callable[[str], Window] = lambda _: Window()
     prices: Callable[[str], ModelFacts] = list_price
     account: "LedgerAccount | None" = None
     pythons: "PythonChoice | None" = None

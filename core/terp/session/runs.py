@@ -361,7 +361,7 @@ class _SessionRun:
         self.call = call
         self.kernel = kernel
         self.number = runner.runs + 1
-        self.spool: Spool = runner.artifacts.spool(str(self.number))
+        self.spool = Spool(runner.artifacts, str(self.number))
         self.observation = Observation(max_chars, kernel.cwd, runner.resources.note_mark)
         self.is_started = False
         self.denials: Denials | None = None

@@ -136,19 +136,12 @@ def is_wrapped(schema: Mapping[str, Any]) -> bool:
 
 def _of_resources(server: str) -> dict[str, Function]:
     uri = Parameter("uri", "str", "from list_resources(), or a link in a result")
-    return {
-        "list_resources": _added(
-            server, "list_resources", "resources", (), "list[dict]", "The resources of the server."
-        ),
-        "read_resource": _added(
-            server,
-            "read_resource",
-            "resource",
-            (uri,),
-            "",
-            "A resource of the server. The result has .text or .data (bytes), and shows itself.",
-        ),
-    }
+    shows = "A resource of the server. The result has .text or .data (bytes), and shows itself."
+    added = (
+        _added(server, "list_resources", "resources", (), "list[dict]", "The resources of the server."),
+        _added(server, "read_resource", "resource", (uri,), "", shows),
+    )
+    return {function.name: function for function in added}
 
 
 def _added(
