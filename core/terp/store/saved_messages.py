@@ -25,11 +25,10 @@ from terp.session.artifacts import OUTPUTS, Artifacts
 from terp.session.context.history import History
 from terp.session.proposals import digest_of
 from terp.store.keeping import Keeper
-from terp.text.pictures import EXTENSIONS
 
 Entry = dict[str, Any]
 _LANGUAGES = ("python", "shell", "javascript", "r", "ruby", "perl", "html", "applescript", "powershell")
-_FORMATS = {f"base64.{mime.removeprefix('image/')}": mime for mime in EXTENSIONS}
+_FORMATS = {f"base64.{name}": f"image/{name}" for name in ("png", "jpeg", "gif", "webp")}
 _WITHOUT_PROMPT = "(earlier messages are not in the file)"
 _NOTE = "It ran elsewhere, before this conversation was imported."
 _FAILED = "Traceback (most recent call last)"
