@@ -10,7 +10,6 @@ from contextlib import aclosing
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from terp_cli.server.connections import ServerLimits
 from terp_cli.server.sessions import Served
 from terp_cli.server.transcript import WireEvent
 from terp_cli.server.turns import ServedTurn
@@ -107,19 +106,17 @@ class EventStream(Response):
 
     media_type = "text/event-stream"
 
-    def __init__(
-        self, served: Served, after: int, limits: ServerLimits, turn: ServedTurn | None = None
-    ) -> None:
+    def __init__(self, served: Served, after: int, turn: ServedTurn | None = None) -> None:
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._served = served
         self._after = after
-        self._limits = limits
         self._turn = turn
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send events until the stream ends, or the client has left."""
-        outgoing = Outgoing(send, self._limits.stall_s)
+        limits = self._served.limits
+        outgoing = Outgoing(send, limits.stall_s)
 
         async def nothing() -> None:
             await outgoing.send(_body(_NOTHING))
@@ -130,7 +127,7 @@ class EventStream(Response):
                 self._send(outgoing.send),
                 gone(receive),
                 outgoing.watched(),
-                outgoing.alive(self._limits.keepalive_s, nothing),
+                outgoing.alive(limits.keepalive_s, nothing),
             )
 
     async def _send(self, send: Send) -> None:

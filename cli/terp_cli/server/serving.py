@@ -167,7 +167,6 @@ class ServedParts:
 
     app: FastAPI
     sessions: Sessions
-    limits: ServerLimits
     log: Line
     address: str
 
@@ -200,13 +199,13 @@ def assembled(
     # stderr is written line by line.
     line = lines_to(call.notes.write, call.secrets.redactor(), quiet=quiet)
     compat = compat_of(call, settings, sessions, token, names.host)
-    app = application(sessions, token, names, limits, log=line, compat=compat)
+    app = application(sessions, token, names, log=line, compat=compat)
     embedder = Embedder(settings, call.environ, call.options.api_key)
     stateful = stateful_of(compat) if compat else None
     app.include_router(
         openai.router(sessions, model=settings.model, embed=embedder, stateful=stateful, sign=token.signature)
     )
-    return ServedParts(app, sessions, limits, line, f"http://{names.written}")
+    return ServedParts(app, sessions, line, f"http://{names.written}")
 
 
 async def _served(
@@ -220,7 +219,7 @@ async def _served(
     parts = assembled(call, settings, token, names, quiet=call.options.quiet)
     # It takes a fifth of a second, in which nothing else would be answered.
     parts.app.openapi()
-    server = HttpServer(parts.app, parts.limits)
+    server = HttpServer(parts.app, parts.sessions.limits)
 
     async def end() -> None:
         await parts.sessions.aclose()
@@ -308,7 +307,7 @@ def _announce(
         call.say(f"page: http://{names.written}/#token={token.reveal()}")
     call.say(f"model: {_model_line(settings, call.environ)}")
     call.say(f"sandbox: {confined}")
-    for line in opened_by(call, names.host, names.port, unasked=settings.auto_run):
+    for line in opened_by(call, names, unasked=settings.auto_run):
         call.say(line)
 
 
@@ -377,7 +376,6 @@ def application(
     sessions: Sessions,
     token: ServerToken,
     names: OwnNames,
-    limits: ServerLimits,
     *,
     log: Line | None = None,
     compat: "Compat | None" = None,
@@ -397,6 +395,7 @@ def application(
         responses={500: {"model": failures.ErrorBody, "description": "An internal error."}},
     )
     failures.install(app)
+    limits = sessions.limits
     if compat is not None:
         # Its heartbeat goes before the one that needs the token.
         compat.add_routes(app)

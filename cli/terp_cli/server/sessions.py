@@ -67,7 +67,7 @@ class Served:
         # Who follows the log sees what is asked, too.
         person.changed = session.log.wake
         self.used = asyncio.get_running_loop().time()
-        self._limits = limits
+        self.limits = limits
         self._rest: asyncio.TimerHandle | None = None
         self._resting: set[asyncio.Task[None]] = set()
 
@@ -88,8 +88,8 @@ class Served:
         Raises:
             RequestRefused: the limit of subscribers is reached.
         """
-        if self.subscribers.following >= self._limits.watchers:
-            raise RequestRefused(429, f"{self._limits.watchers} clients follow this session already.")
+        if self.subscribers.following >= self.limits.watchers:
+            raise RequestRefused(429, f"{self.limits.watchers} clients follow this session already.")
         with self.subscribers.follows():
             yield
 
@@ -176,8 +176,8 @@ class Served:
     def _turned(self) -> None:
         self._wake()
         self.used = asyncio.get_running_loop().time()
-        if self._limits.idle_s and not self.turns.busy:
-            self._rest = asyncio.get_running_loop().call_later(self._limits.idle_s, self._begin_rest)
+        if self.limits.idle_s and not self.turns.busy:
+            self._rest = asyncio.get_running_loop().call_later(self.limits.idle_s, self._begin_rest)
 
     def _wake(self) -> None:
         if self._rest is not None:
@@ -190,7 +190,7 @@ class Served:
         task.add_done_callback(self._resting.discard)
 
     async def _let_rest(self) -> None:
-        ended, rest = await self.session.kernels.rest(), f"{self._limits.idle_s:g} s"
+        ended, rest = await self.session.kernels.rest(), f"{self.limits.idle_s:g} s"
         if ended:
             which = " and ".join(ended)
             self.session.dialog.notify(

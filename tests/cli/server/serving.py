@@ -168,9 +168,8 @@ async def serving(
         listening.listen()
         port = listening.getsockname()[1]
         spoken = compat(sessions) if compat else None
-        app = application(
-            sessions, ServerToken(TOKEN), OwnNames(host, port), limits, log=log.append, compat=spoken
-        )
+        names = OwnNames(host, port)
+        app = application(sessions, ServerToken(TOKEN), names, log=log.append, compat=spoken)
         if spoken is None:
             app.include_router(also(sessions))
         else:

@@ -10,7 +10,7 @@ from terp.opening.changing import Change, change_settings
 from terp.session.session import Session
 from terp.settings import Settings
 from terp_cli.fronts.invocation import Invocation
-from terp_cli.server.access import ServerToken, is_loopback
+from terp_cli.server.access import OwnNames, ServerToken, is_loopback
 from terp_cli.server.bodies import type_of
 from terp_cli.server.compat.client_settings import PORT, ClientSettings, Rejected, Variables
 from terp_cli.server.compat.conversation import SharedConversation
@@ -25,7 +25,7 @@ from terp_cli.server.compat.routes import (
     add_talk,
     answer_rejected,
 )
-from terp_cli.server.compat.socket import CompatConnection, Strangers
+from terp_cli.server.compat.socket import CompatConnection
 from terp_cli.server.openai.threads import Stateful
 from terp_cli.server.sessions import Served, Sessions
 
@@ -64,14 +64,13 @@ class Compat:
 
     def add_routes(self, app: FastAPI) -> None:
         """Add the protocol's routes to the application."""
-        strangers = Strangers()
         app.add_exception_handler(Rejected, answer_rejected)
 
         @app.websocket("/")
         async def talk(socket: WebSocket) -> None:
             """Exchange frames over the WebSocket."""
             limits = self._sessions.limits
-            await CompatConnection(socket, self.conversation, self.entrance, strangers, limits).serve()
+            await CompatConnection(socket, self.conversation, self.entrance, limits).serve()
 
         routes = APIRouter(include_in_schema=False)
         add_talk(routes, self.conversation)
@@ -145,7 +144,7 @@ def compat_of(
     return compat
 
 
-def opened_by(call: Invocation, host: str, port: int, *, unasked: bool) -> Iterator[str]:
+def opened_by(call: Invocation, names: OwnNames, *, unasked: bool) -> Iterator[str]:
     """Yield a line for each interface that is open, and its clients."""
     if not call.options.compat:
         yield "open: /v1, the native interface and OpenAI's; no compatibility mode"
@@ -153,7 +152,9 @@ def opened_by(call: Invocation, host: str, port: int, *, unasked: bool) -> Itera
     variables = Variables(call.environ)
     yield "open: /v1, the native interface and OpenAI's"
     who = (
-        "any program of this machine, with any key or none" if is_loopback(host) else "clients with the token"
+        "any program of this machine, with any key or none"
+        if is_loopback(names.host)
+        else "clients with the token"
     )
     if variables.key:
         who = "clients with the key in INTERPRETER_API_KEY"
@@ -163,9 +164,8 @@ def opened_by(call: Invocation, host: str, port: int, *, unasked: bool) -> Itera
         yield "open: auto_run over the wire (--compat-unsafe): clients may run code without approval"
     if variables.has_insecure_routes:
         yield f"open: {_insecure(unsafe=call.options.compat_unsafe)} (INTERPRETER_INSECURE_ROUTES)"
-    name = f"[{host}]" if ":" in host else host
     # Scripts look for these words.
-    yield f"Server will run at http://{name}:{port}"
+    yield f"Server will run at http://{names.written}"
 
 
 def _insecure(*, unsafe: bool) -> str:

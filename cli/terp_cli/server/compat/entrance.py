@@ -22,6 +22,8 @@ class Entrance:
 
     def __init__(self, variables: Variables, token: ServerToken, alone: Callable[[], bool]) -> None:
         self.authenticate: Callable[[str], bool] = self._is_key
+        self.strangers = 0
+        """The number of WebSockets that have not sent a key yet."""
         self._variables = variables
         self._token = token
         self._alone = alone

@@ -24,28 +24,15 @@ _WRONG_KEYS = 10
 _AGAIN_S, _AGAIN_AT_MOST_S = 0.1, 2.0
 
 
-class Strangers:
-    """A count of the clients that have not sent a key yet."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-
 class CompatConnection:
     """One client, from its connection to its end."""
 
     def __init__(
-        self,
-        socket: WebSocket,
-        conversation: SharedConversation,
-        entrance: Entrance,
-        strangers: Strangers,
-        limits: ServerLimits,
+        self, socket: WebSocket, conversation: SharedConversation, entrance: Entrance, limits: ServerLimits
     ) -> None:
         self._socket = socket
         self._conversation = conversation
         self._entrance = entrance
-        self._strangers = strangers
         self._limits = limits
         self._seen = 0
         self._draft = Draft()
@@ -77,16 +64,16 @@ class CompatConnection:
         if not self._entrance.asks or self._entrance.shows_key(self._socket.scope):
             known(self._socket.scope)
             return True
-        if self._strangers.count >= self._limits.strangers:
+        if self._entrance.strangers >= self._limits.strangers:
             return False
-        self._strangers.count += 1
+        self._entrance.strangers += 1
         try:
             async with asyncio.timeout(self._limits.greeting_s):
                 return await self._key_shown()
         except TimeoutError:
             return False
         finally:
-            self._strangers.count -= 1
+            self._entrance.strangers -= 1
 
     async def _key_shown(self) -> bool:
         for _ in range(_WRONG_KEYS):

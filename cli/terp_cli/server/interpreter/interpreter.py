@@ -166,7 +166,6 @@ class AsyncInterpreter(Top):
         places, variables = find_places(self._environ), Variables(self._environ)
         started = load_settings({}, profile="", environ=self._environ, places=places).settings
         token, _ = token_of(self._environ)
-        limits = ServerLimits()
         names = OwnNames(variables.host or DEFAULT_HOST, int(variables.port or DEFAULT_PORT))
         workspaces = Workspaces(Path.cwd(), places)
         opener = SettingsOpener(
@@ -178,7 +177,7 @@ class AsyncInterpreter(Top):
             token,
             lambda: str(self.llm.api_key),
         )
-        sessions = Sessions(opener, workspaces, limits)
+        sessions = Sessions(opener, workspaces, ServerLimits())
         self._compat = Compat(
             sessions,
             started,
@@ -191,7 +190,7 @@ class AsyncInterpreter(Top):
         super().__init__(self._compat.wanted)
         self.llm = Llm(self._compat.wanted)
         self.computer = Computer(self._compat.wanted)
-        self.server = InterpreterServer(self._compat, sessions, names, token, limits)
+        self.server = InterpreterServer(self._compat, sessions, names, token)
         self.respond_thread = RespondThread(self._compat.conversation)
         self.id = variables.id or str(time.time())
         self.print = False

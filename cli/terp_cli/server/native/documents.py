@@ -74,11 +74,10 @@ def _sentence(text: str) -> str:
 def document() -> Mapping[str, Any]:
     """Return the OpenAPI document of the server; it does not depend on the settings."""
     # No session is ever opened for it.
-    limits, workspaces = ServerLimits(), Workspaces(Path(), find_places({}))
-    token = ServerToken("")
+    workspaces, token = Workspaces(Path(), find_places({})), ServerToken("")
     opener = SettingsOpener(Settings, lambda _: Settings(), workspaces, {}, token)
-    sessions = Sessions(opener, workspaces, limits)
-    app = application(sessions, token, OwnNames("127.0.0.1", 80), limits)
+    sessions = Sessions(opener, workspaces, ServerLimits())
+    app = application(sessions, token, OwnNames("127.0.0.1", 80))
     app.include_router(openai.router(sessions))
     return app.openapi()
 

@@ -23,7 +23,6 @@ from terp.session.attachments import attach, with_attachments
 from terp.session.session import Session
 from terp_cli.render.rewound import outcome, question
 from terp_cli.server.access import POLICY
-from terp_cli.server.connections import ServerLimits
 from terp_cli.server.failures import ErrorDetail, RequestRefused, documented
 from terp_cli.server.following import EventStream, Outgoing, batches, until_one_ends
 from terp_cli.server.native import forms
@@ -188,30 +187,30 @@ def answers_of_turns() -> dict[int | str, dict[str, Any]]:
     return {200: _EVENTS, 202: {"model": forms.TurnTaken}, **documented(404, 409)}
 
 
-def begun(served: Served, turn: ServedTurn, limits: ServerLimits, *, stream: bool) -> Response:
+def begun(served: Served, turn: ServedTurn, *, stream: bool) -> Response:
     """Return the answer of a route that begins a turn: a stream of its events, or where they will be."""
     if stream:
-        return EventStream(served, 0, limits, turn)
+        return EventStream(served, 0, turn)
     return JSONResponse({"after": served.transcript.last, "waiting": turn.ahead}, status_code=202)
 
 
 def turns_router(sessions: Sessions) -> APIRouter:
     """The routes."""
     routes = APIRouter(prefix="/v1/sessions/{session}", tags=["turns"])
-    answers, limits = answers_of_turns(), sessions.limits
+    answers = answers_of_turns()
 
     @routes.post("/turns", response_class=Response, responses=answers)
     async def ask(session: str, wanted: forms.TurnBody) -> Response:
         """Send a prompt. The turn continues without the client, except for code that waits for approval."""
         served = sessions.get(session)
         turn = await begin_turn(served, wanted.prompt, wanted.attachments)
-        return begun(served, turn, limits, stream=wanted.stream)
+        return begun(served, turn, stream=wanted.stream)
 
     @routes.post("/go_on", response_class=Response, responses=answers)
     async def go_on(session: str, wanted: forms.ResumeTurnBody) -> Response:
         """Ask again about the code that waited for an answer when the session ended."""
         served = sessions.get(session)
-        return begun(served, resume_turn(served), limits, stream=wanted.stream)
+        return begun(served, resume_turn(served), stream=wanted.stream)
 
     @routes.get("/events", response_class=Response, responses={200: _EVENTS, **documented(404, 409)})
     async def events(
@@ -221,7 +220,7 @@ def turns_router(sessions: Sessions) -> APIRouter:
     ) -> Response:
         """Send all events of the session, then new ones. `Last-Event-ID` goes before `after`."""
         served = sessions.get(session)
-        return EventStream(served, int(last_event_id or after), sessions.limits)
+        return EventStream(served, int(last_event_id or after))
 
     @routes.post("/interrupt", responses=documented(404, 409))
     async def interrupt(session: str) -> forms.TurnsDropped:
@@ -308,16 +307,16 @@ def socket_router(sessions: Sessions) -> APIRouter:
         try:
             served = sessions.get(session)
             with served.follows():
-                await _talked(socket, served, after, sessions.limits)
+                await _talked(socket, served, after)
         except RequestRefused as refused:
             await socket.close(POLICY, refused.problem.code)
 
     return routes
 
 
-async def _talked(socket: WebSocket, served: Served, after: int, limits: ServerLimits) -> None:
+async def _talked(socket: WebSocket, served: Served, after: int) -> None:
     """Send and take until the session is closed, or the client has left."""
-    outgoing = Outgoing(socket.send, limits.stall_s)
+    outgoing = Outgoing(socket.send, served.limits.stall_s)
     # A client that has left, or takes nothing, is no failure.
     with suppress(OSError, WebSocketDisconnect):
         await until_one_ends(

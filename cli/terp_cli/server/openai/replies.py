@@ -14,7 +14,6 @@ from terp.events.messages import ToolCall
 from terp.session.cost.budget import Tally
 from terp.text.dataclasses import dataclass, field
 from terp_cli.server import failures
-from terp_cli.server.connections import ServerLimits
 from terp_cli.server.failures import RequestRefused
 from terp_cli.server.following import Outgoing, gone, until_one_ends
 from terp_cli.server.openai.answering import AnswerDelta, AnswerEnded, ChatAnswer, Piece
@@ -83,13 +82,10 @@ class JsonReply(Response):
     `over` is called at the end, with the answer as sent.
     """
 
-    def __init__(
-        self, answer: ChatAnswer, frame: ChunkFields, limits: ServerLimits, over: Callable[[SentReply], None]
-    ) -> None:
+    def __init__(self, answer: ChatAnswer, frame: ChunkFields, over: Callable[[SentReply], None]) -> None:
         super().__init__()
         self.sent_reply = SentReply()
         self.frame = frame
-        self.limits = limits
         self.answer = answer
         self.marks = {SESSION: answer.thread.served.id, "Cache-Control": "no-store"}
         self._over = over
@@ -97,13 +93,14 @@ class JsonReply(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the answer, unless the client leaves before."""
         try:
-            with self.answer.thread.served.follows():
-                outgoing = Outgoing(send, self.limits.stall_s)
+            served = self.answer.thread.served
+            with served.follows():
+                outgoing = Outgoing(send, served.limits.stall_s)
                 await until_one_ends(
                     self._send(scope, receive, outgoing.send),
                     gone(receive),
                     outgoing.watched(),
-                    outgoing.alive(self.limits.keepalive_s, partial(self.waits, outgoing.send)),
+                    outgoing.alive(served.limits.keepalive_s, partial(self.waits, outgoing.send)),
                 )
         finally:
             self._over(self.sent_reply)

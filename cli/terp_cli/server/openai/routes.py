@@ -95,7 +95,7 @@ def router(
     async def chat(wanted: forms.ChatBody, request: Request, session: SessionNamed = "") -> Response:
         """Answer a conversation in OpenAI's form."""
         answer, over = await asking.taken(read_request(wanted, model), session, wanted.metadata, request)
-        return _reply(answer, wanted, sessions, over)
+        return _reply(answer, wanted, over)
 
     @routes.post("/openai/chat/completions", response_class=Response, responses=_ANSWERS)
     async def chat_of_all(wanted: forms.ChatBody, request: Request, session: SessionNamed = "") -> Response:
@@ -107,7 +107,7 @@ def router(
             return JSONResponse(None)
         read = ChatRequest("", (), new, {}, SessionRequest(), ())
         answer = ChatAnswer(thread, read, (), asking.markdown(thread, request, read))
-        return _reply(answer, wanted, sessions, lambda _: None)
+        return _reply(answer, wanted, lambda _: None)
 
     _add_models(routes, model)
     _add_responses(routes, asking, model)
@@ -148,7 +148,7 @@ def _add_responses(routes: APIRouter, asking: _Asking, model: str) -> None:
             over(sent)
 
         kind = ResponseStream if wanted.stream else ResponseReply
-        reply = kind(answer, ChunkFields(wanted.model), asking.threads.sessions.limits, over_response)
+        reply = kind(answer, ChunkFields(wanted.model), over_response)
         reply.form = form
         return reply
 
@@ -169,13 +169,11 @@ def _add_models(routes: APIRouter, model: str) -> None:
         return forms.ModelInfo(id=name)
 
 
-def _reply(
-    answer: ChatAnswer, wanted: forms.ChatBody, sessions: Sessions, over: Callable[[SentReply], None]
-) -> JsonReply:
+def _reply(answer: ChatAnswer, wanted: forms.ChatBody, over: Callable[[SentReply], None]) -> JsonReply:
     frame = ChunkFields(wanted.model or OWN_MODEL)
     if not wanted.stream:
-        return JsonReply(answer, frame, sessions.limits, over)
-    stream = StreamReply(answer, frame, sessions.limits, over)
+        return JsonReply(answer, frame, over)
+    stream = StreamReply(answer, frame, over)
     stream.sends_usage = bool(wanted.stream_options and wanted.stream_options.include_usage)
     return stream
 

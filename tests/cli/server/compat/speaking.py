@@ -139,7 +139,7 @@ async def speaking(
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         port = listening.getsockname()[1]
-        app = application(sessions, token, OwnNames("127.0.0.1", port), limits, compat=compat)
+        app = application(sessions, token, OwnNames("127.0.0.1", port), compat=compat)
         app.include_router(openai.router(sessions, stateful=stateful_of(compat)))
         server = HttpServer(app, limits)
         running = asyncio.create_task(server.serve(sockets=[listening]))
