@@ -71,17 +71,25 @@ def answer(refused: RequestRefused, headers: Mapping[str, str] | None = None) ->
     return JSONResponse({"error": refused.problem.model_dump()}, refused.status, headers=dict(headers or {}))
 
 
+Documented = dict[int | str, dict[str, Any]]
+"""Answers of a route in the OpenAPI document, by their status."""
 # Named, not given as a model: of that FastAPI builds a validator for every status of every route, which took
 # four fifths of the time that a server needs to start. The one model of `application` has it in the document.
 _BODY = {"application/json": {"schema": {"$ref": f"#/components/schemas/{ErrorBody.__name__}"}}}
 
 
-def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def documented(*statuses: int) -> Documented:
     """Return the failures of a route for the OpenAPI document, including those that all routes have."""
     every = (400, 401, 403, 405, 408, 413, 414, 415, 421, 422, 429, 431)
     return {
         status: {"description": _CODES[status], "content": _BODY} for status in sorted({*every, *statuses})
     }
+
+
+def sending(about: str, content: Mapping[str, Any], *statuses: int) -> Documented:
+    """Return the documented answers of a route that sends content; with 416 also for a range of it."""
+    part: Documented = {206: {"description": "A part of it.", "content": content}} if 416 in statuses else {}
+    return {200: {"description": about, "content": content}, **part, **documented(*statuses)}
 
 
 def install(app: FastAPI) -> None:
@@ -100,24 +108,22 @@ async def _refused(_: Request, error: Exception) -> JSONResponse:
 
 async def _failed(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, TerpError)
-    return answer(RequestRefused(status_of(error), error.message, error.remedy, code=error.stop_reason))
+    return answer(refused_by(error))
 
 
-def status_of(error: TerpError) -> int:
-    """Return the HTTP status of an error of terp, which is never a failure of the server."""
-    match error:
-        case KernelStartFailed() | UnknownLanguage():
-            return 422
-    # What is asked for is well said, and does not go with how things are here.
-    return 409
+def refused_by(error: TerpError) -> RequestRefused:
+    """Return the refusal for an error of terp, which is never a failure of the server."""
+    # 409: what is asked for is well said, and does not go with how things are here.
+    status = 422 if isinstance(error, KernelStartFailed | UnknownLanguage) else 409
+    return RequestRefused(status, error.message, error.remedy, code=error.stop_reason)
 
 
 async def _invalid(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    return answer(RequestRefused(422, "; ".join(_validation_lines(error.errors()))))
+    return answer(RequestRefused(422, "; ".join(validation_lines(error.errors()))))
 
 
-def _validation_lines(problems: Sequence[Any]) -> list[str]:
+def validation_lines(problems: Sequence[Any]) -> list[str]:
     """Return the first problems, each with its place; sent values are left out, as they may be secret."""
     lines = [
         f"{'.'.join(map(str, problem['loc']))[:200]}: {problem['msg'][:300]}" for problem in problems[:_NAMED]

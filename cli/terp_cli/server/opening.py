@@ -181,18 +181,18 @@ class ProfileOffered:
 
 @dataclass(frozen=True)
 class SessionOffer:
-    """The models and profiles for clients: `model` is the default, `models` are others that are known.
+    """The profiles by name. `model` answers where no profile is named.
 
-    `asks`: code waits for approval, or its effects do (`approve`); no client can change that. `tier` is the
-    sandbox of its kernels.
+    `asks` is whether code, or each of its effects, is approved; `approve` says when: before, effect or never.
+    `models` are names used before, of profiles, and of providers with a key; `tier` is the sandbox.
     """
 
     model: str
-    profiles: Sequence[ProfileOffered] = ()
-    asks: bool = True
-    approve: str = "before"
-    models: Sequence[str] = ()
-    tier: str = "none"
+    profiles: Sequence[ProfileOffered]
+    asks: bool
+    approve: str
+    models: Sequence[str]
+    tier: str
 
 
 class Opener(Protocol):

@@ -89,6 +89,10 @@ class RemotePerson:
         """Return True if a question waits for a client."""
         return self._asked > 0
 
+    def details_of(self, asked: Asked) -> Waiting:
+        """Return the reason and the options of a question; none for an approval."""
+        return next((one for one in self.waiting if one.what == asked.what), Waiting(asked.what))
+
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
         """Decline and end the turn once no client follows the session."""
         with self._being_asked():

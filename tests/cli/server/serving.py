@@ -53,7 +53,8 @@ class FakeOpener:
     )
 
     def offer(self) -> SessionOffer:
-        return SessionOffer("scripted/model", (ProfileOffered("careful", "Asks twice.", "scripted/careful"),))
+        careful = ProfileOffered("careful", "Asks twice.", "scripted/careful")
+        return SessionOffer("scripted/model", (careful,), True, "before", (), "none")
 
     async def listed(self) -> list[str]:
         return ["scripted/listed"]

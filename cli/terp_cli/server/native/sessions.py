@@ -23,10 +23,17 @@ from terp.session.attachments import attach, with_attachments
 from terp.session.session import Session
 from terp_cli.render.rewound import outcome, question
 from terp_cli.server.access import POLICY
-from terp_cli.server.failures import ErrorDetail, RequestRefused, documented
+from terp_cli.server.failures import (
+    Documented,
+    RequestRefused,
+    documented,
+    refused_by,
+    sending,
+    validation_lines,
+)
 from terp_cli.server.following import EventStream, Outgoing, batches, until_one_ends
 from terp_cli.server.native import forms
-from terp_cli.server.opening import SessionRequest
+from terp_cli.server.opening import SessionOffer, SessionRequest
 from terp_cli.server.person import BY
 from terp_cli.server.sessions import Served, Sessions, memory_of_this_process
 from terp_cli.server.transcript import decoded
@@ -86,10 +93,7 @@ def sessions_router(sessions: Sessions) -> APIRouter:
     return routes
 
 
-_TEXT: dict[str, Any] = {
-    "description": "Counters in the text format of Prometheus.",
-    "content": {"text/plain": {"schema": {"type": "string"}}},
-}
+_STRING = {"schema": {"type": "string"}}
 
 
 def server_router(sessions: Sessions) -> APIRouter:
@@ -102,9 +106,9 @@ def server_router(sessions: Sessions) -> APIRouter:
         return forms.Alive(version=__version__, sessions=len(sessions.open))
 
     @routes.get("/v1/profiles", responses=documented())
-    async def profiles() -> forms.ProfileList:
+    async def profiles() -> SessionOffer:
         """The profiles that a session can be made with, and the model of the server."""
-        return forms.ProfileList.model_validate(await sessions.offer(), from_attributes=True)
+        return await sessions.offer()
 
     @routes.get("/v1/listed_models", responses=documented())
     async def listed() -> forms.ListedModels:
@@ -116,7 +120,9 @@ def server_router(sessions: Sessions) -> APIRouter:
         """The JSON Schema of events."""
         return JSONResponse(schema())
 
-    @routes.get("/metrics", response_class=Response, responses={200: _TEXT, **documented()})
+    counters = sending("Counters in the text format of Prometheus.", {"text/plain": _STRING})
+
+    @routes.get("/metrics", response_class=Response, responses=counters)
     async def metrics() -> Response:
         """Counters for Prometheus."""
         return Response("".join(_metrics(sessions)), media_type="text/plain; version=0.0.4")
@@ -175,23 +181,29 @@ def _attached(served: Served, files: Sequence[str]) -> tuple[Attachment, ...]:
     return attach([str(served.cwd / path) for path in files], served.cwd)
 
 
-_EVENTS: dict[str, Any] = {
-    "description": "The events, each in the wire form of docs/server.md, with its number as its id.",
-    "content": {"text/event-stream": {"schema": {"type": "string"}}},
-}
 _LONGEST_ID = 15
 
 
-def answers_of_turns() -> dict[int | str, dict[str, Any]]:
+def sending_events() -> Documented:
+    """Return the documented answers of a route that sends events."""
+    about = "The events, each in the wire form of docs/server.md, with its number as its id."
+    return sending(about, {"text/event-stream": _STRING}, 404, 409)
+
+
+def answers_of_turns() -> Documented:
     """Return the documented answers of a route that begins a turn."""
-    return {200: _EVENTS, 202: {"model": forms.TurnTaken}, **documented(404, 409)}
+    return {202: {"model": forms.TurnTaken}, **sending_events()}
 
 
 def begun(served: Served, turn: ServedTurn, *, stream: bool) -> Response:
     """Return the answer of a route that begins a turn: a stream of its events, or where they will be."""
     if stream:
         return EventStream(served, 0, turn)
-    return JSONResponse({"after": served.transcript.last, "waiting": turn.ahead}, status_code=202)
+    return JSONResponse(_taken(served, turn), status_code=202)
+
+
+def _taken(served: Served, turn: ServedTurn) -> dict[str, Any]:
+    return {"after": served.transcript.last, "waiting": turn.ahead}
 
 
 def turns_router(sessions: Sessions) -> APIRouter:
@@ -212,7 +224,7 @@ def turns_router(sessions: Sessions) -> APIRouter:
         served = sessions.get(session)
         return begun(served, resume_turn(served), stream=wanted.stream)
 
-    @routes.get("/events", response_class=Response, responses={200: _EVENTS, **documented(404, 409)})
+    @routes.get("/events", response_class=Response, responses=sending_events())
     async def events(
         session: str,
         after: Annotated[int, Query(ge=0, le=10**_LONGEST_ID)] = 0,
@@ -367,23 +379,22 @@ async def _done(served: Served, frame: dict[str, Any]) -> dict[str, Any]:
             raise RequestRefused(422, f"'do' must be one of {', '.join(_DOINGS)}.")
         return await doing(served, rest)
     except ValidationError as error:
-        problems = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:10])
-        return _failed(ErrorDetail(code="wrong_value", message=problems))
-    except RequestRefused as refused:
-        return _failed(refused.problem)
+        refused = RequestRefused(422, "; ".join(validation_lines(error.errors())))
+    except RequestRefused as error:
+        refused = error
     except TerpError as error:
-        return _failed(ErrorDetail(code=error.stop_reason, message=error.message, remedy=error.remedy))
+        refused = refused_by(error)
+    return {"error": refused.problem.model_dump()}
 
 
 async def _ask(served: Served, rest: dict[str, Any]) -> dict[str, Any]:
     wanted = _read(forms.TurnBody, rest)
-    turn = await begin_turn(served, wanted.prompt, wanted.attachments)
-    return {"after": served.transcript.last, "waiting": turn.ahead}
+    return _taken(served, await begin_turn(served, wanted.prompt, wanted.attachments))
 
 
 async def _go_on(served: Served, rest: dict[str, Any]) -> dict[str, Any]:
     _read(forms.ResumeTurnBody, rest)
-    return {"after": served.transcript.last, "waiting": resume_turn(served).ahead}
+    return _taken(served, resume_turn(served))
 
 
 async def _decide(served: Served, rest: dict[str, Any]) -> dict[str, Any]:
@@ -414,10 +425,6 @@ _DOINGS: dict[str, Doing] = {
 
 def _read(form: type[Form], fields: dict[str, Any]) -> Form:
     return form.model_validate_json(json.dumps(fields))
-
-
-def _failed(problem: ErrorDetail) -> dict[str, Any]:
-    return {"error": problem.model_dump()}
 
 
 def _text(text: str) -> Message:

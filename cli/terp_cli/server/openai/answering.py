@@ -284,13 +284,11 @@ def question_text(served: Served, question: Open) -> str:
     what = served.redactor.redacted(asked.what)
     if asked.kind == "input":
         return f"The code waits for a line: {what}".rstrip()
-    waiting = next((one for one in served.person.waiting if one.what == asked.what), None)
-    why = served.redactor.redacted(waiting.why) if waiting else ""
-    options = waiting.options if waiting else ()
-    text = f"{what}\n\n{why}".rstrip()
+    waiting = served.person.details_of(asked)
+    text = f"{what}\n\n{served.redactor.redacted(waiting.why)}".rstrip()
     if asked.kind == "consent":
         return f"{text}\n\nyes or no?"
-    return "\n".join([f"{text}\n", *(f"- {option.letter}: {option.does}" for option in options)])
+    return "\n".join([f"{text}\n", *(f"- {option.letter}: {option.does}" for option in waiting.options)])
 
 
 def answer_question(served: Served, question: Open, text: str) -> None:

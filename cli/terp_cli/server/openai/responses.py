@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from terp.events.messages import ToolCall
 from terp.session.cost.budget import Tally
 from terp.text.dataclasses import dataclass, field
-from terp_cli.server.failures import RequestRefused
+from terp_cli.server.failures import RequestRefused, validation_lines
 from terp_cli.server.openai.answering import AnswerDelta, AnswerEnded, Piece
 from terp_cli.server.openai.forms import AskingBody, ChatBody, ChatMessage, ChatToolCall, FunctionCalled
 from terp_cli.server.openai.replies import JsonReply, SentReply, StreamReply
@@ -64,8 +64,7 @@ def as_chat(wanted: ResponseBody, before: Sequence[ChatMessage]) -> ChatBody:
         messages = [*_messages(system), *before, *_messages(items)]
         return ChatBody.model_validate({**fields, "messages": messages})
     except ValidationError as error:
-        first = error.errors()[0]
-        raise RequestRefused(400, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        raise RequestRefused(400, *validation_lines(error.errors()[:1])) from error
 
 
 def _messages(items: Iterable[Mapping[str, Any]]) -> list[ChatMessage]:

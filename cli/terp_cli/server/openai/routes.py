@@ -11,7 +11,7 @@ from terp.errors import ModelError
 from terp.models.adapters.embeddings import embeddings
 from terp.settings import Settings
 from terp.text.dataclasses import dataclass
-from terp_cli.server.failures import RequestRefused, documented
+from terp_cli.server.failures import RequestRefused, documented, sending
 from terp_cli.server.openai import forms
 from terp_cli.server.openai.answering import ChatAnswer
 from terp_cli.server.openai.forms import ChatMessage, ChatToolCall, FunctionCalled
@@ -26,21 +26,15 @@ from terp_cli.server.sessions import Sessions
 Embedding = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 """Passes a request for embeddings on to the provider of a model."""
 SessionNamed = Annotated[str, Header(alias=SESSION, max_length=40)]
-_ANSWERS: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "The answer in OpenAI's form: an object, or chunks as server-sent events.",
-        "content": {"application/json": {"schema": {"type": "object"}}, "text/event-stream": {}},
-    },
-    **documented(404, 409),
-}
+_OBJECT = {"application/json": {"schema": {"type": "object"}}}
+_ANSWERS = sending(
+    "The answer in OpenAI's form: an object, or chunks as server-sent events.",
+    {**_OBJECT, "text/event-stream": {}},
+    404,
+    409,
+)
 _MOST_RESPONSES = 1_000
-_VECTORS: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "The embeddings, as the provider gives them.",
-        "content": {"application/json": {"schema": {"type": "object"}}},
-    },
-    **documented(),
-}
+_VECTORS = sending("The embeddings, as the provider gives them.", _OBJECT)
 
 
 @dataclass(frozen=True)
