@@ -156,20 +156,21 @@ def _kept(folder: Path) -> str:
         if _is_usable(token := content_of(path, _LONGEST_GREETING).decode("ascii", "replace").strip()):
             return token
     token = secrets.token_urlsafe(32)
+    _write(path, token)
+    return token
+
+
+def _write(path: Path, token: str) -> None:
+    # What a server that was killed has left, or a link that somebody has put there, is not written through.
     with os.fdopen(new_file(path), "w") as file:
         file.write(f"{token}\n")
-    return token
 
 
 @contextmanager
 def written(token: ServerToken, folder: Path, port: int) -> Iterator[Path]:
     """Write the token to a file that only its owner can read; remove the file after the block."""
     path = make_private(folder) / f"server-{port}.token"
-    # What a server that was killed has left, or a link that somebody has put there, is not written through.
-    path.unlink(missing_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(f"{token.reveal()}\n")
+    _write(path, token.reveal())
     try:
         yield path
     finally:
