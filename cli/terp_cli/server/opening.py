@@ -222,6 +222,13 @@ class Opener(Protocol):
             RequestRefused, TerpError: there is none, it is open elsewhere, or the request is refused.
         """
 
+    async def adapt(self, session: Session, before: Settings, after: Settings) -> None:
+        """Apply changed settings to an open session; kernels stay.
+
+        Raises:
+            TerpError: a setting cannot be applied.
+        """
+
     async def change(self, session: Session, before: Settings, wishes: SessionRequest) -> Settings:
         """Use another model or profile in an open session, and return its settings; kernels stay.
 
@@ -308,10 +315,14 @@ class SettingsOpener:
             settings = await asyncio.to_thread(settings_for, wishes, self._started(), self._of_profile)
         return await self._opened(settings, place, cwd, person, wishes)
 
+    async def adapt(self, session: Session, before: Settings, after: Settings) -> None:
+        """Apply changed settings from the next request on."""
+        await change_settings(session, Change(before, after), self._environ, api_key=self._api_key())
+
     async def change(self, session: Session, before: Settings, wishes: SessionRequest) -> Settings:
         """Use another model or profile from the next request on."""
         after = await asyncio.to_thread(settings_for, wishes, before, self._of_profile)
-        await change_settings(session, Change(before, after), self._environ, api_key=self._api_key())
+        await self.adapt(session, before, after)
         await prefetch_adapters()
         return after
 

@@ -22,6 +22,7 @@ from terp.errors import SettingsError
 from terp.kernels.sandbox.confinement import confinement_of
 from terp.kernels.sandbox.tier import is_confined
 from terp.models.adapters.discovery import keyed_models
+from terp.models.adapters.embeddings import embeddings
 from terp.secrets.known_secrets import Secrets
 from terp.settings import Settings
 from terp.settings.project.files import bare_project
@@ -53,7 +54,6 @@ from terp_cli.server.native.sessions import (
     turns_router,
 )
 from terp_cli.server.openai import routes as openai
-from terp_cli.server.openai.routes import Embedder
 from terp_cli.server.opening import SettingsOpener
 from terp_cli.server.page.document import PUBLIC, page_router
 from terp_cli.server.sessions import Sessions
@@ -198,12 +198,12 @@ def assembled(
     call.secrets = Secrets(environ, settings, call.options.api_key)
     # stderr is written line by line.
     line = lines_to(call.notes.write, call.secrets.redactor(), quiet=quiet)
-    compat = compat_of(call, settings, sessions, token, names.host)
+    compat = compat_of(call, settings, sessions, token, names)
     app = application(sessions, token, names, log=line, compat=compat)
-    embedder = Embedder(settings, call.environ, call.options.api_key)
+    embed = partial(embeddings, settings=settings, environ=call.environ, api_key=call.options.api_key)
     stateful = stateful_of(compat) if compat else None
     app.include_router(
-        openai.router(sessions, model=settings.model, embed=embedder, stateful=stateful, sign=token.signature)
+        openai.router(sessions, model=settings.model, embed=embed, stateful=stateful, sign=token.signature)
     )
     return ServedParts(app, sessions, line, f"http://{names.written}")
 

@@ -206,7 +206,7 @@ class Sessions:
         self.limits = limits
         self.workspaces = workspaces
         self.opened = 0
-        self._opener = opener
+        self.opener = opener
         self._catalogue = Catalogue(workspaces.places.sessions)
         self._open: dict[str, Served] = {}
         self._coming: dict[str, asyncio.Task[Served]] = {}
@@ -243,7 +243,7 @@ class Sessions:
         Raises:
             RequestRefused, TerpError: the limit is reached, or the request cannot be fulfilled.
         """
-        return await self._make(lambda person: self._opener.new(wishes, person), person_of)
+        return await self._make(lambda person: self.opener.new(wishes, person), person_of)
 
     async def add(self, opened: OpenedSession, person: RemotePerson, subscribers: Subscribers) -> Served:
         """Serve a session that is open already.
@@ -268,7 +268,7 @@ class Sessions:
             raise _unknown(session)
         if session not in self._coming:
             task = asyncio.create_task(
-                self._make(lambda person: self._opener.stored(session, wishes, person), person_of)
+                self._make(lambda person: self.opener.stored(session, wishes, person), person_of)
             )
             self._coming[session] = task
             task.add_done_callback(lambda _: self._coming.pop(session, None))
@@ -282,7 +282,7 @@ class Sessions:
 
     async def offer(self) -> SessionOffer:
         """Return the models and profiles for clients."""
-        return await asyncio.to_thread(self._opener.offer)
+        return await asyncio.to_thread(self.opener.offer)
 
     async def listed_models(self) -> Sequence[str]:
         """Return the models that the provider and local servers list.
@@ -290,7 +290,7 @@ class Sessions:
         Raises:
             TerpError: the keys cannot be read.
         """
-        return await self._opener.listed()
+        return await self.opener.listed()
 
     async def change(self, session: str, wishes: SessionRequest, title: str) -> Served:
         """Rename a session, or use another model or profile in it: its kernels keep their variables.
@@ -301,7 +301,7 @@ class Sessions:
         served = self.get(session)
         if wishes.model or wishes.profile:
             served.check_idle("Change it")
-            served.settings = await self._opener.change(served.session, served.settings, wishes)
+            served.settings = await self.opener.change(served.session, served.settings, wishes)
             served.profile = wishes.profile or served.profile
         if title:
             title = served.redactor.redacted(title)

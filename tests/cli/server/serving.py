@@ -48,6 +48,7 @@ class FakeOpener:
     model: Callable[[], Model]
     kernels: Callable[[], Kernels] = EchoKernel
     made: list[Session] = field(default_factory=list)
+    changes: list[tuple[Settings, Settings]] = field(default_factory=list)
     secrets: Secrets = field(
         default_factory=lambda: Secrets({"A_TOKEN": SECRET, TOKEN_VARIABLE: TOKEN}, Settings())
     )
@@ -72,6 +73,9 @@ class FakeOpener:
             raise RequestRefused(404, "There is none.")
         cwd = self.workspaces.again(header.cwd, session)
         return self._opened(stored_place(folder, self.secrets), cwd, person)
+
+    async def adapt(self, session: Session, before: Settings, after: Settings) -> None:
+        self.changes.append((before, after))
 
     async def change(self, session: Session, before: Settings, wishes: SessionRequest) -> Settings:
         after = settings_for(wishes, before, lambda name: replace(Settings(), profile=name))

@@ -1,13 +1,11 @@
 """The protocol's parts connected, and the functions by which `terp serve` uses them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from fastapi import APIRouter, FastAPI, WebSocket
 from starlette.types import Scope
 
 from terp.errors import SettingsError
-from terp.opening.changing import Change, change_settings
-from terp.session.session import Session
 from terp.settings import Settings
 from terp_cli.fronts.invocation import Invocation
 from terp_cli.server.access import OwnNames, ServerToken, is_loopback
@@ -16,7 +14,7 @@ from terp_cli.server.compat.client_settings import PORT, ClientSettings, Rejecte
 from terp_cli.server.compat.conversation import SharedConversation
 from terp_cli.server.compat.entrance import Entrance
 from terp_cli.server.compat.feed import Feed
-from terp_cli.server.compat.opening import Changing, SharedSession
+from terp_cli.server.compat.opening import SharedSession
 from terp_cli.server.compat.routes import (
     Reachable,
     add_files,
@@ -33,25 +31,24 @@ from terp_cli.server.sessions import Served, Sessions
 class Compat:
     """The protocol's server side: one conversation, over one of the `sessions`.
 
-    `alone` returns True if only this machine can connect. With `unsafe`, clients may run code without
-    approval and reach files outside the session's directory.
+    `names` are those of the server. With `unsafe`, clients may run code without approval and reach files
+    outside the session's directory.
     """
 
     def __init__(
         self,
         sessions: Sessions,
         started: Settings,
-        changing: Changing,
         variables: Variables,
         token: ServerToken,
+        names: OwnNames,
         *,
-        alone: Callable[[], bool],
         unsafe: bool,
     ) -> None:
-        self.entrance = Entrance(variables, token, alone)
+        self.entrance = Entrance(variables, token, names)
         self.wanted = ClientSettings(started, unsafe=unsafe, name=variables.id)
         self.feed = Feed(acknowledged=variables.acknowledges)
-        self.conversation = SharedConversation(SharedSession(sessions, self.wanted, changing), self.feed)
+        self.conversation = SharedConversation(SharedSession(sessions, self.wanted), self.feed)
         self.has_files = variables.has_insecure_routes
         self.has_run = unsafe and self.has_files
         self._sessions = sessions
@@ -119,25 +116,13 @@ def address_of(call: Invocation) -> tuple[str, int]:
 
 
 def compat_of(
-    call: Invocation, settings: Settings, sessions: Sessions, token: ServerToken, host: str
+    call: Invocation, settings: Settings, sessions: Sessions, token: ServerToken, names: OwnNames
 ) -> Compat | None:
     """Return the protocol's server side; None if it is not to be served."""
     if not call.options.compat:
         return None
-
-    async def changing(session: Session, before: Settings, after: Settings) -> None:
-        change = Change(before, after)
-        await change_settings(session, change, call.environ, api_key=call.options.api_key)
-
-    compat = Compat(
-        sessions,
-        settings,
-        changing,
-        Variables(call.environ),
-        token,
-        alone=lambda: is_loopback(host),
-        unsafe=call.options.compat_unsafe,
-    )
+    variables, unsafe = Variables(call.environ), call.options.compat_unsafe
+    compat = Compat(sessions, settings, variables, token, names, unsafe=unsafe)
     if call.options.cwd:
         # Who names a directory means that code works there, as with Open Interpreter.
         compat.conversation.shared.cwd = "."

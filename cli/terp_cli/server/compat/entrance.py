@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from terp_cli.server.access import ServerToken, values
+from terp_cli.server.access import OwnNames, ServerToken, is_loopback, values
 from terp_cli.server.compat.client_settings import Variables
 
 _NATIVE = ("/v1", "/metrics", "/openapi.json")
@@ -15,18 +15,18 @@ _NATIVE = ("/v1", "/metrics", "/openapi.json")
 class Entrance:
     """The access check of all routes outside the native interface.
 
-    If no key is set, requests need none, provided that only this machine can connect (`alone`); otherwise
-    they need the server's token. The token is accepted in any case.
+    If no key is set, requests need none, provided that only this machine can connect; otherwise they need
+    the server's token. The token is accepted in any case.
     `authenticate` can be replaced by another check of keys.
     """
 
-    def __init__(self, variables: Variables, token: ServerToken, alone: Callable[[], bool]) -> None:
+    def __init__(self, variables: Variables, token: ServerToken, names: OwnNames) -> None:
         self.authenticate: Callable[[str], bool] = self._is_key
         self.strangers = 0
         """The number of WebSockets that have not sent a key yet."""
         self._variables = variables
         self._token = token
-        self._alone = alone
+        self._names = names
 
     def owns(self, scope: Scope) -> bool:
         """Return True for a request to a route of the protocol; it has one WebSocket, at `/`."""
@@ -44,7 +44,7 @@ class Entrance:
     def asks(self) -> bool:
         """Return True if a WebSocket must send a key first, even if any key is accepted."""
         said = self._variables.requires_auth
-        if not self._alone():
+        if not is_loopback(self._names.host):
             return True
         return self.has_key if said is None else said
 
@@ -63,7 +63,7 @@ class Entrance:
     def _is_key(self, shown: str) -> bool:
         key = self._variables.key
         if not key:
-            return self._alone()
+            return is_loopback(self._names.host)
         return hmac.compare_digest(*(one.encode("utf-8", "surrogatepass") for one in (shown, key)))
 
 

@@ -1,15 +1,13 @@
 """The session behind the conversation, opened on demand, and the client that approves its code with `go`."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
 from terp.errors import NobodyThere
 from terp.events import CodeProposed
 from terp.person import Choice, Consent, Decline, Run
-from terp.session.session import Session
-from terp.settings import Settings
 from terp_cli.server.compat.accumulating import Frame
 from terp_cli.server.compat.client_settings import ClientSettings
 from terp_cli.server.compat.frames import LogFollower
@@ -77,10 +75,6 @@ class WirePerson(RemotePerson):
         raise NobodyThere("The code asked for input, which clients of this protocol cannot give.")
 
 
-Changing = Callable[[Session, Settings, Settings], Awaitable[None]]
-"""Changes the settings of an open session."""
-
-
 class SharedSession:
     """One session for all clients of the protocol, with the settings that are `wanted`.
 
@@ -88,7 +82,7 @@ class SharedSession:
     server's directory, if that is set before it is opened; else a new one.
     """
 
-    def __init__(self, sessions: Sessions, wanted: ClientSettings, changing: Changing) -> None:
+    def __init__(self, sessions: Sessions, wanted: ClientSettings) -> None:
         self.listening: LogFollower | None = None
         self.person: WirePerson | None = None
         self.asks = False
@@ -97,7 +91,6 @@ class SharedSession:
         self._began: Callable[[str], None] | None = None
         self._sessions = sessions
         self._wanted = wanted
-        self._changing = changing
         self.cwd = ""
         self._started = self._applied = wanted.settings
         self._id = ""
@@ -156,7 +149,7 @@ class SharedSession:
         """
         before, after = self._applied, self._wanted.settings
         if before != after:
-            await self._changing(listening.served.session, before, after)
+            await self._sessions.opener.adapt(listening.served.session, before, after)
             self._applied = after
 
     @contextmanager

@@ -9,12 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from terp.errors import TerpError
-from terp.opening.changing import Change, change_settings
-from terp.session.session import Session
-from terp.settings import Settings
 from terp.settings.loading import load_settings
 from terp.settings.places import find_places
-from terp_cli.server.access import OwnNames, is_loopback, token_of
+from terp_cli.server.access import OwnNames, token_of
 from terp_cli.server.compat.accumulating import Frame, Misplaced, accumulate
 from terp_cli.server.compat.client_settings import ClientSettings, Variables, with_value
 from terp_cli.server.compat.compat import Compat
@@ -178,15 +175,7 @@ class AsyncInterpreter(Top):
             lambda: str(self.llm.api_key),
         )
         sessions = Sessions(opener, workspaces, ServerLimits())
-        self._compat = Compat(
-            sessions,
-            started,
-            self._change,
-            variables,
-            token,
-            alone=lambda: is_loopback(names.host),
-            unsafe=unsafe,
-        )
+        self._compat = Compat(sessions, started, variables, token, names, unsafe=unsafe)
         super().__init__(self._compat.wanted)
         self.llm = Llm(self._compat.wanted)
         self.computer = Computer(self._compat.wanted)
@@ -272,6 +261,3 @@ class AsyncInterpreter(Top):
 
     def _put_problem(self, problem: str) -> None:
         self._compat.feed.add([error_frame(problem), COMPLETE])
-
-    async def _change(self, session: Session, before: Settings, after: Settings) -> None:
-        await change_settings(session, Change(before, after), self._environ, api_key=self.llm.api_key)

@@ -8,8 +8,6 @@ from fastapi import APIRouter, Header, Request, Response
 from fastapi.responses import JSONResponse
 
 from terp.errors import ModelError
-from terp.models.adapters.embeddings import embeddings
-from terp.settings import Settings
 from terp.text.dataclasses import dataclass
 from terp_cli.server.failures import RequestRefused, documented, sending
 from terp_cli.server.openai import forms
@@ -33,7 +31,7 @@ _ANSWERS = sending(
     404,
     409,
 )
-_MOST_RESPONSES = 1_000
+_MOST_RESPONSES, _UNKNOWN = 1_000, 502
 _VECTORS = sending("The embeddings, as the provider gives them.", _OBJECT)
 
 
@@ -115,7 +113,12 @@ def router(
             raise RequestRefused(
                 400, f"{OWN_MODEL!r} embeds nothing.", "Name an embedding model of the provider."
             )
-        return JSONResponse(await embed(wanted.model_dump()))
+        try:
+            return JSONResponse(await embed(wanted.model_dump()))
+        except ModelError as error:
+            # A key that the provider refuses is the server's, and none of the client's business.
+            status = _UNKNOWN if error.status in (0, 401, 403) else error.status
+            raise RequestRefused(status, error.message, error.remedy, code=error.stop_reason) from error
 
     return routes
 
@@ -184,28 +187,3 @@ def _messages_after(read: ChatRequest, sent: SentReply) -> Sequence[ChatMessage]
     ]
     answer = ChatMessage(role="assistant", content=sent.text, tool_calls=calls)
     return [*read.messages, answer]
-
-
-_UNKNOWN = 502
-
-
-@dataclass(frozen=True)
-class Embedder:
-    """Calls the embeddings of the server's provider, or of the provider that a model's name states."""
-
-    settings: Settings
-    environ: Mapping[str, str]
-    api_key: str = ""
-
-    async def __call__(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the provider's embeddings.
-
-        Raises:
-            RequestRefused: the provider does not answer as expected.
-        """
-        try:
-            return await embeddings(request, self.settings, self.environ, self.api_key)
-        except ModelError as error:
-            # A key that the provider refuses is the server's, and none of the client's business.
-            status = _UNKNOWN if error.status in (0, 401, 403) else error.status
-            raise RequestRefused(status, error.message, error.remedy, code=error.stop_reason) from error
