@@ -6,6 +6,7 @@ A client stands at a record number: a slow client, or one that reconnects, reads
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import aclosing
+from functools import partial
 
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
@@ -77,9 +78,6 @@ async def until_one_ends(*doings: Coroutine[None, None, None]) -> None:
         raise errors[0]
 
 
-_NOTHING = b": \n\n"
-
-
 async def batches(
     served: Served, after: int, turn: ServedTurn | None = None
 ) -> AsyncGenerator[Sequence[WireEvent], None]:
@@ -115,39 +113,55 @@ class EventStream(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send events until the stream ends, or the client has left."""
-        limits = self._served.limits
-        outgoing = Outgoing(send, limits.stall_s)
-
-        async def nothing() -> None:
-            await outgoing.send(_body(_NOTHING))
-
-        with self._served.follows():
-            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-            await until_one_ends(
-                self._send(outgoing.send),
-                gone(receive),
-                outgoing.watched(),
-                outgoing.alive(limits.keepalive_s, nothing),
-            )
+        await send_response(self._served, receive, send, self._send, keep_alive)
 
     async def _send(self, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         if self._turn is not None:
             self._after = await self._turn.beginning()
-        await send(_body(b"retry: 1000\n\n"))
+        await send(piece_of_body(b"retry: 1000\n\n"))
         if self._after >= 0:
             async with aclosing(batches(self._served, self._after, self._turn)) as following:
                 async for events in following:
-                    await send(_body(_written(events)))
+                    await send(piece_of_body(_written(events)))
         await send({"type": "http.response.body", "body": b""})
 
 
-async def gone(receive: Receive) -> None:
-    """Return when the client has left."""
+async def send_response(
+    served: Served,
+    receive: Receive,
+    send: Send,
+    sending: Callable[[Send], Coroutine[None, None, None]],
+    waits: Callable[[Send], Awaitable[None]],
+) -> None:
+    """Run `sending` for a client that follows, until it ends or the client has left; `waits` in pauses.
+
+    Raises:
+        RequestRefused: too many clients follow.
+        OSError: the client takes nothing.
+    """
+    with served.follows():
+        outgoing = Outgoing(send, served.limits.stall_s)
+        await until_one_ends(
+            sending(outgoing.send),
+            _gone(receive),
+            outgoing.watched(),
+            outgoing.alive(served.limits.keepalive_s, partial(waits, outgoing.send)),
+        )
+
+
+async def keep_alive(send: Send) -> None:
+    """Send a comment, which clients of server-sent events ignore."""
+    await send(piece_of_body(b": \n\n"))
+
+
+async def _gone(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
-def _body(content: bytes) -> Message:
+def piece_of_body(content: bytes) -> Message:
+    """Return a piece of a response, which is not its last."""
     return {"type": "http.response.body", "body": content, "more_body": True}
 
 

@@ -12,7 +12,7 @@ from terp.store.folders import SESSION_ID
 from terp.store.reading import read_header
 from terp_cli.server.connections import ServerLimits
 from terp_cli.server.failures import RequestRefused
-from terp_cli.server.opening import OpenedSession, Opener, SessionOffer, SessionRequest
+from terp_cli.server.opening import OpenedSession, Opener, SessionRequest
 from terp_cli.server.person import OpenQuestions, RemotePerson, Subscribers
 from terp_cli.server.transcript import Transcript
 from terp_cli.server.tree import Tree
@@ -279,18 +279,6 @@ class Sessions:
         """Return all sessions visible to clients, newest first; each with its open session or None."""
         stored = await asyncio.to_thread(self._catalogue.listed)
         return [(entry, self._open.get(entry.id)) for entry in stored if self.workspaces.has(entry.cwd)]
-
-    async def offer(self) -> SessionOffer:
-        """Return the models and profiles for clients."""
-        return await asyncio.to_thread(self.opener.offer)
-
-    async def listed_models(self) -> Sequence[str]:
-        """Return the models that the provider and local servers list.
-
-        Raises:
-            TerpError: the keys cannot be read.
-        """
-        return await self.opener.listed()
 
     async def change(self, session: str, wishes: SessionRequest, title: str) -> Served:
         """Rename a session, or use another model or profile in it: its kernels keep their variables.

@@ -8,18 +8,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from terp.errors import TerpError
 from terp.settings.loading import load_settings
 from terp.settings.places import find_places
 from terp_cli.server.access import OwnNames, token_of
-from terp_cli.server.compat.accumulating import Frame, Misplaced, accumulate
+from terp_cli.server.compat.accumulating import Frame, accumulate
 from terp_cli.server.compat.client_settings import ClientSettings, Variables, with_value
 from terp_cli.server.compat.compat import Compat
 from terp_cli.server.compat.conversation import SharedConversation
 from terp_cli.server.compat.feed import FeedReader
-from terp_cli.server.compat.frames import COMPLETE, error_frame
+from terp_cli.server.compat.frames import COMPLETE, FAILED, failure_frame
 from terp_cli.server.connections import ServerLimits
-from terp_cli.server.failures import RequestRefused
 from terp_cli.server.interpreter.server import DEFAULT_HOST, DEFAULT_PORT, InterpreterServer
 from terp_cli.server.opening import SettingsOpener
 from terp_cli.server.sessions import Sessions
@@ -229,12 +227,8 @@ class AsyncInterpreter(Top):
         self._reader()
         try:
             await self._compat.conversation.take(chunk)
-        except Misplaced as error:
-            self._put_problem(str(error))
-        except RequestRefused as refused:
-            self._put_problem(refused.problem.message)
-        except TerpError as error:
-            self._put_problem(error.message)
+        except FAILED as error:
+            self._compat.feed.add([failure_frame(error), COMPLETE])
 
     async def output(self) -> Frame:
         """Return the next frame; wait for one."""
@@ -258,6 +252,3 @@ class AsyncInterpreter(Top):
         if self._own is None:
             self._own = self._compat.feed.join()
         return self._own
-
-    def _put_problem(self, problem: str) -> None:
-        self._compat.feed.add([error_frame(problem), COMPLETE])

@@ -108,12 +108,12 @@ def server_router(sessions: Sessions) -> APIRouter:
     @routes.get("/v1/profiles", responses=documented())
     async def profiles() -> SessionOffer:
         """The profiles that a session can be made with, and the model of the server."""
-        return await sessions.offer()
+        return await anyio.to_thread.run_sync(sessions.opener.offer)
 
     @routes.get("/v1/listed_models", responses=documented())
     async def listed() -> forms.ListedModels:
         """The models that the provider lists, and servers of this machine; it is asked at each request."""
-        return forms.ListedModels(models=list(await sessions.listed_models()))
+        return forms.ListedModels(models=list(await sessions.opener.listed()))
 
     @routes.get("/v1/schema/events", response_model=forms.Schema, responses=documented())
     async def events() -> Response:
