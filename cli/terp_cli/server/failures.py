@@ -94,33 +94,33 @@ def sending(about: str, content: Mapping[str, Any], *statuses: int) -> Documente
 
 def install(app: FastAPI) -> None:
     """Answer every error of `app` in this form."""
-    app.add_exception_handler(RequestRefused, _refused)
-    app.add_exception_handler(TerpError, _failed)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(Exception, _mistaken)
+    for kind in (RequestRefused, TerpError, RequestValidationError, HTTPException, Exception):
+        app.add_exception_handler(kind, _failed)
 
 
-async def _refused(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, RequestRefused)
-    return answer(error)
+async def _failed(request: Request, error: Exception) -> JSONResponse:
+    if not isinstance(error, HTTPException):
+        return answer(refusal_of(error))
+    if error.status_code == 405:
+        refused = RequestRefused(405, f"There is no {request.method[:20]} here.")
+        return answer(refused, {"Allow": ", ".join(_methods(request))})
+    status = error.status_code if error.status_code in _CODES else 400
+    return answer(RequestRefused(status, str(error.detail)), error.headers)
 
 
-async def _failed(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, TerpError)
-    return answer(refused_by(error))
-
-
-def refused_by(error: TerpError) -> RequestRefused:
-    """Return the refusal for an error of terp, which is never a failure of the server."""
-    # 409: what is asked for is well said, and does not go with how things are here.
-    status = 422 if isinstance(error, KernelStartFailed | UnknownLanguage) else 409
-    return RequestRefused(status, error.message, error.remedy, code=error.stop_reason)
-
-
-async def _invalid(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, RequestValidationError)
-    return answer(RequestRefused(422, "; ".join(validation_lines(error.errors()))))
+def refusal_of(error: Exception) -> RequestRefused:
+    """Return the refusal that answers an error; the details of a mistake of terp are only in the log."""
+    match error:
+        case RequestRefused():
+            return error
+        case KernelStartFailed() | UnknownLanguage():
+            return RequestRefused(422, error.message, error.remedy, code=error.stop_reason)
+        case TerpError():
+            # What is asked for is well said, and does not go with how things are here.
+            return RequestRefused(409, error.message, error.remedy, code=error.stop_reason)
+        case RequestValidationError():
+            return RequestRefused(422, "; ".join(validation_lines(error.errors())))
+    return RequestRefused(500, "An internal error occurred.", "Its log says which.")
 
 
 def validation_lines(problems: Sequence[Any]) -> list[str]:
@@ -130,20 +130,6 @@ def validation_lines(problems: Sequence[Any]) -> list[str]:
     ]
     left = len(problems) - len(lines)
     return [*lines, f"and {left} more"] if left else lines
-
-
-async def _http(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, HTTPException)
-    if error.status_code == 405:
-        refused = RequestRefused(405, f"There is no {request.method[:20]} here.")
-        return answer(refused, {"Allow": ", ".join(_methods(request))})
-    status = error.status_code if error.status_code in _CODES else 400
-    return answer(RequestRefused(status, str(error.detail)), error.headers)
-
-
-async def _mistaken(_: Request, _error: Exception) -> JSONResponse:
-    """Answer with a general error: the details are only in the log."""
-    return answer(RequestRefused(500, "An internal error occurred.", "Its log says which."))
 
 
 def _methods(request: Request) -> Sequence[str]:

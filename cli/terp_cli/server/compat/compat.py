@@ -14,7 +14,6 @@ from terp_cli.server.compat.client_settings import PORT, ClientSettings, Rejecte
 from terp_cli.server.compat.conversation import SharedConversation
 from terp_cli.server.compat.entrance import Entrance
 from terp_cli.server.compat.feed import Feed
-from terp_cli.server.compat.opening import SharedSession
 from terp_cli.server.compat.routes import (
     Reachable,
     add_files,
@@ -48,7 +47,7 @@ class Compat:
         self.entrance = Entrance(variables, token, names)
         self.wanted = ClientSettings(started, unsafe=unsafe, name=variables.id)
         self.feed = Feed(acknowledged=variables.acknowledges)
-        self.conversation = SharedConversation(SharedSession(sessions, self.wanted), self.feed)
+        self.conversation = SharedConversation(sessions, self.wanted, self.feed)
         self.has_files = variables.has_insecure_routes
         self.has_run = unsafe and self.has_files
         self._sessions = sessions

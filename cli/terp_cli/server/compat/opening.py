@@ -78,17 +78,24 @@ class WirePerson(RemotePerson):
 class SharedSession:
     """One session for all clients of the protocol, with the settings that are `wanted`.
 
-    All connected clients together count as one subscriber. Its working directory is `cwd`, below the
-    server's directory, if that is set before it is opened; else a new one.
+    `show` receives its frames, `began` the prompt of each turn. All connected clients together count as one
+    subscriber. Its working directory is `cwd`, below the server's directory, if that is set before it is
+    opened; else a new one.
     """
 
-    def __init__(self, sessions: Sessions, wanted: ClientSettings) -> None:
+    def __init__(
+        self,
+        sessions: Sessions,
+        wanted: ClientSettings,
+        show: Callable[[list[Frame]], None],
+        began: Callable[[str], None],
+    ) -> None:
         self.listening: LogFollower | None = None
         self.person: WirePerson | None = None
         self.asks = False
         """True while code waits for a `go` whatever the settings are."""
-        self._show: Callable[[list[Frame]], None] | None = None
-        self._began: Callable[[str], None] | None = None
+        self._show = show
+        self._began = began
         self._sessions = sessions
         self._wanted = wanted
         self.cwd = ""
@@ -97,10 +104,6 @@ class SharedSession:
         self._connected = 0
         self._following: AbstractContextManager[None] | None = None
         self._opening = asyncio.Lock()
-
-    def connect(self, show: Callable[[list[Frame]], None], began: Callable[[str], None]) -> None:
-        """Set the receivers of frames and of each turn's prompt; call this before the session is opened."""
-        self._show, self._began = show, began
 
     @property
     def served(self) -> Served | None:
@@ -196,8 +199,6 @@ class SharedSession:
             # As it was said when the server started.
             confinement.shown = confinement.what
             confinement.unasked = lambda: self.unasked
-        assert self._show
-        assert self._began
         self.listening = LogFollower(served, self._show, self._began)
         self._leave()
         self._follow()

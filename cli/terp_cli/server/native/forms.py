@@ -1,12 +1,10 @@
 """The bodies of the native interface: what is sent, and what comes back."""
 
-from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
 from terp.person import Option
-from terp.store.catalogue import SessionEntry
 from terp_cli.fronts.json import usage_json
 from terp_cli.server.opening import OF_CLIENTS, checked_settings, schema_of_settings
 from terp_cli.server.person import Open
@@ -351,11 +349,6 @@ def _approve(served: Served) -> Literal["before", "effect", "never"]:
         return "never"
     confinement = served.session.resources.confinement
     return "effect" if confinement is not None and confinement.holds else "before"
-
-
-def session_row(entry: SessionEntry, served: Served | None) -> SessionRow:
-    """A session as the list has it."""
-    return SessionRow.model_validate(replace(entry, open=served is not None), from_attributes=True)
 
 
 def _question_info(served: Served, question: Open) -> QuestionInfo:

@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing, suppress
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, TypeVar
 
@@ -27,7 +28,7 @@ from terp_cli.server.failures import (
     Documented,
     RequestRefused,
     documented,
-    refused_by,
+    refusal_of,
     sending,
     validation_lines,
 )
@@ -54,7 +55,8 @@ def sessions_router(sessions: Sessions) -> APIRouter:
     async def list_all() -> forms.SessionList:
         """List the stored sessions of this server's directories."""
         found = await sessions.listed()
-        return forms.SessionList(sessions=[forms.session_row(entry, served) for entry, served in found])
+        rows = [replace(entry, open=served is not None) for entry, served in found]
+        return forms.SessionList.model_validate({"sessions": rows}, from_attributes=True)
 
     @routes.get("/{session}", responses=documented(404, 409))
     async def get(session: str) -> forms.SessionInfo:
@@ -378,13 +380,8 @@ async def _done(served: Served, frame: dict[str, Any]) -> dict[str, Any]:
         if doing is None:
             raise RequestRefused(422, f"'do' must be one of {', '.join(_DOINGS)}.")
         return await doing(served, rest)
-    except ValidationError as error:
-        refused = RequestRefused(422, "; ".join(validation_lines(error.errors())))
-    except RequestRefused as error:
-        refused = error
-    except TerpError as error:
-        refused = refused_by(error)
-    return {"error": refused.problem.model_dump()}
+    except (RequestRefused, TerpError) as error:
+        return {"error": refusal_of(error).problem.model_dump()}
 
 
 async def _ask(served: Served, rest: dict[str, Any]) -> dict[str, Any]:
@@ -424,7 +421,10 @@ _DOINGS: dict[str, Doing] = {
 
 
 def _read(form: type[Form], fields: dict[str, Any]) -> Form:
-    return form.model_validate_json(json.dumps(fields))
+    try:
+        return form.model_validate_json(json.dumps(fields))
+    except ValidationError as error:
+        raise RequestRefused(422, "; ".join(validation_lines(error.errors()))) from error
 
 
 def _text(text: str) -> Message:
