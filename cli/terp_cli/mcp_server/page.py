@@ -27,10 +27,10 @@ async def show_clients(parts: ServedParts, settings: Settings, clients: Clients)
     """Show the sessions of clients on the page from now on; users who follow one are asked there."""
 
     async def show(client: ClientSession) -> None:
-        subscribers = Subscribers(parts.sessions.limits.patience_s)
-        remote, cwd = RemotePerson(subscribers), Path(client.session.kernels.cwd)
+        remote = RemotePerson(Subscribers(parts.sessions.limits.patience_s))
+        cwd = Path(client.session.kernels.cwd)
         opened = OpenedSession(client.session, cwd, settings, settings.profile, settings.auto_run)
-        served = await parts.sessions.add(opened, remote, subscribers)
+        served = await parts.sessions.add(opened, remote)
 
         async def play(asking: Asking) -> None:
             try:
@@ -43,7 +43,7 @@ async def show_clients(parts: ServedParts, settings: Settings, clients: Clients)
                 await parts.sessions.close(served.id)
 
         client.play, client.end, client.is_closed = play, end, lambda: served.closed
-        client.person.watcher = lambda: remote if subscribers.following else None
+        client.person.watcher = lambda: remote if remote.subscribers.following else None
 
     clients.opened = show
     for client in clients.open.values():

@@ -296,7 +296,7 @@ class SettingsOpener:
         settings = await asyncio.to_thread(settings_for, wishes, self._started(), self._of_profile)
         folder = new_folder(self._workspaces.places.sessions)
         cwd = await asyncio.to_thread(self._workspaces.chosen, wishes.cwd, folder.name)
-        place = await asyncio.to_thread(new_place, folder, str(cwd), self._secrets(settings))
+        place = await asyncio.to_thread(new_place, folder, str(cwd), self.secrets(settings))
         return await self._opened(settings, place, cwd, person, wishes)
 
     async def stored(self, session: str, wishes: SessionRequest, person: Person) -> OpenedSession:
@@ -306,7 +306,7 @@ class SettingsOpener:
         if header is None:
             raise RequestRefused(404, f"There is no session {session}.")
         cwd = await asyncio.to_thread(self._workspaces.again, header.cwd, session)
-        place = await asyncio.to_thread(stored_place, folder, self._secrets(self._started()))
+        place = await asyncio.to_thread(stored_place, folder, self.secrets(self._started()))
         assert place.keeper is not None, "it is stored"
         with place.closed_on_failure():
             if not (wishes.model or wishes.profile):
@@ -348,8 +348,8 @@ class SettingsOpener:
         await prefetch_adapters()
         return OpenedSession(session, cwd, settings, wishes.profile or settings.profile, unasked)
 
-    def _secrets(self, settings: Settings) -> Secrets:
-        # The session takes them from its place.
+    def secrets(self, settings: Settings) -> Secrets:
+        """Return what no text of a session with these settings may contain."""
         # A new token stands in no variable, and is to be found in no text either.
         environ = {**self._environ, TOKEN_VARIABLE: self._token.reveal()}
         return Secrets(environ, settings, self._api_key())

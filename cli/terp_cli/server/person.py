@@ -81,7 +81,7 @@ class RemotePerson:
     def __init__(self, subscribers: Subscribers) -> None:
         self.waiting: list[Waiting] = []
         self.changed: Callable[[], None] = _nobody_looks
-        self._subscribers = subscribers
+        self.subscribers = subscribers
         self._asked = 0
 
     @property
@@ -96,7 +96,7 @@ class RemotePerson:
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
         """Decline and end the turn once no client follows the session."""
         with self._being_asked():
-            await self._subscribers.gone()
+            await self.subscribers.gone()
         return Decline(_LEFT, stop=True)
 
     async def allow(self, request: Consent) -> bool:
@@ -116,14 +116,14 @@ class RemotePerson:
             NobodyThere: nobody follows any more.
         """
         with self._being_asked():
-            await self._subscribers.gone()
+            await self.subscribers.gone()
         raise NobodyThere(f"The code asked for input, and {_LEFT}.")
 
     async def _until_gone(self, waiting: Waiting) -> None:
         self.waiting.append(waiting)
         try:
             with self._being_asked():
-                await self._subscribers.gone()
+                await self.subscribers.gone()
         finally:
             self.waiting.remove(waiting)
 

@@ -23,7 +23,6 @@ from terp.kernels.sandbox.confinement import confinement_of
 from terp.kernels.sandbox.tier import is_confined
 from terp.models.adapters.discovery import keyed_models
 from terp.models.adapters.embeddings import embeddings
-from terp.secrets.known_secrets import Secrets
 from terp.settings import Settings
 from terp.settings.project.files import bare_project
 from terp.text.dataclasses import dataclass
@@ -194,8 +193,7 @@ def assembled(
         lambda: call.options.api_key,
     )
     sessions = Sessions(opener, workspaces, limits)
-    environ = {**call.environ, TOKEN_VARIABLE: token.reveal()}
-    call.secrets = Secrets(environ, settings, call.options.api_key)
+    call.secrets = opener.secrets(settings)
     # stderr is written line by line.
     line = lines_to(call.notes.write, call.secrets.redactor(), quiet=quiet)
     compat = compat_of(call, settings, sessions, token, names)

@@ -44,7 +44,6 @@ class Served:
         self,
         opened: OpenedSession,
         person: RemotePerson,
-        subscribers: Subscribers,
         *,
         files: Tree,
         limits: ServerLimits,
@@ -56,7 +55,7 @@ class Served:
         self.id = session.folder.name
         self.session = session
         self.person = person
-        self.subscribers = subscribers
+        self.subscribers = person.subscribers
         self.cwd = opened.cwd
         self.files = files
         self.transcript = Transcript(session.log, session.resources.redactor)
@@ -245,14 +244,14 @@ class Sessions:
         """
         return await self._make(lambda person: self.opener.new(wishes, person), person_of)
 
-    async def add(self, opened: OpenedSession, person: RemotePerson, subscribers: Subscribers) -> Served:
+    async def add(self, opened: OpenedSession, person: RemotePerson) -> Served:
         """Serve a session that is open already.
 
         Raises:
             RequestRefused: the limit is reached.
         """
         await self._make_room()
-        return self._added(opened, person, subscribers)
+        return self._added(opened, person)
 
     async def resume(
         self, session: str, wishes: SessionRequest, person_of: PersonOf = RemotePerson
@@ -352,24 +351,18 @@ class Sessions:
         await self._make_room()
         self._making += 1
         try:
-            subscribers = Subscribers(self.limits.patience_s)
-            person = person_of(subscribers)
+            person = person_of(Subscribers(self.limits.patience_s))
             opened = await opening(person)
         finally:
             self._making -= 1
         if self._closing:
             await opened.session.aclose()
             raise _ending()
-        return self._added(opened, person, subscribers)
+        return self._added(opened, person)
 
-    def _added(self, opened: OpenedSession, person: RemotePerson, subscribers: Subscribers) -> Served:
-        served = Served(
-            opened,
-            person,
-            subscribers,
-            files=Tree(opened.cwd, self.workspaces.own),
-            limits=self.limits,
-        )
+    def _added(self, opened: OpenedSession, person: RemotePerson) -> Served:
+        files = Tree(opened.cwd, self.workspaces.own)
+        served = Served(opened, person, files=files, limits=self.limits)
         self._open[served.id] = served
         self.opened += 1
         return served

@@ -94,7 +94,7 @@ def stateful_of(compat: Compat) -> Stateful:
     return Stateful(session, switch if wanted.may_run_unasked else None)
 
 
-_HOST, _PORT = "127.0.0.1", 8000
+DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8000
 _MOST = 65_535
 
 
@@ -111,7 +111,7 @@ def address_of(call: Invocation) -> tuple[str, int]:
     if options.compat:
         host = host or variables.host
         port = _port(variables.port) if port is None and variables.port else port
-    return host or _HOST, _PORT if port is None else port
+    return host or DEFAULT_HOST, DEFAULT_PORT if port is None else port
 
 
 def compat_of(

@@ -13,12 +13,12 @@ from terp.settings.places import find_places
 from terp_cli.server.access import OwnNames, token_of
 from terp_cli.server.compat.accumulating import Frame, accumulate
 from terp_cli.server.compat.client_settings import ClientSettings, Variables, with_value
-from terp_cli.server.compat.compat import Compat
+from terp_cli.server.compat.compat import DEFAULT_HOST, DEFAULT_PORT, Compat
 from terp_cli.server.compat.conversation import SharedConversation
 from terp_cli.server.compat.feed import FeedReader
 from terp_cli.server.compat.frames import COMPLETE, FAILED, failure_frame
 from terp_cli.server.connections import ServerLimits
-from terp_cli.server.interpreter.server import DEFAULT_HOST, DEFAULT_PORT, InterpreterServer
+from terp_cli.server.interpreter.server import InterpreterServer
 from terp_cli.server.opening import SettingsOpener
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.workspaces import Workspaces

@@ -12,16 +12,13 @@ from typing import TYPE_CHECKING
 
 from terp.errors import SettingsError
 from terp_cli.server.access import OwnNames, ServerToken, is_loopback
-from terp_cli.server.compat.compat import Compat, stateful_of
+from terp_cli.server.compat.compat import DEFAULT_HOST, DEFAULT_PORT, Compat, stateful_of
 from terp_cli.server.openai import routes as openai
 from terp_cli.server.serving import HttpServer, application, listening
 from terp_cli.server.sessions import Sessions
 
 if TYPE_CHECKING:
     from terp_cli.server.interpreter.interpreter import AsyncInterpreter
-
-DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8000
-
 
 _PAUSE_S = 1.0
 

@@ -70,44 +70,44 @@ class RewindBody(Sent):
     files: Annotated[list[Name], Field(max_length=100_000)] = []
 
 
-class TurnBody(Sent):
+class Streamed(Sent):
+    """The body of a route that begins a turn: `stream` answers with its events."""
+
+    stream: bool = True
+
+
+class TurnBody(Streamed):
     """A prompt. `attachments` are files of the session; `stream` answers with the events."""
 
     prompt: Annotated[str, Field(max_length=200_000)]
     attachments: Annotated[list[Name], Field(max_length=50)] = []
-    stream: bool = True
 
 
-class ResumeTurnBody(Sent):
+class ResumeTurnBody(Streamed):
     """A request to continue the turn that was waiting when the session ended."""
 
-    stream: bool = True
 
-
-class RunBody(Sent):
+class RunBody(Streamed):
     """Code to run without the model, in the first language of the session or in `language`."""
 
     code: Annotated[str, Field(max_length=200_000)]
     language: Annotated[str, Field(max_length=40)] = ""
-    stream: bool = True
 
 
-class SolveBody(Sent):
+class SolveBody(Streamed):
     """A problem as text, in Markdown or Python, as `terp solve` reads it."""
 
     problem: Annotated[str, Field(max_length=50_000)]
-    stream: bool = True
 
 
 # A name with a version: neither an option of the installer nor an address.
 Requirement = Annotated[str, Field(pattern=r"^[A-Za-z0-9][^\s/\\@:;]{0,199}$")]
 
 
-class InstallBody(Sent):
+class InstallBody(Streamed):
     """Packages for the Python kernel, by names or requirements."""
 
     packages: Annotated[list[Requirement], Field(min_length=1, max_length=50)]
-    stream: bool = True
 
 
 class RestartBody(Sent):
