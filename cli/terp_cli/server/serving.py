@@ -70,17 +70,17 @@ _OF_A_SESSION = 40
 Line = Callable[[dict[str, Any]], None]
 
 
+@dataclass(eq=False)
 class RequestLog:
     """ASGI middleware that calls `line` for each request at its end."""
 
-    def __init__(self, app: ASGIApp, *, line: Line) -> None:
-        self._app = app
-        self._line = line
+    app: ASGIApp
+    line: Line
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, and log it."""
         if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         began, status = time.monotonic(), 0
 
@@ -90,12 +90,12 @@ class RequestLog:
             await send(message)
 
         try:
-            await self._app(scope, receive, sent)
+            await self.app(scope, receive, sent)
         except BaseException:
             status = status or 500
             raise
         finally:
-            self._line(
+            self.line(
                 {
                     "method": scope.get("method", "WS"),
                     "path": scope["path"][:300],

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from terp.text.dataclasses import dataclass
 from terp_cli.server.access import OwnNames, ServerToken, is_loopback, values
 from terp_cli.server.compat.client_settings import Variables
 
@@ -67,29 +68,29 @@ class Entrance:
         return hmac.compare_digest(*(one.encode("utf-8", "surrogatepass") for one in (shown, key)))
 
 
+@dataclass(eq=False)
 class KeyNeeded:
     """ASGI middleware that answers requests without the key. WebSockets show it in their first frame.
 
     `public` are the paths of pages without session data.
     """
 
-    def __init__(self, app: ASGIApp, *, entrance: Entrance, public: Collection[str] = ()) -> None:
-        self._app = app
-        self._entrance = entrance
-        self._public = frozenset(public)
+    app: ASGIApp
+    entrance: Entrance
+    public: Collection[str]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on requests with the key, and refuse the others."""
         if scope["type"] != "http" or self._may_pass(scope):
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         await JSONResponse({"detail": "Authentication failed"}, 403)(scope, receive, send)
 
     def _may_pass(self, scope: Scope) -> bool:
-        if not self._entrance.owns(scope):
+        if not self.entrance.owns(scope):
             return True
-        is_page = scope["path"] in self._public and scope["method"] in ("GET", "HEAD")
-        return is_page or self._entrance.admits_request(scope)
+        is_page = scope["path"] in self.public and scope["method"] in ("GET", "HEAD")
+        return is_page or self.entrance.admits_request(scope)
 
 
 def _shown(scope: Scope) -> list[str]:
