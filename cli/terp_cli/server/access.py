@@ -83,11 +83,6 @@ _OUTPUT = re.compile(r"/v1/sessions/[^/]+/outputs/[^/]+")
 _NOT_FOREIGN = frozenset({"same-origin", "none"})
 
 
-def nowhere(_: Scope) -> bool:
-    """Return False: no request is checked elsewhere."""
-    return False
-
-
 TOKEN_VARIABLE = "TERP_SERVER_TOKEN"  # noqa: S105  (the name of a variable)
 _OPEN_S = 7 * 24 * 3_600
 _SIGNATURE = re.compile(r"until=(\d{1,12})&signature=([0-9a-f]{64})", re.ASCII)

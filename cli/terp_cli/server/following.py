@@ -83,12 +83,12 @@ async def batches(
 ) -> AsyncGenerator[Sequence[WireEvent], None]:
     """Yield the events after a number, then new ones, until the session is closed or the `turn` ends."""
     while True:
-        end = _end_of(turn)
+        end = turn.end if turn else None
         if end is not None and after >= end:
             return
         if served.transcript.last > after:
             batch = await served.transcript.since(after)
-            after, end = batch.after, _end_of(turn)
+            after, end = batch.after, turn.end if turn else None
             events = batch.events if end is None else [one for one in batch.events if one.number <= end]
             if events:
                 yield events
@@ -96,7 +96,7 @@ async def batches(
             return
         else:
             # From the look at the end to here nothing else runs, so nothing can be missed.
-            await served.transcript.changed()
+            await served.session.log.changed()
 
 
 class EventStream(Response):
@@ -171,7 +171,3 @@ def _written(batch: Sequence[WireEvent]) -> bytes:
         number = b"id: %d\n" % event.number if event.is_last else b""
         parts.append(b"%bevent: %b\ndata: %b\n\n" % (number, event.name.encode(), event.json))
     return b"".join(parts)
-
-
-def _end_of(turn: ServedTurn | None) -> int | None:
-    return turn.ended.result() if turn is not None and turn.ended.done() else None

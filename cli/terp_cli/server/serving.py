@@ -34,7 +34,6 @@ from terp_cli.server.access import (
     OwnNames,
     ServerToken,
     is_loopback,
-    nowhere,
     token_of,
     written,
 )
@@ -410,7 +409,7 @@ def application(
     ):
         app.include_router(router(sessions))
     app.include_router(page_router())
-    elsewhere = compat.entrance.owns if compat else nowhere
+    elsewhere = compat.entrance.owns if compat else lambda _: False
     # The last that is added comes first.
     app.add_middleware(Bodies, limits=limits, type_of=compat.type_of if compat else type_of)
     if compat is not None:

@@ -115,7 +115,7 @@ class SharedConversation:
                 self._seen = self.feed.last
                 await (self._go() if run_code else self._respond())
             while self.answering:
-                await self.feed.changed()
+                await self.feed.changed.wait()
         finally:
             self.shared.asks = False
 
@@ -234,7 +234,7 @@ class SharedConversation:
         await listening.served.session.idle()
         listening.catch_up()
         listening.frames.hushed = listening.frames.answering = False
-        self.feed.wake()
+        self.feed.changed.notify()
 
     def _decline(self, listening: LogFollower) -> bool:
         """Decline code that waits for an answer; return True if there was any."""

@@ -200,7 +200,8 @@ class ChatAnswer:
         while True:
             over = turn.ended.done() or served.closed
             asked = served.person.is_asked and self._question is not None
-            records = [one for one in log.since(self._after) if one.number <= _end(turn, log.last)]
+            end = log.last if turn.end is None else turn.end
+            records = [one for one in log.since(self._after) if one.number <= end]
             for record in records:
                 self._after = record.number
                 for clean in redaction.passed(record):
@@ -250,10 +251,6 @@ def calls_left(messages: Sequence[Message], tools: Mapping[str, object]) -> Sequ
     last = next((one for one in reversed(messages) if isinstance(one, Assistant)), None)
     named = [replace(call, name=tool.plain_name(call.name)) for call in (last.calls if last else ())]
     return [call for call in named if call.name in tools]
-
-
-def _end(turn: ServedTurn, last: int) -> int:
-    return turn.ended.result() if turn.ended.done() else last
 
 
 def _take_back(served: Served) -> None:
