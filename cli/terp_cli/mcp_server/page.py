@@ -27,10 +27,10 @@ async def show_clients(parts: ServedParts, settings: Settings, clients: Clients)
     """Show the sessions of clients on the page from now on; users who follow one are asked there."""
 
     async def show(client: ClientSession) -> None:
-        subscribers = Subscribers(parts.limits.patience_s)
-        remote, cwd = RemotePerson(subscribers), Path(client.session.kernels.cwd)
+        remote = RemotePerson(Subscribers(parts.sessions.limits.patience_s))
+        cwd = Path(client.session.kernels.cwd)
         opened = OpenedSession(client.session, cwd, settings, settings.profile, settings.auto_run)
-        served = await parts.sessions.add(opened, remote, subscribers)
+        served = await parts.sessions.add(opened, remote)
 
         async def play(asking: Asking) -> None:
             try:
@@ -43,7 +43,7 @@ async def show_clients(parts: ServedParts, settings: Settings, clients: Clients)
                 await parts.sessions.close(served.id)
 
         client.play, client.end, client.is_closed = play, end, lambda: served.closed
-        client.person.watcher = lambda: remote if subscribers.following else None
+        client.person.watcher = lambda: remote if remote.subscribers.following else None
 
     clients.opened = show
     for client in clients.open.values():
@@ -57,7 +57,7 @@ async def open_page(call: Invocation, settings: Settings, clients: Clients) -> A
     with listening("127.0.0.1", 0, remote=False) as taken:
         names = OwnNames("127.0.0.1", int(taken.getsockname()[1]))
         parts = assembled(call, settings, token, names, quiet=True)
-        server = HttpServer(parts.app, parts.limits)
+        server = HttpServer(parts.app, parts.sessions.limits)
         serving = asyncio.create_task(server.serve(sockets=[taken]))
         try:
             await show_clients(parts, settings, clients)
@@ -76,7 +76,7 @@ def serve_http(call: Invocation, settings: Settings, safety: str) -> int:
         clients = Clients(call, settings)
         mcp = mcp_server(clients.of, call.cwd, safety)
         # terp's own middleware has checked Host, Origin and the token.
-        idle_s, most = call.options.idle_timeout or None, parts.limits.sessions
+        idle_s, most = call.options.idle_timeout or None, parts.sessions.limits.sessions
         manager = StreamableHTTPSessionManager(mcp, session_idle_timeout=idle_s, max_sessions=most)
         parts.app.router.routes.append(Route("/mcp", _Endpoint(manager, clients)))
         call.say(f"mcp: {parts.address}/mcp")

@@ -83,11 +83,6 @@ _OUTPUT = re.compile(r"/v1/sessions/[^/]+/outputs/[^/]+")
 _NOT_FOREIGN = frozenset({"same-origin", "none"})
 
 
-def nowhere(_: Scope) -> bool:
-    """Return False: no request is checked elsewhere."""
-    return False
-
-
 TOKEN_VARIABLE = "TERP_SERVER_TOKEN"  # noqa: S105  (the name of a variable)
 _OPEN_S = 7 * 24 * 3_600
 _SIGNATURE = re.compile(r"until=(\d{1,12})&signature=([0-9a-f]{64})", re.ASCII)
@@ -156,20 +151,21 @@ def _kept(folder: Path) -> str:
         if _is_usable(token := content_of(path, _LONGEST_GREETING).decode("ascii", "replace").strip()):
             return token
     token = secrets.token_urlsafe(32)
+    _write(path, token)
+    return token
+
+
+def _write(path: Path, token: str) -> None:
+    # What a server that was killed has left, or a link that somebody has put there, is not written through.
     with os.fdopen(new_file(path), "w") as file:
         file.write(f"{token}\n")
-    return token
 
 
 @contextmanager
 def written(token: ServerToken, folder: Path, port: int) -> Iterator[Path]:
     """Write the token to a file that only its owner can read; remove the file after the block."""
     path = make_private(folder) / f"server-{port}.token"
-    # What a server that was killed has left, or a link that somebody has put there, is not written through.
-    path.unlink(missing_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(f"{token.reveal()}\n")
+    _write(path, token.reveal())
     try:
         yield path
     finally:
@@ -177,34 +173,25 @@ def written(token: ServerToken, folder: Path, port: int) -> Iterator[Path]:
             path.unlink()
 
 
+@dataclass(eq=False)
 class Access:
     """ASGI middleware that checks access. `public` are paths without session data, which need no token.
 
     Requests for which `elsewhere` is true are checked by another middleware behind this one, with its key.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        names: OwnNames,
-        token: ServerToken,
-        limits: ServerLimits,
-        public: Collection[str] = (),
-        elsewhere: Callable[[Scope], bool] = nowhere,
-    ) -> None:
-        self._app = app
-        self._elsewhere = elsewhere
-        self._names = names
-        self._token = token
-        self._limits = limits
-        self._public = frozenset(public)
-        self._strangers = 0
+    app: ASGIApp
+    names: OwnNames
+    token: ServerToken
+    limits: ServerLimits
+    public: Collection[str]
+    elsewhere: Callable[[Scope], bool]
+    _strangers: int = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on permitted requests, and refuse the others."""
         if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         refused = self._refused(scope)
         if scope["type"] == "websocket":
@@ -212,7 +199,7 @@ class Access:
         elif refused is not None:
             await answer(scope, receive, send, refused)
         else:
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
 
     def _refused(self, scope: Scope) -> RequestRefused | None:
         """Return the reason to refuse a request; None if it is permitted."""
@@ -222,29 +209,29 @@ class Access:
         """Return a refusal if the request is for another server, or from a page of another origin."""
         if not scope["path"].startswith("/"):
             return RequestRefused(400, "The request line must contain only a path.")
-        if len(scope["raw_path"]) + len(scope["query_string"]) > self._limits.headers:
-            return RequestRefused(414, f"The address is longer than {self._limits.headers:,} bytes.")
-        if sum(len(key) + len(value) for key, value in scope["headers"]) > self._limits.headers:
-            return RequestRefused(431, f"The headers are longer than {self._limits.headers:,} bytes.")
+        if len(scope["raw_path"]) + len(scope["query_string"]) > self.limits.headers:
+            return RequestRefused(414, f"The address is longer than {self.limits.headers:,} bytes.")
+        if sum(len(key) + len(value) for key, value in scope["headers"]) > self.limits.headers:
+            return RequestRefused(431, f"The headers are longer than {self.limits.headers:,} bytes.")
         address = str((scope.get("server") or ("",))[0])
         hosts = values(scope, b"host")
-        if len(hosts) != 1 or not self._names.is_host(hosts[0], address):
+        if len(hosts) != 1 or not self.names.is_host(hosts[0], address):
             return RequestRefused(421, "The Host of the request is not a name of this server.")
         origins = values(scope, b"origin")
         # To GET something browsers send no origin, but from where it is that they call.
         open_to_all = self._is_page(scope) or self._is_signed(scope)
         foreign = not open_to_all and not _NOT_FOREIGN.issuperset(values(scope, b"sec-fetch-site"))
-        if foreign or any(not self._names.is_origin(origin, address) for origin in origins):
+        if foreign or any(not self.names.is_origin(origin, address) for origin in origins):
             return RequestRefused(403, "Pages of other origins may not call this server.")
         return None
 
     def _is_page(self, scope: Scope) -> bool:
         """Return True for a request of a public page."""
-        return scope["path"] in self._public and scope.get("method") in ("GET", "HEAD")
+        return scope["path"] in self.public and scope.get("method") in ("GET", "HEAD")
 
     def _may_be_strange(self, scope: Scope) -> bool:
         """Return True if the token is not needed, comes in the first frame, or is checked elsewhere."""
-        if self._elsewhere(scope):
+        if self.elsewhere(scope):
             return True
         if scope["type"] == "websocket":
             return not values(scope, b"authorization")
@@ -254,7 +241,7 @@ class Access:
         """Return True for a session's output at a signed address, as chat pages show it."""
         if scope.get("method") not in ("GET", "HEAD") or not _OUTPUT.fullmatch(scope["path"]):
             return False
-        return self._token.opens(scope["path"], scope["query_string"].decode("latin-1"))
+        return self.token.opens(scope["path"], scope["query_string"].decode("latin-1"))
 
     def _unknown(self, scope: Scope) -> RequestRefused | None:
         """Return a refusal if the request does not carry the token."""
@@ -269,7 +256,7 @@ class Access:
         return None
 
     def _is_token(self, value: str) -> bool:
-        return self._token.matches(value.encode("latin-1"))
+        return self.token.matches(value.encode("latin-1"))
 
     def _is_bearer(self, value: str) -> bool:
         scheme, _, token = value.partition(" ")
@@ -281,12 +268,12 @@ class Access:
         if refused is not None:
             await receive()
             await answer(scope, receive, send, refused)
-        elif self._elsewhere(scope):
-            await self._app(scope, receive, send)
+        elif self.elsewhere(scope):
+            await self.app(scope, receive, send)
         elif values(scope, b"authorization"):
             known(scope)
-            await self._app(scope, receive, send)
-        elif self._strangers >= self._limits.strangers:
+            await self.app(scope, receive, send)
+        elif self._strangers >= self.limits.strangers:
             await receive()
             busy = RequestRefused(429, "Too many connections have not sent the token yet.")
             await answer(scope, receive, send, busy)
@@ -299,7 +286,7 @@ class Access:
         await send({"type": "websocket.accept"})
         self._strangers += 1
         try:
-            async with asyncio.timeout(self._limits.greeting_s):
+            async with asyncio.timeout(self.limits.greeting_s):
                 is_known = self._is_greeting(await receive())
         except TimeoutError:
             is_known = False
@@ -308,14 +295,14 @@ class Access:
         if not is_known:
             await send({"type": "websocket.close", "code": POLICY, "reason": "no token"})
             return
-        await self._app(scope, _again_connecting(receive), _without_accept(send))
+        await self.app(scope, _again_connecting(receive), _without_accept(send))
 
     def _is_greeting(self, message: Message) -> bool:
         text = message.get("text") or ""
         if len(text) > _LONGEST_GREETING:
             return False
         token = (decoded(text) or {}).get("token")
-        return isinstance(token, str) and self._token.matches(token.encode("utf-8", "surrogatepass"))
+        return isinstance(token, str) and self.token.matches(token.encode("utf-8", "surrogatepass"))
 
 
 def values(scope: Scope, name: bytes) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from terp.text.dataclasses import dataclass
 from terp_cli.server.access import answer, values
 from terp_cli.server.connections import ServerLimits
 from terp_cli.server.failures import RequestRefused
@@ -28,6 +29,7 @@ def type_of(scope: Scope) -> str:
     return BYTES if scope["method"] == "PUT" else JSON
 
 
+@dataclass(eq=False)
 class Bodies:
     """ASGI middleware that refuses bodies of another type than `type_of` returns, too long or too slow ones.
 
@@ -35,29 +37,26 @@ class Bodies:
     as JSON. Any other type is a file, and may be as long as an upload.
     """
 
-    def __init__(
-        self, app: ASGIApp, *, limits: ServerLimits, type_of: Callable[[Scope], str] = type_of
-    ) -> None:
-        self._app = app
-        self._limits = limits
-        self._type_of = type_of
+    app: ASGIApp
+    limits: ServerLimits
+    type_of: Callable[[Scope], str]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request, and check its body as it is read."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         lengths = values(scope, b"content-length")
         kind = "".join(values(scope, b"content-type")).partition(";")[0].strip().lower()
         has_body = bool(values(scope, b"transfer-encoding")) or any(length != "0" for length in lengths)
-        wanted = self._type_of(scope)
-        most = self._limits.body if wanted in (JSON, "") else self._limits.upload
+        wanted = self.type_of(scope)
+        most = self.limits.body if wanted in (JSON, "") else self.limits.upload
         if has_body and wanted and kind != wanted:
             await answer(scope, receive, send, RequestRefused(415, f"The body must be {wanted}."))
         elif any(not length.isdigit() or int(length) > most for length in lengths):
             await answer(scope, receive, send, _too_large(most))
         else:
-            await self._app(scope, _Body(receive, most, self._limits).receive, send)
+            await self.app(scope, _Body(receive, most, self.limits).receive, send)
 
 
 class _Body:

@@ -71,12 +71,14 @@ def answer(refused: RequestRefused, headers: Mapping[str, str] | None = None) ->
     return JSONResponse({"error": refused.problem.model_dump()}, refused.status, headers=dict(headers or {}))
 
 
+Documented = dict[int | str, dict[str, Any]]
+"""Answers of a route in the OpenAPI document, by their status."""
 # Named, not given as a model: of that FastAPI builds a validator for every status of every route, which took
 # four fifths of the time that a server needs to start. The one model of `application` has it in the document.
 _BODY = {"application/json": {"schema": {"$ref": f"#/components/schemas/{ErrorBody.__name__}"}}}
 
 
-def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def documented(*statuses: int) -> Documented:
     """Return the failures of a route for the OpenAPI document, including those that all routes have."""
     every = (400, 401, 403, 405, 408, 413, 414, 415, 421, 422, 429, 431)
     return {
@@ -84,50 +86,21 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     }
 
 
+def sending(about: str, content: Mapping[str, Any], *statuses: int) -> Documented:
+    """Return the documented answers of a route that sends content; with 416 also for a range of it."""
+    part: Documented = {206: {"description": "A part of it.", "content": content}} if 416 in statuses else {}
+    return {200: {"description": about, "content": content}, **part, **documented(*statuses)}
+
+
 def install(app: FastAPI) -> None:
     """Answer every error of `app` in this form."""
-    app.add_exception_handler(RequestRefused, _refused)
-    app.add_exception_handler(TerpError, _failed)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(Exception, _mistaken)
+    for kind in (RequestRefused, TerpError, RequestValidationError, HTTPException, Exception):
+        app.add_exception_handler(kind, _failed)
 
 
-async def _refused(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, RequestRefused)
-    return answer(error)
-
-
-async def _failed(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, TerpError)
-    return answer(RequestRefused(status_of(error), error.message, error.remedy, code=error.stop_reason))
-
-
-def status_of(error: TerpError) -> int:
-    """Return the HTTP status of an error of terp, which is never a failure of the server."""
-    match error:
-        case KernelStartFailed() | UnknownLanguage():
-            return 422
-    # What is asked for is well said, and does not go with how things are here.
-    return 409
-
-
-async def _invalid(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, RequestValidationError)
-    return answer(RequestRefused(422, "; ".join(_validation_lines(error.errors()))))
-
-
-def _validation_lines(problems: Sequence[Any]) -> list[str]:
-    """Return the first problems, each with its place; sent values are left out, as they may be secret."""
-    lines = [
-        f"{'.'.join(map(str, problem['loc']))[:200]}: {problem['msg'][:300]}" for problem in problems[:_NAMED]
-    ]
-    left = len(problems) - len(lines)
-    return [*lines, f"and {left} more"] if left else lines
-
-
-async def _http(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, HTTPException)
+async def _failed(request: Request, error: Exception) -> JSONResponse:
+    if not isinstance(error, HTTPException):
+        return answer(refusal_of(error))
     if error.status_code == 405:
         refused = RequestRefused(405, f"There is no {request.method[:20]} here.")
         return answer(refused, {"Allow": ", ".join(_methods(request))})
@@ -135,9 +108,28 @@ async def _http(request: Request, error: Exception) -> JSONResponse:
     return answer(RequestRefused(status, str(error.detail)), error.headers)
 
 
-async def _mistaken(_: Request, _error: Exception) -> JSONResponse:
-    """Answer with a general error: the details are only in the log."""
-    return answer(RequestRefused(500, "An internal error occurred.", "Its log says which."))
+def refusal_of(error: Exception) -> RequestRefused:
+    """Return the refusal that answers an error; the details of a mistake of terp are only in the log."""
+    match error:
+        case RequestRefused():
+            return error
+        case KernelStartFailed() | UnknownLanguage():
+            return RequestRefused(422, error.message, error.remedy, code=error.stop_reason)
+        case TerpError():
+            # What is asked for is well said, and does not go with how things are here.
+            return RequestRefused(409, error.message, error.remedy, code=error.stop_reason)
+        case RequestValidationError():
+            return RequestRefused(422, "; ".join(validation_lines(error.errors())))
+    return RequestRefused(500, "An internal error occurred.", "Its log says which.")
+
+
+def validation_lines(problems: Sequence[Any]) -> list[str]:
+    """Return the first problems, each with its place; sent values are left out, as they may be secret."""
+    lines = [
+        f"{'.'.join(map(str, problem['loc']))[:200]}: {problem['msg'][:300]}" for problem in problems[:_NAMED]
+    ]
+    left = len(problems) - len(lines)
+    return [*lines, f"and {left} more"] if left else lines
 
 
 def _methods(request: Request) -> Sequence[str]:

@@ -6,11 +6,11 @@ A client stands at a record number: a slow client, or one that reconnects, reads
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import aclosing
+from functools import partial
 
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from terp_cli.server.connections import ServerLimits
 from terp_cli.server.sessions import Served
 from terp_cli.server.transcript import WireEvent
 from terp_cli.server.turns import ServedTurn
@@ -78,20 +78,17 @@ async def until_one_ends(*doings: Coroutine[None, None, None]) -> None:
         raise errors[0]
 
 
-_NOTHING = b": \n\n"
-
-
 async def batches(
     served: Served, after: int, turn: ServedTurn | None = None
 ) -> AsyncGenerator[Sequence[WireEvent], None]:
     """Yield the events after a number, then new ones, until the session is closed or the `turn` ends."""
     while True:
-        end = _end_of(turn)
+        end = turn.end if turn else None
         if end is not None and after >= end:
             return
         if served.transcript.last > after:
             batch = await served.transcript.since(after)
-            after, end = batch.after, _end_of(turn)
+            after, end = batch.after, turn.end if turn else None
             events = batch.events if end is None else [one for one in batch.events if one.number <= end]
             if events:
                 yield events
@@ -99,7 +96,7 @@ async def batches(
             return
         else:
             # From the look at the end to here nothing else runs, so nothing can be missed.
-            await served.transcript.changed()
+            await served.session.log.changed()
 
 
 class EventStream(Response):
@@ -107,50 +104,64 @@ class EventStream(Response):
 
     media_type = "text/event-stream"
 
-    def __init__(
-        self, served: Served, after: int, limits: ServerLimits, turn: ServedTurn | None = None
-    ) -> None:
+    def __init__(self, served: Served, after: int, turn: ServedTurn | None = None) -> None:
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._served = served
         self._after = after
-        self._limits = limits
         self._turn = turn
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send events until the stream ends, or the client has left."""
-        outgoing = Outgoing(send, self._limits.stall_s)
-
-        async def nothing() -> None:
-            await outgoing.send(_body(_NOTHING))
-
-        with self._served.follows():
-            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-            await until_one_ends(
-                self._send(outgoing.send),
-                gone(receive),
-                outgoing.watched(),
-                outgoing.alive(self._limits.keepalive_s, nothing),
-            )
+        await send_response(self._served, receive, send, self._send, keep_alive)
 
     async def _send(self, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         if self._turn is not None:
             self._after = await self._turn.beginning()
-        await send(_body(b"retry: 1000\n\n"))
+        await send(piece_of_body(b"retry: 1000\n\n"))
         if self._after >= 0:
             async with aclosing(batches(self._served, self._after, self._turn)) as following:
                 async for events in following:
-                    await send(_body(_written(events)))
+                    await send(piece_of_body(_written(events)))
         await send({"type": "http.response.body", "body": b""})
 
 
-async def gone(receive: Receive) -> None:
-    """Return when the client has left."""
+async def send_response(
+    served: Served,
+    receive: Receive,
+    send: Send,
+    sending: Callable[[Send], Coroutine[None, None, None]],
+    waits: Callable[[Send], Awaitable[None]],
+) -> None:
+    """Run `sending` for a client that follows, until it ends or the client has left; `waits` in pauses.
+
+    Raises:
+        RequestRefused: too many clients follow.
+        OSError: the client takes nothing.
+    """
+    with served.follows():
+        outgoing = Outgoing(send, served.limits.stall_s)
+        await until_one_ends(
+            sending(outgoing.send),
+            _gone(receive),
+            outgoing.watched(),
+            outgoing.alive(served.limits.keepalive_s, partial(waits, outgoing.send)),
+        )
+
+
+async def keep_alive(send: Send) -> None:
+    """Send a comment, which clients of server-sent events ignore."""
+    await send(piece_of_body(b": \n\n"))
+
+
+async def _gone(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
-def _body(content: bytes) -> Message:
+def piece_of_body(content: bytes) -> Message:
+    """Return a piece of a response, which is not its last."""
     return {"type": "http.response.body", "body": content, "more_body": True}
 
 
@@ -160,7 +171,3 @@ def _written(batch: Sequence[WireEvent]) -> bytes:
         number = b"id: %d\n" % event.number if event.is_last else b""
         parts.append(b"%bevent: %b\ndata: %b\n\n" % (number, event.name.encode(), event.json))
     return b"".join(parts)
-
-
-def _end_of(turn: ServedTurn | None) -> int | None:
-    return turn.ended.result() if turn is not None and turn.ended.done() else None

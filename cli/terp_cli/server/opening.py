@@ -181,18 +181,18 @@ class ProfileOffered:
 
 @dataclass(frozen=True)
 class SessionOffer:
-    """The models and profiles for clients: `model` is the default, `models` are others that are known.
+    """The profiles by name. `model` answers where no profile is named.
 
-    `asks`: code waits for approval, or its effects do (`approve`); no client can change that. `tier` is the
-    sandbox of its kernels.
+    `asks` is whether code, or each of its effects, is approved; `approve` says when: before, effect or never.
+    `models` are names used before, of profiles, and of providers with a key; `tier` is the sandbox.
     """
 
     model: str
-    profiles: Sequence[ProfileOffered] = ()
-    asks: bool = True
-    approve: str = "before"
-    models: Sequence[str] = ()
-    tier: str = "none"
+    profiles: Sequence[ProfileOffered]
+    asks: bool
+    approve: str
+    models: Sequence[str]
+    tier: str
 
 
 class Opener(Protocol):
@@ -222,6 +222,13 @@ class Opener(Protocol):
             RequestRefused, TerpError: there is none, it is open elsewhere, or the request is refused.
         """
 
+    async def adapt(self, session: Session, before: Settings, after: Settings) -> None:
+        """Apply changed settings to an open session; kernels stay.
+
+        Raises:
+            TerpError: a setting cannot be applied.
+        """
+
     async def change(self, session: Session, before: Settings, wishes: SessionRequest) -> Settings:
         """Use another model or profile in an open session, and return its settings; kernels stay.
 
@@ -230,6 +237,8 @@ class Opener(Protocol):
         """
 
 
+# No text shows the environment.
+@dataclass(eq=False, repr=False)
 class SettingsOpener:
     """Implements `Opener` with the settings that the server was `started` with.
 
@@ -237,29 +246,20 @@ class SettingsOpener:
     with `auto_run`. Settings and `api_key` are read at each call: an interpreter changes them.
     """
 
-    def __init__(
-        self,
-        started: Callable[[], Settings],
-        of_profile: Callable[[str], Settings],
-        workspaces: Workspaces,
-        environ: Mapping[str, str],
-        token: ServerToken,
-        api_key: Callable[[], str] = str,
-    ) -> None:
-        self._started = started
-        self._of_profile = of_profile
-        self._workspaces = workspaces
-        self._environ = environ
-        self._token = token
-        self._api_key = api_key
+    started: Callable[[], Settings]
+    of_profile: Callable[[str], Settings]
+    workspaces: Workspaces
+    environ: Mapping[str, str]
+    token: ServerToken
+    api_key: Callable[[], str] = str
 
     def offer(self) -> SessionOffer:
         """The model of the server, the profiles that can be read, and models used before or with a key."""
-        started, places = self._started(), self._workspaces.places
+        started, places = self.started(), self.workspaces.places
         known = (
             *Catalogue(places.sessions).models(),
             *Profiles(places.profiles).models(),
-            *(found.model for found in keyed_models(self._environ)),
+            *(found.model for found in keyed_models(self.environ)),
         )
         approve = "never" if started.auto_run else started.approve
         return SessionOffer(
@@ -268,50 +268,54 @@ class SettingsOpener:
             approve != "never",
             approve,
             models=tuple(dict.fromkeys(filter(None, (started.model, *known)))),
-            tier=confinement_of(started, self._workspaces.root, self._environ).what,
+            tier=confinement_of(started, self.workspaces.root, self.environ).what,
         )
 
     async def listed(self) -> Sequence[str]:
         """Return what the provider of the server's model lists, and servers of this machine."""
-        started = self._started()
-        options = options_of(started, self._api_key())
-        return [one.model for one in await listed_models(options, started.model, self._environ)]
+        started = self.started()
+        options = options_of(started, self.api_key())
+        return [one.model for one in await listed_models(options, started.model, self.environ)]
 
     def _profiles(self, started: Settings) -> Iterator[ProfileOffered]:
-        for entry in Profiles(self._workspaces.places.profiles).listed():
+        for entry in Profiles(self.workspaces.places.profiles).listed():
             # One with a mistake cannot be chosen: `terp profiles` says what is wrong.
             with suppress(SettingsError):
-                model = settings_for(SessionRequest(entry.name), started, self._of_profile).model
+                model = settings_for(SessionRequest(entry.name), started, self.of_profile).model
                 yield ProfileOffered(entry.name, entry.description, model)
 
     async def new(self, wishes: SessionRequest, person: Person) -> OpenedSession:
         """Open a new session; it is stored from its first turn on."""
-        settings = await asyncio.to_thread(settings_for, wishes, self._started(), self._of_profile)
-        folder = new_folder(self._workspaces.places.sessions)
-        cwd = await asyncio.to_thread(self._workspaces.chosen, wishes.cwd, folder.name)
-        place = await asyncio.to_thread(new_place, folder, str(cwd), self._secrets(settings))
+        settings = await asyncio.to_thread(settings_for, wishes, self.started(), self.of_profile)
+        folder = new_folder(self.workspaces.places.sessions)
+        cwd = await asyncio.to_thread(self.workspaces.chosen, wishes.cwd, folder.name)
+        place = await asyncio.to_thread(new_place, folder, str(cwd), self.secrets(settings))
         return await self._opened(settings, place, cwd, person, wishes)
 
     async def stored(self, session: str, wishes: SessionRequest, person: Person) -> OpenedSession:
         """Resume a stored session, with its last model unless another one is requested."""
-        folder = self._workspaces.places.sessions / session
+        folder = self.workspaces.places.sessions / session
         header = await asyncio.to_thread(read_header, folder)
         if header is None:
             raise RequestRefused(404, f"There is no session {session}.")
-        cwd = await asyncio.to_thread(self._workspaces.again, header.cwd, session)
-        place = await asyncio.to_thread(stored_place, folder, self._secrets(self._started()))
+        cwd = await asyncio.to_thread(self.workspaces.again, header.cwd, session)
+        place = await asyncio.to_thread(stored_place, folder, self.secrets(self.started()))
         assert place.keeper is not None, "it is stored"
         with place.closed_on_failure():
             if not (wishes.model or wishes.profile):
                 model = place.keeper.stored.model if place.keeper.stored else header.model
                 wishes = replace(wishes, model=model)
-            settings = await asyncio.to_thread(settings_for, wishes, self._started(), self._of_profile)
+            settings = await asyncio.to_thread(settings_for, wishes, self.started(), self.of_profile)
         return await self._opened(settings, place, cwd, person, wishes)
+
+    async def adapt(self, session: Session, before: Settings, after: Settings) -> None:
+        """Apply changed settings from the next request on."""
+        await change_settings(session, Change(before, after), self.environ, api_key=self.api_key())
 
     async def change(self, session: Session, before: Settings, wishes: SessionRequest) -> Settings:
         """Use another model or profile from the next request on."""
-        after = await asyncio.to_thread(settings_for, wishes, before, self._of_profile)
-        await change_settings(session, Change(before, after), self._environ, api_key=self._api_key())
+        after = await asyncio.to_thread(settings_for, wishes, before, self.of_profile)
+        await self.adapt(session, before, after)
         await prefetch_adapters()
         return after
 
@@ -327,8 +331,8 @@ class SettingsOpener:
             place=place,
             # Nobody was asked about the files of a project in it.
             project=bare_project(cwd),
-            environ=self._environ,
-            api_key=self._api_key(),
+            environ=self.environ,
+            api_key=self.api_key(),
             supplied=Supplied(prelude=_LIVE_CHARTS),
         )
         for line in session.resources.notices:
@@ -337,8 +341,8 @@ class SettingsOpener:
         await prefetch_adapters()
         return OpenedSession(session, cwd, settings, wishes.profile or settings.profile, unasked)
 
-    def _secrets(self, settings: Settings) -> Secrets:
-        # The session takes them from its place.
+    def secrets(self, settings: Settings) -> Secrets:
+        """Return what no text of a session with these settings may contain."""
         # A new token stands in no variable, and is to be found in no text either.
-        environ = {**self._environ, TOKEN_VARIABLE: self._token.reveal()}
-        return Secrets(environ, settings, self._api_key())
+        environ = {**self.environ, TOKEN_VARIABLE: self.token.reveal()}
+        return Secrets(environ, settings, self.api_key())

@@ -81,7 +81,7 @@ class RemotePerson:
     def __init__(self, subscribers: Subscribers) -> None:
         self.waiting: list[Waiting] = []
         self.changed: Callable[[], None] = _nobody_looks
-        self._subscribers = subscribers
+        self.subscribers = subscribers
         self._asked = 0
 
     @property
@@ -89,10 +89,14 @@ class RemotePerson:
         """Return True if a question waits for a client."""
         return self._asked > 0
 
+    def details_of(self, asked: Asked) -> Waiting:
+        """Return the reason and the options of a question; none for an approval."""
+        return next((one for one in self.waiting if one.what == asked.what), Waiting(asked.what))
+
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
         """Decline and end the turn once no client follows the session."""
         with self._being_asked():
-            await self._subscribers.gone()
+            await self.subscribers.gone()
         return Decline(_LEFT, stop=True)
 
     async def allow(self, request: Consent) -> bool:
@@ -112,14 +116,14 @@ class RemotePerson:
             NobodyThere: nobody follows any more.
         """
         with self._being_asked():
-            await self._subscribers.gone()
+            await self.subscribers.gone()
         raise NobodyThere(f"The code asked for input, and {_LEFT}.")
 
     async def _until_gone(self, waiting: Waiting) -> None:
         self.waiting.append(waiting)
         try:
             with self._being_asked():
-                await self._subscribers.gone()
+                await self.subscribers.gone()
         finally:
             self.waiting.remove(waiting)
 

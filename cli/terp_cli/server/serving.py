@@ -22,7 +22,7 @@ from terp.errors import SettingsError
 from terp.kernels.sandbox.confinement import confinement_of
 from terp.kernels.sandbox.tier import is_confined
 from terp.models.adapters.discovery import keyed_models
-from terp.secrets.known_secrets import Secrets
+from terp.models.adapters.embeddings import embeddings
 from terp.settings import Settings
 from terp.settings.project.files import bare_project
 from terp.text.dataclasses import dataclass
@@ -34,7 +34,6 @@ from terp_cli.server.access import (
     OwnNames,
     ServerToken,
     is_loopback,
-    nowhere,
     token_of,
     written,
 )
@@ -53,7 +52,6 @@ from terp_cli.server.native.sessions import (
     turns_router,
 )
 from terp_cli.server.openai import routes as openai
-from terp_cli.server.openai.routes import Embedder
 from terp_cli.server.opening import SettingsOpener
 from terp_cli.server.page.document import PUBLIC, page_router
 from terp_cli.server.sessions import Sessions
@@ -71,17 +69,17 @@ _OF_A_SESSION = 40
 Line = Callable[[dict[str, Any]], None]
 
 
+@dataclass(eq=False)
 class RequestLog:
     """ASGI middleware that calls `line` for each request at its end."""
 
-    def __init__(self, app: ASGIApp, *, line: Line) -> None:
-        self._app = app
-        self._line = line
+    app: ASGIApp
+    line: Line
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, and log it."""
         if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         began, status = time.monotonic(), 0
 
@@ -91,12 +89,12 @@ class RequestLog:
             await send(message)
 
         try:
-            await self._app(scope, receive, sent)
+            await self.app(scope, receive, sent)
         except BaseException:
             status = status or 500
             raise
         finally:
-            self._line(
+            self.line(
                 {
                     "method": scope.get("method", "WS"),
                     "path": scope["path"][:300],
@@ -167,7 +165,6 @@ class ServedParts:
 
     app: FastAPI
     sessions: Sessions
-    limits: ServerLimits
     log: Line
     address: str
 
@@ -195,18 +192,17 @@ def assembled(
         lambda: call.options.api_key,
     )
     sessions = Sessions(opener, workspaces, limits)
-    environ = {**call.environ, TOKEN_VARIABLE: token.reveal()}
-    call.secrets = Secrets(environ, settings, call.options.api_key)
+    call.secrets = opener.secrets(settings)
     # stderr is written line by line.
     line = lines_to(call.notes.write, call.secrets.redactor(), quiet=quiet)
-    compat = compat_of(call, settings, sessions, token, names.host)
-    app = application(sessions, token, names, limits, log=line, compat=compat)
-    embedder = Embedder(settings, call.environ, call.options.api_key)
+    compat = compat_of(call, settings, sessions, token, names)
+    app = application(sessions, token, names, log=line, compat=compat)
+    embed = partial(embeddings, settings=settings, environ=call.environ, api_key=call.options.api_key)
     stateful = stateful_of(compat) if compat else None
     app.include_router(
-        openai.router(sessions, model=settings.model, embed=embedder, stateful=stateful, sign=token.signature)
+        openai.router(sessions, model=settings.model, embed=embed, stateful=stateful, sign=token.signature)
     )
-    return ServedParts(app, sessions, limits, line, f"http://{names.written}")
+    return ServedParts(app, sessions, line, f"http://{names.written}")
 
 
 async def _served(
@@ -220,7 +216,7 @@ async def _served(
     parts = assembled(call, settings, token, names, quiet=call.options.quiet)
     # It takes a fifth of a second, in which nothing else would be answered.
     parts.app.openapi()
-    server = HttpServer(parts.app, parts.limits)
+    server = HttpServer(parts.app, parts.sessions.limits)
 
     async def end() -> None:
         await parts.sessions.aclose()
@@ -308,7 +304,7 @@ def _announce(
         call.say(f"page: http://{names.written}/#token={token.reveal()}")
     call.say(f"model: {_model_line(settings, call.environ)}")
     call.say(f"sandbox: {confined}")
-    for line in opened_by(call, names.host, names.port, unasked=settings.auto_run):
+    for line in opened_by(call, names, unasked=settings.auto_run):
         call.say(line)
 
 
@@ -377,7 +373,6 @@ def application(
     sessions: Sessions,
     token: ServerToken,
     names: OwnNames,
-    limits: ServerLimits,
     *,
     log: Line | None = None,
     compat: "Compat | None" = None,
@@ -397,6 +392,7 @@ def application(
         responses={500: {"model": failures.ErrorBody, "description": "An internal error."}},
     )
     failures.install(app)
+    limits = sessions.limits
     if compat is not None:
         # Its heartbeat goes before the one that needs the token.
         compat.add_routes(app)
@@ -413,7 +409,7 @@ def application(
     ):
         app.include_router(router(sessions))
     app.include_router(page_router())
-    elsewhere = compat.entrance.owns if compat else nowhere
+    elsewhere = compat.entrance.owns if compat else lambda _: False
     # The last that is added comes first.
     app.add_middleware(Bodies, limits=limits, type_of=compat.type_of if compat else type_of)
     if compat is not None:

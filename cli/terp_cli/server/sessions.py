@@ -12,7 +12,7 @@ from terp.store.folders import SESSION_ID
 from terp.store.reading import read_header
 from terp_cli.server.connections import ServerLimits
 from terp_cli.server.failures import RequestRefused
-from terp_cli.server.opening import OpenedSession, Opener, SessionOffer, SessionRequest
+from terp_cli.server.opening import OpenedSession, Opener, SessionRequest
 from terp_cli.server.person import OpenQuestions, RemotePerson, Subscribers
 from terp_cli.server.transcript import Transcript
 from terp_cli.server.tree import Tree
@@ -44,7 +44,6 @@ class Served:
         self,
         opened: OpenedSession,
         person: RemotePerson,
-        subscribers: Subscribers,
         *,
         files: Tree,
         limits: ServerLimits,
@@ -56,7 +55,7 @@ class Served:
         self.id = session.folder.name
         self.session = session
         self.person = person
-        self.subscribers = subscribers
+        self.subscribers = person.subscribers
         self.cwd = opened.cwd
         self.files = files
         self.transcript = Transcript(session.log, session.resources.redactor)
@@ -67,7 +66,7 @@ class Served:
         # Who follows the log sees what is asked, too.
         person.changed = session.log.wake
         self.used = asyncio.get_running_loop().time()
-        self._limits = limits
+        self.limits = limits
         self._rest: asyncio.TimerHandle | None = None
         self._resting: set[asyncio.Task[None]] = set()
 
@@ -88,8 +87,8 @@ class Served:
         Raises:
             RequestRefused: the limit of subscribers is reached.
         """
-        if self.subscribers.following >= self._limits.watchers:
-            raise RequestRefused(429, f"{self._limits.watchers} clients follow this session already.")
+        if self.subscribers.following >= self.limits.watchers:
+            raise RequestRefused(429, f"{self.limits.watchers} clients follow this session already.")
         with self.subscribers.follows():
             yield
 
@@ -176,8 +175,8 @@ class Served:
     def _turned(self) -> None:
         self._wake()
         self.used = asyncio.get_running_loop().time()
-        if self._limits.idle_s and not self.turns.busy:
-            self._rest = asyncio.get_running_loop().call_later(self._limits.idle_s, self._begin_rest)
+        if self.limits.idle_s and not self.turns.busy:
+            self._rest = asyncio.get_running_loop().call_later(self.limits.idle_s, self._begin_rest)
 
     def _wake(self) -> None:
         if self._rest is not None:
@@ -190,7 +189,7 @@ class Served:
         task.add_done_callback(self._resting.discard)
 
     async def _let_rest(self) -> None:
-        ended, rest = await self.session.kernels.rest(), f"{self._limits.idle_s:g} s"
+        ended, rest = await self.session.kernels.rest(), f"{self.limits.idle_s:g} s"
         if ended:
             which = " and ".join(ended)
             self.session.dialog.notify(
@@ -206,7 +205,7 @@ class Sessions:
         self.limits = limits
         self.workspaces = workspaces
         self.opened = 0
-        self._opener = opener
+        self.opener = opener
         self._catalogue = Catalogue(workspaces.places.sessions)
         self._open: dict[str, Served] = {}
         self._coming: dict[str, asyncio.Task[Served]] = {}
@@ -243,16 +242,16 @@ class Sessions:
         Raises:
             RequestRefused, TerpError: the limit is reached, or the request cannot be fulfilled.
         """
-        return await self._make(lambda person: self._opener.new(wishes, person), person_of)
+        return await self._make(lambda person: self.opener.new(wishes, person), person_of)
 
-    async def add(self, opened: OpenedSession, person: RemotePerson, subscribers: Subscribers) -> Served:
+    async def add(self, opened: OpenedSession, person: RemotePerson) -> Served:
         """Serve a session that is open already.
 
         Raises:
             RequestRefused: the limit is reached.
         """
         await self._make_room()
-        return self._added(opened, person, subscribers)
+        return self._added(opened, person)
 
     async def resume(
         self, session: str, wishes: SessionRequest, person_of: PersonOf = RemotePerson
@@ -268,7 +267,7 @@ class Sessions:
             raise _unknown(session)
         if session not in self._coming:
             task = asyncio.create_task(
-                self._make(lambda person: self._opener.stored(session, wishes, person), person_of)
+                self._make(lambda person: self.opener.stored(session, wishes, person), person_of)
             )
             self._coming[session] = task
             task.add_done_callback(lambda _: self._coming.pop(session, None))
@@ -280,18 +279,6 @@ class Sessions:
         stored = await asyncio.to_thread(self._catalogue.listed)
         return [(entry, self._open.get(entry.id)) for entry in stored if self.workspaces.has(entry.cwd)]
 
-    async def offer(self) -> SessionOffer:
-        """Return the models and profiles for clients."""
-        return await asyncio.to_thread(self._opener.offer)
-
-    async def listed_models(self) -> Sequence[str]:
-        """Return the models that the provider and local servers list.
-
-        Raises:
-            TerpError: the keys cannot be read.
-        """
-        return await self._opener.listed()
-
     async def change(self, session: str, wishes: SessionRequest, title: str) -> Served:
         """Rename a session, or use another model or profile in it: its kernels keep their variables.
 
@@ -301,7 +288,7 @@ class Sessions:
         served = self.get(session)
         if wishes.model or wishes.profile:
             served.check_idle("Change it")
-            served.settings = await self._opener.change(served.session, served.settings, wishes)
+            served.settings = await self.opener.change(served.session, served.settings, wishes)
             served.profile = wishes.profile or served.profile
         if title:
             title = served.redactor.redacted(title)
@@ -364,24 +351,18 @@ class Sessions:
         await self._make_room()
         self._making += 1
         try:
-            subscribers = Subscribers(self.limits.patience_s)
-            person = person_of(subscribers)
+            person = person_of(Subscribers(self.limits.patience_s))
             opened = await opening(person)
         finally:
             self._making -= 1
         if self._closing:
             await opened.session.aclose()
             raise _ending()
-        return self._added(opened, person, subscribers)
+        return self._added(opened, person)
 
-    def _added(self, opened: OpenedSession, person: RemotePerson, subscribers: Subscribers) -> Served:
-        served = Served(
-            opened,
-            person,
-            subscribers,
-            files=Tree(opened.cwd, self.workspaces.own),
-            limits=self.limits,
-        )
+    def _added(self, opened: OpenedSession, person: RemotePerson) -> Served:
+        files = Tree(opened.cwd, self.workspaces.own)
+        served = Served(opened, person, files=files, limits=self.limits)
         self._open[served.id] = served
         self.opened += 1
         return served

@@ -75,10 +75,6 @@ class Transcript:
         found = self._events[at : at + most]
         return Batch([event for events in found for event in events], number + len(found))
 
-    async def changed(self) -> None:
-        """Return when the log has changed, or when it is closed."""
-        await self._log.changed()
-
     def _catch_up(self) -> None:
         gone = self._log.before - self._before
         del self._events[:gone]

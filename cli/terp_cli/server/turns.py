@@ -26,6 +26,11 @@ class ServedTurn:
     began: "asyncio.Future[int]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     ended: "asyncio.Future[int]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
+    @property
+    def end(self) -> int | None:
+        """The value of `ended`; None while the turn waits or runs."""
+        return self.ended.result() if self.ended.done() else None
+
     async def beginning(self) -> int:
         """Wait until `began` is set; return it."""
         # Who waits may leave: a future that is awaited bare would be cancelled with them.

@@ -48,12 +48,14 @@ class FakeOpener:
     model: Callable[[], Model]
     kernels: Callable[[], Kernels] = EchoKernel
     made: list[Session] = field(default_factory=list)
+    changes: list[tuple[Settings, Settings]] = field(default_factory=list)
     secrets: Secrets = field(
         default_factory=lambda: Secrets({"A_TOKEN": SECRET, TOKEN_VARIABLE: TOKEN}, Settings())
     )
 
     def offer(self) -> SessionOffer:
-        return SessionOffer("scripted/model", (ProfileOffered("careful", "Asks twice.", "scripted/careful"),))
+        careful = ProfileOffered("careful", "Asks twice.", "scripted/careful")
+        return SessionOffer("scripted/model", (careful,), True, "before", (), "none")
 
     async def listed(self) -> list[str]:
         return ["scripted/listed"]
@@ -71,6 +73,9 @@ class FakeOpener:
             raise RequestRefused(404, "There is none.")
         cwd = self.workspaces.again(header.cwd, session)
         return self._opened(stored_place(folder, self.secrets), cwd, person)
+
+    async def adapt(self, session: Session, before: Settings, after: Settings) -> None:
+        self.changes.append((before, after))
 
     async def change(self, session: Session, before: Settings, wishes: SessionRequest) -> Settings:
         after = settings_for(wishes, before, lambda name: replace(Settings(), profile=name))
@@ -168,9 +173,8 @@ async def serving(
         listening.listen()
         port = listening.getsockname()[1]
         spoken = compat(sessions) if compat else None
-        app = application(
-            sessions, ServerToken(TOKEN), OwnNames(host, port), limits, log=log.append, compat=spoken
-        )
+        names = OwnNames(host, port)
+        app = application(sessions, ServerToken(TOKEN), names, log=log.append, compat=spoken)
         if spoken is None:
             app.include_router(also(sessions))
         else:

@@ -117,7 +117,7 @@ async def test_a_turn_that_waits_is_played_when_its_client_leaves(tmp_path: Path
     async with serving(tmp_path, call(EchoKernel.ENDLESS), "two", "three") as server:
         served = server.sessions.get(await server.created())
         going, second, third = (served.ask(lambda session: session.turn("go")) for _ in range(3))
-        await EventStream(served, 0, server.sessions.limits, second)({}, leaves, sent)
+        await EventStream(served, 0, second)({}, leaves, sent)
         await served.session.interrupt()
         async with asyncio.timeout(10):
             ends = [await turn.ended for turn in (going, second, third)]

@@ -36,14 +36,13 @@ def accumulate(messages: list[Message], chunk: Frame | str | bytes) -> None:
         _add(messages, frame)
 
 
-def forget_oldest(messages: list[Message], most: int) -> int:
-    """Remove the oldest messages until at most `most` characters are left; return how many were removed."""
+def forget_oldest(messages: list[Message], most: int) -> None:
+    """Remove the oldest messages until at most `most` characters are left."""
     size, gone = sum(map(_size, messages)), 0
     while size > most and gone < len(messages):
         size -= _size(messages[gone])
         gone += 1
     del messages[:gone]
-    return gone
 
 
 def begins_message(messages: list[Message], frame: Frame) -> bool:

@@ -1,22 +1,19 @@
 """The protocol's parts connected, and the functions by which `terp serve` uses them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from fastapi import APIRouter, FastAPI, WebSocket
 from starlette.types import Scope
 
 from terp.errors import SettingsError
-from terp.opening.changing import Change, change_settings
-from terp.session.session import Session
 from terp.settings import Settings
 from terp_cli.fronts.invocation import Invocation
-from terp_cli.server.access import ServerToken, is_loopback
+from terp_cli.server.access import OwnNames, ServerToken, is_loopback
 from terp_cli.server.bodies import type_of
 from terp_cli.server.compat.client_settings import PORT, ClientSettings, Rejected, Variables
 from terp_cli.server.compat.conversation import SharedConversation
 from terp_cli.server.compat.entrance import Entrance
 from terp_cli.server.compat.feed import Feed
-from terp_cli.server.compat.opening import Changing, SharedSession
 from terp_cli.server.compat.routes import (
     Reachable,
     add_files,
@@ -25,7 +22,7 @@ from terp_cli.server.compat.routes import (
     add_talk,
     answer_rejected,
 )
-from terp_cli.server.compat.socket import CompatConnection, Strangers
+from terp_cli.server.compat.socket import CompatConnection
 from terp_cli.server.openai.threads import Stateful
 from terp_cli.server.sessions import Served, Sessions
 
@@ -33,25 +30,24 @@ from terp_cli.server.sessions import Served, Sessions
 class Compat:
     """The protocol's server side: one conversation, over one of the `sessions`.
 
-    `alone` returns True if only this machine can connect. With `unsafe`, clients may run code without
-    approval and reach files outside the session's directory.
+    `names` are those of the server. With `unsafe`, clients may run code without approval and reach files
+    outside the session's directory.
     """
 
     def __init__(
         self,
         sessions: Sessions,
         started: Settings,
-        changing: Changing,
         variables: Variables,
         token: ServerToken,
+        names: OwnNames,
         *,
-        alone: Callable[[], bool],
         unsafe: bool,
     ) -> None:
-        self.entrance = Entrance(variables, token, alone)
+        self.entrance = Entrance(variables, token, names)
         self.wanted = ClientSettings(started, unsafe=unsafe, name=variables.id)
         self.feed = Feed(acknowledged=variables.acknowledges)
-        self.conversation = SharedConversation(SharedSession(sessions, self.wanted, changing), self.feed)
+        self.conversation = SharedConversation(sessions, self.wanted, self.feed)
         self.has_files = variables.has_insecure_routes
         self.has_run = unsafe and self.has_files
         self._sessions = sessions
@@ -64,14 +60,13 @@ class Compat:
 
     def add_routes(self, app: FastAPI) -> None:
         """Add the protocol's routes to the application."""
-        strangers = Strangers()
         app.add_exception_handler(Rejected, answer_rejected)
 
         @app.websocket("/")
         async def talk(socket: WebSocket) -> None:
             """Exchange frames over the WebSocket."""
             limits = self._sessions.limits
-            await CompatConnection(socket, self.conversation, self.entrance, strangers, limits).serve()
+            await CompatConnection(socket, self.conversation, self.entrance, limits).serve()
 
         routes = APIRouter(include_in_schema=False)
         add_talk(routes, self.conversation)
@@ -99,7 +94,7 @@ def stateful_of(compat: Compat) -> Stateful:
     return Stateful(session, switch if wanted.may_run_unasked else None)
 
 
-_HOST, _PORT = "127.0.0.1", 8000
+DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8000
 _MOST = 65_535
 
 
@@ -116,36 +111,24 @@ def address_of(call: Invocation) -> tuple[str, int]:
     if options.compat:
         host = host or variables.host
         port = _port(variables.port) if port is None and variables.port else port
-    return host or _HOST, _PORT if port is None else port
+    return host or DEFAULT_HOST, DEFAULT_PORT if port is None else port
 
 
 def compat_of(
-    call: Invocation, settings: Settings, sessions: Sessions, token: ServerToken, host: str
+    call: Invocation, settings: Settings, sessions: Sessions, token: ServerToken, names: OwnNames
 ) -> Compat | None:
     """Return the protocol's server side; None if it is not to be served."""
     if not call.options.compat:
         return None
-
-    async def changing(session: Session, before: Settings, after: Settings) -> None:
-        change = Change(before, after)
-        await change_settings(session, change, call.environ, api_key=call.options.api_key)
-
-    compat = Compat(
-        sessions,
-        settings,
-        changing,
-        Variables(call.environ),
-        token,
-        alone=lambda: is_loopback(host),
-        unsafe=call.options.compat_unsafe,
-    )
+    variables, unsafe = Variables(call.environ), call.options.compat_unsafe
+    compat = Compat(sessions, settings, variables, token, names, unsafe=unsafe)
     if call.options.cwd:
         # Who names a directory means that code works there, as with Open Interpreter.
         compat.conversation.shared.cwd = "."
     return compat
 
 
-def opened_by(call: Invocation, host: str, port: int, *, unasked: bool) -> Iterator[str]:
+def opened_by(call: Invocation, names: OwnNames, *, unasked: bool) -> Iterator[str]:
     """Yield a line for each interface that is open, and its clients."""
     if not call.options.compat:
         yield "open: /v1, the native interface and OpenAI's; no compatibility mode"
@@ -153,7 +136,9 @@ def opened_by(call: Invocation, host: str, port: int, *, unasked: bool) -> Itera
     variables = Variables(call.environ)
     yield "open: /v1, the native interface and OpenAI's"
     who = (
-        "any program of this machine, with any key or none" if is_loopback(host) else "clients with the token"
+        "any program of this machine, with any key or none"
+        if is_loopback(names.host)
+        else "clients with the token"
     )
     if variables.key:
         who = "clients with the key in INTERPRETER_API_KEY"
@@ -163,9 +148,8 @@ def opened_by(call: Invocation, host: str, port: int, *, unasked: bool) -> Itera
         yield "open: auto_run over the wire (--compat-unsafe): clients may run code without approval"
     if variables.has_insecure_routes:
         yield f"open: {_insecure(unsafe=call.options.compat_unsafe)} (INTERPRETER_INSECURE_ROUTES)"
-    name = f"[{host}]" if ":" in host else host
     # Scripts look for these words.
-    yield f"Server will run at http://{name}:{port}"
+    yield f"Server will run at http://{names.written}"
 
 
 def _insecure(*, unsafe: bool) -> str:

@@ -19,11 +19,13 @@ from terp_cli.server.compat.accumulating import (
     forget_oldest,
     read_frame,
 )
+from terp_cli.server.compat.client_settings import ClientSettings
 from terp_cli.server.compat.feed import Feed
 from terp_cli.server.compat.frames import COMPLETE, LogFollower
 from terp_cli.server.compat.model_input import asked_in, conversation_of, text_of, turn_with, with_files
 from terp_cli.server.compat.opening import SharedSession
 from terp_cli.server.failures import RequestRefused
+from terp_cli.server.sessions import Sessions
 from terp_cli.server.turns import Asking, ServedTurn
 
 # Those of weeks, with their pictures, would fill the memory. The model's history is bounded elsewhere.
@@ -36,21 +38,18 @@ _NOT_SHOWN = "The code that waits was not shown here yet."
 class SharedConversation:
     """The conversation of all clients: handles their frames in order, and adds its answers to `feed`.
 
-    `messages` are in the protocol's form, as clients load and read them. Only the newest are stored, at most
-    `most_remembered` characters.
+    `messages` are in the protocol's form, as clients load and read them. Only the newest are stored.
     """
 
-    def __init__(self, shared: SharedSession, feed: Feed, most_remembered: int = _MOST_REMEMBERED) -> None:
+    def __init__(self, sessions: Sessions, wanted: ClientSettings, feed: Feed) -> None:
         self.messages: list[Message] = []
         self.feed = feed
-        self.shared = shared
-        shared.connect(self._show, self._began)
+        self.shared = SharedSession(sessions, wanted, self._show, self._began)
         self._said = self._seen = self._shown_at = 0
         self._answer_from: int | None = None
         self._is_own = False
         self._turn: ServedTurn | None = None
         self._taking = asyncio.Lock()
-        self._most_remembered = most_remembered
 
     @property
     def answering(self) -> bool:
@@ -116,7 +115,7 @@ class SharedConversation:
                 self._seen = self.feed.last
                 await (self._go() if run_code else self._respond())
             while self.answering:
-                await self.feed.changed()
+                await self.feed.changed.wait()
         finally:
             self.shared.asks = False
 
@@ -210,7 +209,7 @@ class SharedConversation:
 
     async def _ask(self, listening: LogFollower, asking: Asking) -> None:
         await self.shared.adapt(listening)
-        forget_oldest(self.messages, self._most_remembered)
+        forget_oldest(self.messages, _MOST_REMEMBERED)
         self._said = len(self.messages)
         self.feed.begin()
         self._answer_from = self.feed.last
@@ -235,7 +234,7 @@ class SharedConversation:
         await listening.served.session.idle()
         listening.catch_up()
         listening.frames.hushed = listening.frames.answering = False
-        self.feed.wake()
+        self.feed.changed.notify()
 
     def _decline(self, listening: LogFollower) -> bool:
         """Decline code that waits for an answer; return True if there was any."""
@@ -263,5 +262,5 @@ class SharedConversation:
         if not (self._is_own and self.answering):
             self._is_own = False
             self.messages.append({"role": "user", "type": "message", "content": asked})
-            forget_oldest(self.messages, self._most_remembered)
+            forget_oldest(self.messages, _MOST_REMEMBERED)
             self._said = len(self.messages)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from terp_cli.server.access import ServerToken, values
+from terp.text.dataclasses import dataclass
+from terp_cli.server.access import OwnNames, ServerToken, is_loopback, values
 from terp_cli.server.compat.client_settings import Variables
 
 _NATIVE = ("/v1", "/metrics", "/openapi.json")
@@ -15,16 +16,18 @@ _NATIVE = ("/v1", "/metrics", "/openapi.json")
 class Entrance:
     """The access check of all routes outside the native interface.
 
-    If no key is set, requests need none, provided that only this machine can connect (`alone`); otherwise
-    they need the server's token. The token is accepted in any case.
+    If no key is set, requests need none, provided that only this machine can connect; otherwise they need
+    the server's token. The token is accepted in any case.
     `authenticate` can be replaced by another check of keys.
     """
 
-    def __init__(self, variables: Variables, token: ServerToken, alone: Callable[[], bool]) -> None:
+    def __init__(self, variables: Variables, token: ServerToken, names: OwnNames) -> None:
         self.authenticate: Callable[[str], bool] = self._is_key
+        self.strangers = 0
+        """The number of WebSockets that have not sent a key yet."""
         self._variables = variables
         self._token = token
-        self._alone = alone
+        self._names = names
 
     def owns(self, scope: Scope) -> bool:
         """Return True for a request to a route of the protocol; it has one WebSocket, at `/`."""
@@ -42,7 +45,7 @@ class Entrance:
     def asks(self) -> bool:
         """Return True if a WebSocket must send a key first, even if any key is accepted."""
         said = self._variables.requires_auth
-        if not self._alone():
+        if not is_loopback(self._names.host):
             return True
         return self.has_key if said is None else said
 
@@ -61,33 +64,33 @@ class Entrance:
     def _is_key(self, shown: str) -> bool:
         key = self._variables.key
         if not key:
-            return self._alone()
+            return is_loopback(self._names.host)
         return hmac.compare_digest(*(one.encode("utf-8", "surrogatepass") for one in (shown, key)))
 
 
+@dataclass(eq=False)
 class KeyNeeded:
     """ASGI middleware that answers requests without the key. WebSockets show it in their first frame.
 
     `public` are the paths of pages without session data.
     """
 
-    def __init__(self, app: ASGIApp, *, entrance: Entrance, public: Collection[str] = ()) -> None:
-        self._app = app
-        self._entrance = entrance
-        self._public = frozenset(public)
+    app: ASGIApp
+    entrance: Entrance
+    public: Collection[str]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on requests with the key, and refuse the others."""
         if scope["type"] != "http" or self._may_pass(scope):
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         await JSONResponse({"detail": "Authentication failed"}, 403)(scope, receive, send)
 
     def _may_pass(self, scope: Scope) -> bool:
-        if not self._entrance.owns(scope):
+        if not self.entrance.owns(scope):
             return True
-        is_page = scope["path"] in self._public and scope["method"] in ("GET", "HEAD")
-        return is_page or self._entrance.admits_request(scope)
+        is_page = scope["path"] in self.public and scope["method"] in ("GET", "HEAD")
+        return is_page or self.entrance.admits_request(scope)
 
 
 def _shown(scope: Scope) -> list[str]:

@@ -26,7 +26,7 @@ class FeedReader:
     async def next(self) -> Frame:
         """Return the first frame that the client has not confirmed; wait for one."""
         while (frame := self._feed.frame(self.at)) is None:
-            await self._feed.changed()
+            await self._feed.changed.wait()
         # Frames that waited too long are gone.
         self.at = max(self.at, self._feed.first)
         return frame
@@ -53,7 +53,8 @@ class Feed:
         self._size = 0
         self._readers: list[FeedReader] = []
         self._left: list[int] = []
-        self._changed = Notifier()
+        self.changed = Notifier()
+        """Wakes those that wait for frames."""
 
     @property
     def last(self) -> int:
@@ -79,11 +80,7 @@ class Feed:
             size -= _size(self._frames[over])
             over += 1
         self._drop(over)
-        self.wake()
-
-    def wake(self) -> None:
-        """Wake all waiting readers."""
-        self._changed.notify()
+        self.changed.notify()
 
     def begin(self) -> None:
         """Start another answer: clients that left during an earlier one do not get it again."""
@@ -121,10 +118,6 @@ class Feed:
             self._readers.remove(reader)
             if reader.at < self.last or not self._readers:
                 self._left.append(reader.at)
-
-    async def changed(self) -> None:
-        """Return after the next `add` or `wake`."""
-        await self._changed.wait()
 
     def forget(self) -> None:
         """Drop the frames that no client needs."""

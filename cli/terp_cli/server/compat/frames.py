@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, assert_never
 
 from terp import events as on
-from terp.events import TurnStarted
+from terp.errors import TerpError, with_remedy
 from terp.events.outputs import Clear, Display, DisplayUpdate, Error, InputRequest, Omitted, Output, Text
 from terp.secrets.redactor import StreamRedactor
 from terp.session.observation import plain_of
 from terp.text.dataclasses import dataclass
 from terp.text.plain import without_escapes
-from terp_cli.server.compat.accumulating import Frame
+from terp_cli.server.compat.accumulating import Frame, Misplaced
+from terp_cli.server.failures import RequestRefused
 from terp_cli.server.sessions import Served
 
 _PICTURES = {"image/png": "base64.png", "image/jpeg": "base64.jpeg"}
@@ -72,6 +73,15 @@ EMPTY = "No chunks sent or unknown error."
 def error_frame(text: str) -> Frame:
     """Return the frame that reports a failure to a client."""
     return {"role": "server", "type": "error", "content": text}
+
+
+FAILED = (Misplaced, RequestRefused, TerpError)
+"""A frame of a client cannot be handled."""
+
+
+def failure_frame(error: Exception) -> Frame:
+    """Return the frame that reports an error of those in `FAILED`."""
+    return error_frame(with_remedy(str(error), error.remedy if isinstance(error, TerpError) else ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +240,7 @@ class FrameBuilder:
         if hushed or not self.answering:
             self.answering = False
             return
-        problem = " ".join(part for part in (finished.error, finished.remedy) if part)
+        problem = with_remedy(finished.error, finished.remedy)
         if problem or not (self._said or finished.reason == "interrupted"):
             yield error_frame(problem or EMPTY)
         yield from self._complete()
@@ -280,7 +290,7 @@ class LogFollower:
         for record in self.served.session.log.since(self._read):
             self._read = record.number
             for clean in self._redaction.passed(record):
-                if isinstance(clean.event, TurnStarted):
+                if isinstance(clean.event, on.TurnStarted):
                     self._began(clean.event.prompt)
                 self.show(self.frames.of(clean.event))
 

@@ -5,6 +5,7 @@ import json
 import secrets
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
+from itertools import count
 from typing import Any
 
 from terp.events import Event
@@ -176,10 +177,7 @@ def _sound_in(message: Mapping[str, Any]) -> bytes:
 
 async def _unused(files: Tree) -> str:
     taken = {entry.path for entry in files.listed()[0]}
-    number = 1
-    while f"sound-{number}.wav" in taken:
-        number += 1
-    return f"sound-{number}.wav"
+    return next(name for number in count(1) if (name := f"sound-{number}.wav") not in taken)
 
 
 async def _once(content: bytes) -> AsyncIterator[bytes]:

@@ -1,15 +1,13 @@
 """The session behind the conversation, opened on demand, and the client that approves its code with `go`."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
 from terp.errors import NobodyThere
 from terp.events import CodeProposed
 from terp.person import Choice, Consent, Decline, Run
-from terp.session.session import Session
-from terp.settings import Settings
 from terp_cli.server.compat.accumulating import Frame
 from terp_cli.server.compat.client_settings import ClientSettings
 from terp_cli.server.compat.frames import LogFollower
@@ -77,37 +75,35 @@ class WirePerson(RemotePerson):
         raise NobodyThere("The code asked for input, which clients of this protocol cannot give.")
 
 
-Changing = Callable[[Session, Settings, Settings], Awaitable[None]]
-"""Changes the settings of an open session."""
-
-
 class SharedSession:
     """One session for all clients of the protocol, with the settings that are `wanted`.
 
-    All connected clients together count as one subscriber. Its working directory is `cwd`, below the
-    server's directory, if that is set before it is opened; else a new one.
+    `show` receives its frames, `began` the prompt of each turn. All connected clients together count as one
+    subscriber. Its working directory is `cwd`, below the server's directory, if that is set before it is
+    opened; else a new one.
     """
 
-    def __init__(self, sessions: Sessions, wanted: ClientSettings, changing: Changing) -> None:
+    def __init__(
+        self,
+        sessions: Sessions,
+        wanted: ClientSettings,
+        show: Callable[[list[Frame]], None],
+        began: Callable[[str], None],
+    ) -> None:
         self.listening: LogFollower | None = None
         self.person: WirePerson | None = None
         self.asks = False
         """True while code waits for a `go` whatever the settings are."""
-        self._show: Callable[[list[Frame]], None] | None = None
-        self._began: Callable[[str], None] | None = None
+        self._show = show
+        self._began = began
         self._sessions = sessions
         self._wanted = wanted
-        self._changing = changing
         self.cwd = ""
         self._started = self._applied = wanted.settings
         self._id = ""
         self._connected = 0
         self._following: AbstractContextManager[None] | None = None
         self._opening = asyncio.Lock()
-
-    def connect(self, show: Callable[[list[Frame]], None], began: Callable[[str], None]) -> None:
-        """Set the receivers of frames and of each turn's prompt; call this before the session is opened."""
-        self._show, self._began = show, began
 
     @property
     def served(self) -> Served | None:
@@ -156,7 +152,7 @@ class SharedSession:
         """
         before, after = self._applied, self._wanted.settings
         if before != after:
-            await self._changing(listening.served.session, before, after)
+            await self._sessions.opener.adapt(listening.served.session, before, after)
             self._applied = after
 
     @contextmanager
@@ -203,8 +199,6 @@ class SharedSession:
             # As it was said when the server started.
             confinement.shown = confinement.what
             confinement.unasked = lambda: self.unasked
-        assert self._show
-        assert self._began
         self.listening = LogFollower(served, self._show, self._began)
         self._leave()
         self._follow()

@@ -12,6 +12,7 @@ from fastapi.responses import JSONResponse, Response
 from starlette.datastructures import UploadFile
 
 from terp.events import CodeRejected, Printed
+from terp.text.dataclasses import dataclass
 from terp.text.plain import mended
 from terp_cli.server.compat.accumulating import Misplaced
 from terp_cli.server.compat.client_settings import ClientSettings, Rejected
@@ -24,15 +25,15 @@ from terp_cli.server.tree import Tree
 from terp_cli.server.workspaces import Workspaces
 
 
+@dataclass(eq=False)
 class Reachable:
     """The files that clients may write and read; with `anywhere`, also those outside the session's directory.
 
     Files of terp itself are never among them.
     """
 
-    def __init__(self, workspaces: Workspaces, *, anywhere: bool) -> None:
-        self._workspaces = workspaces
-        self._anywhere = anywhere
+    workspaces: Workspaces
+    anywhere: bool
 
     async def write(self, served: Served, path: str, pieces: AsyncIterator[bytes]) -> None:
         """Write `pieces` to the file at `path`, atomically.
@@ -49,22 +50,22 @@ class Reachable:
         Raises:
             RequestRefused: there is no such file.
         """
-        if self._anywhere:
-            return Tree(self._workspaces.root, self._workspaces.own).read(name)
+        if self.anywhere:
+            return Tree(self.workspaces.root, self.workspaces.own).read(name)
         if served is None:
             raise RequestRefused(404, f"There is no file {name[:80]!r}.")
         return served.files.read(name)
 
     def _placed(self, served: Served, path: str) -> tuple[Tree, str]:
-        home = self._workspaces.root if self._anywhere else served.cwd
+        home = self.workspaces.root if self.anywhere else served.cwd
         try:
             place = Path(os.path.realpath((home / path).parent)) / Path(path).name
         except ValueError:
             raise Rejected(404, "That is no path.") from None
         if any(place.is_relative_to(os.path.realpath(own)) for own in self._closed(served)):
             raise Rejected(403, "terp's own files are not for clients.")
-        if self._anywhere:
-            return Tree(place.parent, self._workspaces.own), place.name
+        if self.anywhere:
+            return Tree(place.parent, self.workspaces.own), place.name
         real = Path(os.path.realpath(home))
         if not place.is_relative_to(real):
             raise Rejected(403, "Files outside the session's directory need --compat-unsafe.")
@@ -72,8 +73,8 @@ class Reachable:
 
     def _closed(self, served: Served) -> list[Path]:
         # A session without a directory of its choice works in one below the state.
-        return [own for own in self._workspaces.own if not served.cwd.is_relative_to(own)] + [
-            self._workspaces.places.sessions
+        return [own for own in self.workspaces.own if not served.cwd.is_relative_to(own)] + [
+            self.workspaces.places.sessions
         ]
 
 

@@ -7,15 +7,13 @@ from contextlib import suppress
 from starlette.types import Message
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from terp.errors import TerpError
 from terp_cli.server.access import BUSY, POLICY
-from terp_cli.server.compat.accumulating import Draft, Frame, Misplaced
+from terp_cli.server.compat.accumulating import Draft, Frame
 from terp_cli.server.compat.conversation import SharedConversation
 from terp_cli.server.compat.entrance import Entrance
 from terp_cli.server.compat.feed import FeedReader
-from terp_cli.server.compat.frames import COMPLETE, error_frame
+from terp_cli.server.compat.frames import COMPLETE, FAILED, failure_frame
 from terp_cli.server.connections import ServerLimits, known
-from terp_cli.server.failures import RequestRefused
 from terp_cli.server.following import Outgoing, until_one_ends
 from terp_cli.server.transcript import decoded
 
@@ -24,28 +22,15 @@ _WRONG_KEYS = 10
 _AGAIN_S, _AGAIN_AT_MOST_S = 0.1, 2.0
 
 
-class Strangers:
-    """A count of the clients that have not sent a key yet."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-
 class CompatConnection:
     """One client, from its connection to its end."""
 
     def __init__(
-        self,
-        socket: WebSocket,
-        conversation: SharedConversation,
-        entrance: Entrance,
-        strangers: Strangers,
-        limits: ServerLimits,
+        self, socket: WebSocket, conversation: SharedConversation, entrance: Entrance, limits: ServerLimits
     ) -> None:
         self._socket = socket
         self._conversation = conversation
         self._entrance = entrance
-        self._strangers = strangers
         self._limits = limits
         self._seen = 0
         self._draft = Draft()
@@ -77,16 +62,16 @@ class CompatConnection:
         if not self._entrance.asks or self._entrance.shows_key(self._socket.scope):
             known(self._socket.scope)
             return True
-        if self._strangers.count >= self._limits.strangers:
+        if self._entrance.strangers >= self._limits.strangers:
             return False
-        self._strangers.count += 1
+        self._entrance.strangers += 1
         try:
             async with asyncio.timeout(self._limits.greeting_s):
                 return await self._key_shown()
         except TimeoutError:
             return False
         finally:
-            self._strangers.count -= 1
+            self._entrance.strangers -= 1
 
     async def _key_shown(self) -> bool:
         for _ in range(_WRONG_KEYS):
@@ -117,18 +102,11 @@ class CompatConnection:
             async with self._doing:
                 begun = await self._conversation.take(chunk, seen=self._seen, draft=self._draft)
                 self._answer_from = self._answer_from if begun is None else begun
-        except Misplaced as error:
-            await self._send_problem(str(error))
-        except RequestRefused as refused:
-            await self._send_problem(refused.problem.message)
-        except TerpError as error:
-            await self._send_problem(" ".join(part for part in (error.message, error.remedy) if part))
-
-    async def _send_problem(self, problem: str) -> None:
-        """Send an error about a frame of this client; a running answer sends its `complete` frame itself."""
-        await self._send(error_frame(problem))
-        if not self._conversation.answering:
-            await self._send(COMPLETE)
+        except FAILED as error:
+            await self._send(failure_frame(error))
+            # A running answer sends its `complete` frame itself.
+            if not self._conversation.answering:
+                await self._send(COMPLETE)
 
     async def _send_all(self, reader: FeedReader) -> None:
         self._seen = reader.at

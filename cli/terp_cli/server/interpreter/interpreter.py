@@ -8,22 +8,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from terp.errors import TerpError
-from terp.opening.changing import Change, change_settings
-from terp.session.session import Session
-from terp.settings import Settings
 from terp.settings.loading import load_settings
 from terp.settings.places import find_places
-from terp_cli.server.access import OwnNames, is_loopback, token_of
-from terp_cli.server.compat.accumulating import Frame, Misplaced, accumulate
+from terp_cli.server.access import OwnNames, token_of
+from terp_cli.server.compat.accumulating import Frame, accumulate
 from terp_cli.server.compat.client_settings import ClientSettings, Variables, with_value
-from terp_cli.server.compat.compat import Compat
+from terp_cli.server.compat.compat import DEFAULT_HOST, DEFAULT_PORT, Compat
 from terp_cli.server.compat.conversation import SharedConversation
 from terp_cli.server.compat.feed import FeedReader
-from terp_cli.server.compat.frames import COMPLETE, error_frame
+from terp_cli.server.compat.frames import COMPLETE, FAILED, failure_frame
 from terp_cli.server.connections import ServerLimits
-from terp_cli.server.failures import RequestRefused
-from terp_cli.server.interpreter.server import DEFAULT_HOST, DEFAULT_PORT, InterpreterServer
+from terp_cli.server.interpreter.server import InterpreterServer
 from terp_cli.server.opening import SettingsOpener
 from terp_cli.server.sessions import Sessions
 from terp_cli.server.workspaces import Workspaces
@@ -166,7 +161,6 @@ class AsyncInterpreter(Top):
         places, variables = find_places(self._environ), Variables(self._environ)
         started = load_settings({}, profile="", environ=self._environ, places=places).settings
         token, _ = token_of(self._environ)
-        limits = ServerLimits()
         names = OwnNames(variables.host or DEFAULT_HOST, int(variables.port or DEFAULT_PORT))
         workspaces = Workspaces(Path.cwd(), places)
         opener = SettingsOpener(
@@ -178,20 +172,12 @@ class AsyncInterpreter(Top):
             token,
             lambda: str(self.llm.api_key),
         )
-        sessions = Sessions(opener, workspaces, limits)
-        self._compat = Compat(
-            sessions,
-            started,
-            self._change,
-            variables,
-            token,
-            alone=lambda: is_loopback(names.host),
-            unsafe=unsafe,
-        )
+        sessions = Sessions(opener, workspaces, ServerLimits())
+        self._compat = Compat(sessions, started, variables, token, names, unsafe=unsafe)
         super().__init__(self._compat.wanted)
         self.llm = Llm(self._compat.wanted)
         self.computer = Computer(self._compat.wanted)
-        self.server = InterpreterServer(self._compat, sessions, names, token, limits)
+        self.server = InterpreterServer(self._compat, sessions, names, token)
         self.respond_thread = RespondThread(self._compat.conversation)
         self.id = variables.id or str(time.time())
         self.print = False
@@ -241,12 +227,8 @@ class AsyncInterpreter(Top):
         self._reader()
         try:
             await self._compat.conversation.take(chunk)
-        except Misplaced as error:
-            self._put_problem(str(error))
-        except RequestRefused as refused:
-            self._put_problem(refused.problem.message)
-        except TerpError as error:
-            self._put_problem(error.message)
+        except FAILED as error:
+            self._compat.feed.add([failure_frame(error), COMPLETE])
 
     async def output(self) -> Frame:
         """Return the next frame; wait for one."""
@@ -270,9 +252,3 @@ class AsyncInterpreter(Top):
         if self._own is None:
             self._own = self._compat.feed.join()
         return self._own
-
-    def _put_problem(self, problem: str) -> None:
-        self._compat.feed.add([error_frame(problem), COMPLETE])
-
-    async def _change(self, session: Session, before: Settings, after: Settings) -> None:
-        await change_settings(session, Change(before, after), self._environ, api_key=self.llm.api_key)

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from terp.errors import SettingsError
 from terp_cli.server.access import OwnNames, ServerToken, is_loopback
-from terp_cli.server.compat.compat import Compat, stateful_of
-from terp_cli.server.connections import ServerLimits
+from terp_cli.server.compat.compat import DEFAULT_HOST, DEFAULT_PORT, Compat, stateful_of
 from terp_cli.server.openai import routes as openai
 from terp_cli.server.serving import HttpServer, application, listening
 from terp_cli.server.sessions import Sessions
@@ -21,25 +20,19 @@ from terp_cli.server.sessions import Sessions
 if TYPE_CHECKING:
     from terp_cli.server.interpreter.interpreter import AsyncInterpreter
 
-DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8000
-
-
 _PAUSE_S = 1.0
 
 
 class InterpreterServer:
     """`app` is the FastAPI application. `host` and `port` can be set until it runs."""
 
-    def __init__(
-        self, compat: Compat, sessions: Sessions, names: OwnNames, token: ServerToken, limits: ServerLimits
-    ) -> None:
-        self.app = application(sessions, token, names, limits, compat=compat)
+    def __init__(self, compat: Compat, sessions: Sessions, names: OwnNames, token: ServerToken) -> None:
+        self.app = application(sessions, token, names, compat=compat)
         self.app.include_router(openai.router(sessions, stateful=stateful_of(compat)))
         self._compat = compat
         self._sessions = sessions
         self._names = names
         self._token = token
-        self._limits = limits
         self._running: HttpServer | None = None
         self.listens = threading.Event()
         """Set while `run` takes connections, for programs that call it in a thread."""
@@ -101,7 +94,7 @@ class InterpreterServer:
         self.port = int(taken.getsockname()[1])
         self._say_where()
         self.listens.set()
-        self._running = HttpServer(self.app, self._limits)
+        self._running = HttpServer(self.app, self._sessions.limits)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             # In another thread than the main one signals are left to that.
@@ -114,8 +107,7 @@ class InterpreterServer:
             await self.aclose()
 
     def _say_where(self) -> None:
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        sys.stdout.write(f"Server will run at http://{host}:{self.port}\n")
+        sys.stdout.write(f"Server will run at http://{self._names.written}\n")
         if not (is_loopback(self.host) or self._compat.entrance.has_key):
             sys.stdout.write(f"Other machines can reach it. The key is {self._token.reveal()}\n")
         sys.stdout.flush()

@@ -21,7 +21,7 @@ from terp_cli.server.sessions import Served, Sessions
 def code_router(sessions: Sessions) -> APIRouter:
     """The routes."""
     routes = APIRouter(prefix="/v1/sessions/{session}", tags=["code"])
-    answers, limits = answers_of_turns(), sessions.limits
+    answers = answers_of_turns()
 
     @routes.post("/run", response_class=Response, responses=answers)
     async def run(session: str, wanted: forms.RunBody) -> Response:
@@ -29,14 +29,14 @@ def code_router(sessions: Sessions) -> APIRouter:
         served = sessions.get(session)
         language = known_language(served, wanted.language)
         turn = served.ask(lambda session: session.run(language, wanted.code, asks=True))
-        return begun(served, turn, limits, stream=wanted.stream)
+        return begun(served, turn, stream=wanted.stream)
 
     @routes.post("/install", response_class=Response, responses=answers)
     async def install(session: str, wanted: forms.InstallBody) -> Response:
         """Install packages, as the setting `auto_install` allows it or a client agrees."""
         served = sessions.get(session)
         turn = served.ask(lambda session: session.install(wanted.packages))
-        return begun(served, turn, limits, stream=wanted.stream)
+        return begun(served, turn, stream=wanted.stream)
 
     @routes.post("/restart", status_code=204, responses=documented(404, 409))
     async def restart(session: str, wanted: forms.RestartBody | None = None) -> Response:
@@ -53,7 +53,7 @@ def code_router(sessions: Sessions) -> APIRouter:
         served = sessions.get(session)
         problem = read_text(wanted.problem, "problem")
         turn = served.ask(lambda session: _solved(session, problem))
-        return begun(served, turn, limits, stream=wanted.stream)
+        return begun(served, turn, stream=wanted.stream)
 
     @routes.get("/solve", responses=documented(404, 409))
     async def solved(session: str) -> forms.SolveInfo:

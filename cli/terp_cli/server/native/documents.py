@@ -2,8 +2,7 @@
 
 import dataclasses
 import re
-import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,12 @@ def place() -> Path:
 
 def fresh(page: str, document: Mapping[str, Any]) -> str:
     """Return the page with its generated parts up to date; `document` is the server's OpenAPI document."""
-    parts = {"routes": _routes(document), "events": _events(), "outputs": _outputs(), "settings": _settings()}
+    parts = {
+        "routes": _routes(document),
+        "events": _table(wire.event_types()),
+        "outputs": _table(wire.output_types()),
+        "settings": [", ".join(f"`{name}`" for name in OF_CLIENTS) + "."],
+    }
     written = {name: "".join(f"{line}\n" for line in lines) for name, lines in parts.items()}
     return _PART.sub(lambda found: found[1] + written[found[2]] + found[3], page)
 
@@ -42,28 +46,12 @@ def _routes(document: Mapping[str, Any]) -> list[str]:
     return ["| | | |", "|---|---|---|", *rows]
 
 
-def _events() -> list[str]:
-    return [*_HEAD, *(_row(name, kind) for name, kind in wire.event_types().items())]
-
-
-def _outputs() -> list[str]:
-    return [*_HEAD, *(_row(name, kind) for name, kind in wire.output_types().items())]
-
-
-def _settings() -> list[str]:
-    return [", ".join(f"`{name}`" for name in OF_CLIENTS) + "."]
-
-
-_HEAD = ["| | fields | |", "|---|---|---|"]
-
-
-def _row(name: str, kind: type) -> str:
-    fields = ", ".join(f"`{field}`" for field in _fields(kind)) or "none"
-    return f"| `{name}` | {fields} | {_sentence(kind.__doc__ or '')} |"
-
-
-def _fields(kind: type) -> Iterator[str]:
-    yield from (field.name for field in dataclasses.fields(typing.cast("Any", kind)))
+def _table(types: Mapping[str, Any]) -> list[str]:
+    rows = ["| | fields | |", "|---|---|---|"]
+    for name, kind in types.items():
+        fields = ", ".join(f"`{field.name}`" for field in dataclasses.fields(kind)) or "none"
+        rows.append(f"| `{name}` | {fields} | {_sentence(kind.__doc__ or '')} |")
+    return rows
 
 
 def _sentence(text: str) -> str:
@@ -74,11 +62,10 @@ def _sentence(text: str) -> str:
 def document() -> Mapping[str, Any]:
     """Return the OpenAPI document of the server; it does not depend on the settings."""
     # No session is ever opened for it.
-    limits, workspaces = ServerLimits(), Workspaces(Path(), find_places({}))
-    token = ServerToken("")
+    workspaces, token = Workspaces(Path(), find_places({})), ServerToken("")
     opener = SettingsOpener(Settings, lambda _: Settings(), workspaces, {}, token)
-    sessions = Sessions(opener, workspaces, limits)
-    app = application(sessions, token, OwnNames("127.0.0.1", 80), limits)
+    sessions = Sessions(opener, workspaces, ServerLimits())
+    app = application(sessions, token, OwnNames("127.0.0.1", 80))
     app.include_router(openai.router(sessions))
     return app.openapi()
 

@@ -15,18 +15,14 @@ from terp.session.artifacts import OUTPUTS
 from terp.store.export.writing import export
 from terp_cli.server.bodies import BYTES
 from terp_cli.server.content import SAFE, served_archive, served_file
-from terp_cli.server.failures import RequestRefused, documented
+from terp_cli.server.failures import RequestRefused, documented, sending
 from terp_cli.server.native import forms
 from terp_cli.server.native.code import known_language
 from terp_cli.server.sessions import Served, Sessions
 from terp_cli.server.tree import Tree
 
-_BYTES: dict[str, Any] = {"content": {BYTES: {"schema": {"type": "string", "format": "binary"}}}}
-_WHOLE: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The file.", **_BYTES},
-    206: {"description": "A part of it.", **_BYTES},
-    **documented(404, 409, 416),
-}
+_BINARY = {"schema": {"type": "string", "format": "binary"}}
+_ANY: dict[str, Any] = {"*/*": {"schema": {}}}
 Wanted = Annotated[str, Header(alias="Range")]
 
 
@@ -45,9 +41,11 @@ def files_router(sessions: Sessions) -> APIRouter:
     async def list_files(session: str) -> forms.FileList:
         """List the plain files that are not hidden."""
         found, more = await anyio.to_thread.run_sync(sessions.get(session).files.listed)
-        return forms.FileList.model_validate({"files": found, "more": more}, from_attributes=True)
+        return forms.FileList(files=found, more=more)
 
-    @routes.get("/files/{path:any_path}", response_class=Response, responses=_WHOLE)
+    whole = sending("The file.", {BYTES: _BINARY}, 404, 409, 416)
+
+    @routes.get("/files/{path:any_path}", response_class=Response, responses=whole)
     async def download(session: str, path: str, wanted: Wanted = "") -> Response:
         """A file, or a range of its bytes."""
         descriptor = await anyio.to_thread.run_sync(sessions.get(session).files.read, path)
@@ -56,7 +54,7 @@ def files_router(sessions: Sessions) -> APIRouter:
     @routes.put(
         "/files/{path:any_path}",
         responses=documented(404, 409),
-        openapi_extra={"requestBody": _BYTES},
+        openapi_extra={"requestBody": {"content": {BYTES: _BINARY}}},
     )
     async def upload(session: str, path: str, request: Request) -> forms.FileWritten:
         """Write a file atomically; a file of the same name is replaced."""
@@ -75,13 +73,7 @@ def files_router(sessions: Sessions) -> APIRouter:
     @routes.get(
         "/archive",
         response_class=Response,
-        responses={
-            200: {
-                "description": "All files as a zip archive.",
-                "content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}},
-            },
-            **documented(404, 409),
-        },
+        responses=sending("All files as a zip archive.", {"application/zip": _BINARY}, 404, 409),
     )
     async def archive(session: str) -> Response:
         """Send all files as one archive."""
@@ -97,7 +89,6 @@ _TYPES = {
     "html": "text/html",
     "zip": "application/zip",
 }
-_ANY: dict[str, Any] = {"content": {"*/*": {"schema": {}}}}
 
 
 def results_router(sessions: Sessions) -> APIRouter:
@@ -117,11 +108,7 @@ def results_router(sessions: Sessions) -> APIRouter:
     @routes.get(
         "/outputs/{output}",
         response_class=Response,
-        responses={
-            200: {"description": "The output.", **_ANY},
-            206: {"description": "A part of it.", **_ANY},
-            **documented(404, 409, 416),
-        },
+        responses=sending("The output.", _ANY, 404, 409, 416),
     )
     async def output(session: str, output: str, wanted: Wanted = "") -> Response:
         """The full output of a run by its number (3), or a picture of it by its file name (3-1.png)."""
@@ -135,7 +122,7 @@ def results_router(sessions: Sessions) -> APIRouter:
     @routes.get(
         "/export",
         response_class=Response,
-        responses={200: {"description": "The session, as it is until now.", **_ANY}, **documented(404, 409)},
+        responses=sending("The session, as it is until now.", _ANY, 404, 409),
     )
     async def exported(
         session: str,

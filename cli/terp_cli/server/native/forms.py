@@ -1,14 +1,15 @@
 """The bodies of the native interface: what is sent, and what comes back."""
 
-from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
-from terp.store.catalogue import SessionEntry
+from terp.person import Option
 from terp_cli.fronts.json import usage_json
 from terp_cli.server.opening import OF_CLIENTS, checked_settings, schema_of_settings
+from terp_cli.server.person import Open
 from terp_cli.server.sessions import Served
+from terp_cli.server.tree import FileEntry
 
 Value = str | bool | int | float | None
 Name = Annotated[str, Field(max_length=4_096)]
@@ -69,44 +70,44 @@ class RewindBody(Sent):
     files: Annotated[list[Name], Field(max_length=100_000)] = []
 
 
-class TurnBody(Sent):
+class Streamed(Sent):
+    """The body of a route that begins a turn: `stream` answers with its events."""
+
+    stream: bool = True
+
+
+class TurnBody(Streamed):
     """A prompt. `attachments` are files of the session; `stream` answers with the events."""
 
     prompt: Annotated[str, Field(max_length=200_000)]
     attachments: Annotated[list[Name], Field(max_length=50)] = []
-    stream: bool = True
 
 
-class ResumeTurnBody(Sent):
+class ResumeTurnBody(Streamed):
     """A request to continue the turn that was waiting when the session ended."""
 
-    stream: bool = True
 
-
-class RunBody(Sent):
+class RunBody(Streamed):
     """Code to run without the model, in the first language of the session or in `language`."""
 
     code: Annotated[str, Field(max_length=200_000)]
     language: Annotated[str, Field(max_length=40)] = ""
-    stream: bool = True
 
 
-class SolveBody(Sent):
+class SolveBody(Streamed):
     """A problem as text, in Markdown or Python, as `terp solve` reads it."""
 
     problem: Annotated[str, Field(max_length=50_000)]
-    stream: bool = True
 
 
 # A name with a version: neither an option of the installer nor an address.
 Requirement = Annotated[str, Field(pattern=r"^[A-Za-z0-9][^\s/\\@:;]{0,199}$")]
 
 
-class InstallBody(Sent):
+class InstallBody(Streamed):
     """Packages for the Python kernel, by names or requirements."""
 
     packages: Annotated[list[Requirement], Field(min_length=1, max_length=50)]
-    stream: bool = True
 
 
 class RestartBody(Sent):
@@ -135,13 +136,6 @@ class AnswerBody(Sent):
     answer: Annotated[str, Field(max_length=200_000)] | bool
 
 
-class OptionInfo(BaseModel):
-    """One answer to a choice."""
-
-    letter: str
-    does: str
-
-
 class QuestionInfo(BaseModel):
     """A question that waits. An approval has the call and the digest of its code."""
 
@@ -150,7 +144,7 @@ class QuestionInfo(BaseModel):
     what: str
     secret: bool
     why: str = ""
-    options: list[OptionInfo] = []
+    options: tuple[Option, ...] = ()
     call_id: str = ""
     digest: str = ""
 
@@ -209,29 +203,6 @@ class SessionList(BaseModel):
     """The sessions, most recently used first."""
 
     sessions: list[SessionRow]
-
-
-class ProfileRow(BaseModel):
-    """A profile for a session, and the model that answers with it."""
-
-    name: str
-    description: str
-    model: str
-
-
-class ProfileList(BaseModel):
-    """The profiles by name. `model` answers where no profile is named.
-
-    `asks` is whether code, or each of its effects, is approved; `approve` says when: before, effect or never.
-    `models` are names used before, of profiles, and of providers with a key; `tier` is the sandbox.
-    """
-
-    model: str
-    profiles: list[ProfileRow]
-    asks: bool
-    approve: str
-    models: list[str]
-    tier: str
 
 
 class ListedModels(BaseModel):
@@ -320,18 +291,10 @@ class SolveInfo(BaseModel):
     passed: bool
 
 
-class FileInfo(BaseModel):
-    """A file of the session. `size` is in bytes, `modified` in seconds since the epoch."""
-
-    path: str
-    size: int
-    modified: float
-
-
 class FileList(BaseModel):
     """The files of the session in order; `more` where there are more than are listed."""
 
-    files: list[FileInfo]
+    files: list[FileEntry]
     more: bool
 
 
@@ -376,7 +339,7 @@ def session_info(served: Served) -> SessionInfo:
         last=served.transcript.last,
         spent_usd=session.spent_usd,
         usage=UsageInfo(**usage_json(session.budget.used)),
-        questions=_questions(served),
+        questions=[_question_info(served, one) for one in served.questions.all()],
         pending=[served.redactor.redacted(code) for code in session.pending],
     )
 
@@ -388,27 +351,15 @@ def _approve(served: Served) -> Literal["before", "effect", "never"]:
     return "effect" if confinement is not None and confinement.holds else "before"
 
 
-def session_row(entry: SessionEntry, served: Served | None) -> SessionRow:
-    """A session as the list has it."""
-    return SessionRow.model_validate(replace(entry, open=served is not None), from_attributes=True)
-
-
-def _questions(served: Served) -> list[QuestionInfo]:
-    questions = []
-    for one in served.questions.all():
-        asked, proposed = one.asked, one.proposed
-        more = next((waiting for waiting in served.person.waiting if waiting.what == asked.what), None)
-        options = more.options if more else ()
-        questions.append(
-            QuestionInfo(
-                question_id=asked.question_id,
-                kind=asked.kind,
-                what=served.redactor.redacted(asked.what),
-                secret=asked.secret,
-                why=served.redactor.redacted(more.why) if more else "",
-                options=[OptionInfo.model_validate(option, from_attributes=True) for option in options],
-                call_id=proposed.call_id if proposed else "",
-                digest=proposed.digest if proposed else "",
-            )
-        )
-    return questions
+def _question_info(served: Served, question: Open) -> QuestionInfo:
+    asked, proposed, more = question.asked, question.proposed, served.person.details_of(question.asked)
+    return QuestionInfo(
+        question_id=asked.question_id,
+        kind=asked.kind,
+        what=served.redactor.redacted(asked.what),
+        secret=asked.secret,
+        why=served.redactor.redacted(more.why),
+        options=more.options,
+        call_id=proposed.call_id if proposed else "",
+        digest=proposed.digest if proposed else "",
+    )

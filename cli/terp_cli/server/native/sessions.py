@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing, suppress
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, TypeVar
 
@@ -23,11 +24,17 @@ from terp.session.attachments import attach, with_attachments
 from terp.session.session import Session
 from terp_cli.render.rewound import outcome, question
 from terp_cli.server.access import POLICY
-from terp_cli.server.connections import ServerLimits
-from terp_cli.server.failures import ErrorDetail, RequestRefused, documented
+from terp_cli.server.failures import (
+    Documented,
+    RequestRefused,
+    documented,
+    refusal_of,
+    sending,
+    validation_lines,
+)
 from terp_cli.server.following import EventStream, Outgoing, batches, until_one_ends
 from terp_cli.server.native import forms
-from terp_cli.server.opening import SessionRequest
+from terp_cli.server.opening import SessionOffer, SessionRequest
 from terp_cli.server.person import BY
 from terp_cli.server.sessions import Served, Sessions, memory_of_this_process
 from terp_cli.server.transcript import decoded
@@ -48,7 +55,8 @@ def sessions_router(sessions: Sessions) -> APIRouter:
     async def list_all() -> forms.SessionList:
         """List the stored sessions of this server's directories."""
         found = await sessions.listed()
-        return forms.SessionList(sessions=[forms.session_row(entry, served) for entry, served in found])
+        rows = [replace(entry, open=served is not None) for entry, served in found]
+        return forms.SessionList.model_validate({"sessions": rows}, from_attributes=True)
 
     @routes.get("/{session}", responses=documented(404, 409))
     async def get(session: str) -> forms.SessionInfo:
@@ -87,10 +95,7 @@ def sessions_router(sessions: Sessions) -> APIRouter:
     return routes
 
 
-_TEXT: dict[str, Any] = {
-    "description": "Counters in the text format of Prometheus.",
-    "content": {"text/plain": {"schema": {"type": "string"}}},
-}
+_STRING = {"schema": {"type": "string"}}
 
 
 def server_router(sessions: Sessions) -> APIRouter:
@@ -103,21 +108,23 @@ def server_router(sessions: Sessions) -> APIRouter:
         return forms.Alive(version=__version__, sessions=len(sessions.open))
 
     @routes.get("/v1/profiles", responses=documented())
-    async def profiles() -> forms.ProfileList:
+    async def profiles() -> SessionOffer:
         """The profiles that a session can be made with, and the model of the server."""
-        return forms.ProfileList.model_validate(await sessions.offer(), from_attributes=True)
+        return await anyio.to_thread.run_sync(sessions.opener.offer)
 
     @routes.get("/v1/listed_models", responses=documented())
     async def listed() -> forms.ListedModels:
         """The models that the provider lists, and servers of this machine; it is asked at each request."""
-        return forms.ListedModels(models=list(await sessions.listed_models()))
+        return forms.ListedModels(models=list(await sessions.opener.listed()))
 
     @routes.get("/v1/schema/events", response_model=forms.Schema, responses=documented())
     async def events() -> Response:
         """The JSON Schema of events."""
         return JSONResponse(schema())
 
-    @routes.get("/metrics", response_class=Response, responses={200: _TEXT, **documented()})
+    counters = sending("Counters in the text format of Prometheus.", {"text/plain": _STRING})
+
+    @routes.get("/metrics", response_class=Response, responses=counters)
     async def metrics() -> Response:
         """Counters for Prometheus."""
         return Response("".join(_metrics(sessions)), media_type="text/plain; version=0.0.4")
@@ -176,44 +183,50 @@ def _attached(served: Served, files: Sequence[str]) -> tuple[Attachment, ...]:
     return attach([str(served.cwd / path) for path in files], served.cwd)
 
 
-_EVENTS: dict[str, Any] = {
-    "description": "The events, each in the wire form of docs/server.md, with its number as its id.",
-    "content": {"text/event-stream": {"schema": {"type": "string"}}},
-}
 _LONGEST_ID = 15
 
 
-def answers_of_turns() -> dict[int | str, dict[str, Any]]:
+def sending_events() -> Documented:
+    """Return the documented answers of a route that sends events."""
+    about = "The events, each in the wire form of docs/server.md, with its number as its id."
+    return sending(about, {"text/event-stream": _STRING}, 404, 409)
+
+
+def answers_of_turns() -> Documented:
     """Return the documented answers of a route that begins a turn."""
-    return {200: _EVENTS, 202: {"model": forms.TurnTaken}, **documented(404, 409)}
+    return {202: {"model": forms.TurnTaken}, **sending_events()}
 
 
-def begun(served: Served, turn: ServedTurn, limits: ServerLimits, *, stream: bool) -> Response:
+def begun(served: Served, turn: ServedTurn, *, stream: bool) -> Response:
     """Return the answer of a route that begins a turn: a stream of its events, or where they will be."""
     if stream:
-        return EventStream(served, 0, limits, turn)
-    return JSONResponse({"after": served.transcript.last, "waiting": turn.ahead}, status_code=202)
+        return EventStream(served, 0, turn)
+    return JSONResponse(_taken(served, turn), status_code=202)
+
+
+def _taken(served: Served, turn: ServedTurn) -> dict[str, Any]:
+    return {"after": served.transcript.last, "waiting": turn.ahead}
 
 
 def turns_router(sessions: Sessions) -> APIRouter:
     """The routes."""
     routes = APIRouter(prefix="/v1/sessions/{session}", tags=["turns"])
-    answers, limits = answers_of_turns(), sessions.limits
+    answers = answers_of_turns()
 
     @routes.post("/turns", response_class=Response, responses=answers)
     async def ask(session: str, wanted: forms.TurnBody) -> Response:
         """Send a prompt. The turn continues without the client, except for code that waits for approval."""
         served = sessions.get(session)
         turn = await begin_turn(served, wanted.prompt, wanted.attachments)
-        return begun(served, turn, limits, stream=wanted.stream)
+        return begun(served, turn, stream=wanted.stream)
 
     @routes.post("/go_on", response_class=Response, responses=answers)
     async def go_on(session: str, wanted: forms.ResumeTurnBody) -> Response:
         """Ask again about the code that waited for an answer when the session ended."""
         served = sessions.get(session)
-        return begun(served, resume_turn(served), limits, stream=wanted.stream)
+        return begun(served, resume_turn(served), stream=wanted.stream)
 
-    @routes.get("/events", response_class=Response, responses={200: _EVENTS, **documented(404, 409)})
+    @routes.get("/events", response_class=Response, responses=sending_events())
     async def events(
         session: str,
         after: Annotated[int, Query(ge=0, le=10**_LONGEST_ID)] = 0,
@@ -221,7 +234,7 @@ def turns_router(sessions: Sessions) -> APIRouter:
     ) -> Response:
         """Send all events of the session, then new ones. `Last-Event-ID` goes before `after`."""
         served = sessions.get(session)
-        return EventStream(served, int(last_event_id or after), sessions.limits)
+        return EventStream(served, int(last_event_id or after))
 
     @routes.post("/interrupt", responses=documented(404, 409))
     async def interrupt(session: str) -> forms.TurnsDropped:
@@ -308,16 +321,16 @@ def socket_router(sessions: Sessions) -> APIRouter:
         try:
             served = sessions.get(session)
             with served.follows():
-                await _talked(socket, served, after, sessions.limits)
+                await _talked(socket, served, after)
         except RequestRefused as refused:
             await socket.close(POLICY, refused.problem.code)
 
     return routes
 
 
-async def _talked(socket: WebSocket, served: Served, after: int, limits: ServerLimits) -> None:
+async def _talked(socket: WebSocket, served: Served, after: int) -> None:
     """Send and take until the session is closed, or the client has left."""
-    outgoing = Outgoing(socket.send, limits.stall_s)
+    outgoing = Outgoing(socket.send, served.limits.stall_s)
     # A client that has left, or takes nothing, is no failure.
     with suppress(OSError, WebSocketDisconnect):
         await until_one_ends(
@@ -341,7 +354,7 @@ async def _send_changes(served: Served, outgoing: Outgoing) -> None:
     sent = served.changes
     while True:
         if sent == served.changes:
-            await served.transcript.changed()
+            await served.session.log.changed()
         else:
             sent = served.changes
             changed = forms.session_info(served).model_dump()
@@ -367,24 +380,18 @@ async def _done(served: Served, frame: dict[str, Any]) -> dict[str, Any]:
         if doing is None:
             raise RequestRefused(422, f"'do' must be one of {', '.join(_DOINGS)}.")
         return await doing(served, rest)
-    except ValidationError as error:
-        problems = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:10])
-        return _failed(ErrorDetail(code="wrong_value", message=problems))
-    except RequestRefused as refused:
-        return _failed(refused.problem)
-    except TerpError as error:
-        return _failed(ErrorDetail(code=error.stop_reason, message=error.message, remedy=error.remedy))
+    except (RequestRefused, TerpError) as error:
+        return {"error": refusal_of(error).problem.model_dump()}
 
 
 async def _ask(served: Served, rest: dict[str, Any]) -> dict[str, Any]:
     wanted = _read(forms.TurnBody, rest)
-    turn = await begin_turn(served, wanted.prompt, wanted.attachments)
-    return {"after": served.transcript.last, "waiting": turn.ahead}
+    return _taken(served, await begin_turn(served, wanted.prompt, wanted.attachments))
 
 
 async def _go_on(served: Served, rest: dict[str, Any]) -> dict[str, Any]:
     _read(forms.ResumeTurnBody, rest)
-    return {"after": served.transcript.last, "waiting": resume_turn(served).ahead}
+    return _taken(served, resume_turn(served))
 
 
 async def _decide(served: Served, rest: dict[str, Any]) -> dict[str, Any]:
@@ -414,11 +421,10 @@ _DOINGS: dict[str, Doing] = {
 
 
 def _read(form: type[Form], fields: dict[str, Any]) -> Form:
-    return form.model_validate_json(json.dumps(fields))
-
-
-def _failed(problem: ErrorDetail) -> dict[str, Any]:
-    return {"error": problem.model_dump()}
+    try:
+        return form.model_validate_json(json.dumps(fields))
+    except ValidationError as error:
+        raise RequestRefused(422, "; ".join(validation_lines(error.errors()))) from error
 
 
 def _text(text: str) -> Message:

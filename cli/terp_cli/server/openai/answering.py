@@ -200,7 +200,8 @@ class ChatAnswer:
         while True:
             over = turn.ended.done() or served.closed
             asked = served.person.is_asked and self._question is not None
-            records = [one for one in log.since(self._after) if one.number <= _end(turn, log.last)]
+            end = log.last if turn.end is None else turn.end
+            records = [one for one in log.since(self._after) if one.number <= end]
             for record in records:
                 self._after = record.number
                 for clean in redaction.passed(record):
@@ -252,10 +253,6 @@ def calls_left(messages: Sequence[Message], tools: Mapping[str, object]) -> Sequ
     return [call for call in named if call.name in tools]
 
 
-def _end(turn: ServedTurn, last: int) -> int:
-    return turn.ended.result() if turn.ended.done() else last
-
-
 def _take_back(served: Served) -> None:
     """Undo a turn without an answer: the client will send the same message again."""
     if served.turns.busy:
@@ -284,13 +281,11 @@ def question_text(served: Served, question: Open) -> str:
     what = served.redactor.redacted(asked.what)
     if asked.kind == "input":
         return f"The code waits for a line: {what}".rstrip()
-    waiting = next((one for one in served.person.waiting if one.what == asked.what), None)
-    why = served.redactor.redacted(waiting.why) if waiting else ""
-    options = waiting.options if waiting else ()
-    text = f"{what}\n\n{why}".rstrip()
+    waiting = served.person.details_of(asked)
+    text = f"{what}\n\n{served.redactor.redacted(waiting.why)}".rstrip()
     if asked.kind == "consent":
         return f"{text}\n\nyes or no?"
-    return "\n".join([f"{text}\n", *(f"- {option.letter}: {option.does}" for option in options)])
+    return "\n".join([f"{text}\n", *(f"- {option.letter}: {option.does}" for option in waiting.options)])
 
 
 def answer_question(served: Served, question: Open, text: str) -> None:

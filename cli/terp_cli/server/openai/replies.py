@@ -8,15 +8,14 @@ from functools import partial
 from typing import Any
 
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from terp.events.messages import ToolCall
 from terp.session.cost.budget import Tally
 from terp.text.dataclasses import dataclass, field
 from terp_cli.server import failures
-from terp_cli.server.connections import ServerLimits
 from terp_cli.server.failures import RequestRefused
-from terp_cli.server.following import Outgoing, gone, until_one_ends
+from terp_cli.server.following import keep_alive, piece_of_body, send_response
 from terp_cli.server.openai.answering import AnswerDelta, AnswerEnded, ChatAnswer, Piece
 from terp_cli.server.transcript import encoded
 
@@ -83,13 +82,10 @@ class JsonReply(Response):
     `over` is called at the end, with the answer as sent.
     """
 
-    def __init__(
-        self, answer: ChatAnswer, frame: ChunkFields, limits: ServerLimits, over: Callable[[SentReply], None]
-    ) -> None:
+    def __init__(self, answer: ChatAnswer, frame: ChunkFields, over: Callable[[SentReply], None]) -> None:
         super().__init__()
         self.sent_reply = SentReply()
         self.frame = frame
-        self.limits = limits
         self.answer = answer
         self.marks = {SESSION: answer.thread.served.id, "Cache-Control": "no-store"}
         self._over = over
@@ -97,14 +93,8 @@ class JsonReply(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the answer, unless the client leaves before."""
         try:
-            with self.answer.thread.served.follows():
-                outgoing = Outgoing(send, self.limits.stall_s)
-                await until_one_ends(
-                    self._send(scope, receive, outgoing.send),
-                    gone(receive),
-                    outgoing.watched(),
-                    outgoing.alive(self.limits.keepalive_s, partial(self.waits, outgoing.send)),
-                )
+            sending = partial(self._send, scope, receive)
+            await send_response(self.answer.thread.served, receive, send, sending, self.waits)
         finally:
             self._over(self.sent_reply)
 
@@ -154,10 +144,10 @@ class StreamReply(JsonReply):
             await self._begin(send)
             self.sent_reply.add(piece)
             for event in self.events(piece):
-                await self._put(send, self.written(event))
+                await send(self.written(event))
         for event in self.closing():
-            await self._put(send, self.written(event))
-        await self._put(send, self.end)
+            await send(self.written(event))
+        await send(piece_of_body(self.end))
         await send({"type": "http.response.body", "body": b""})
 
     def failed(self, refused: RequestRefused) -> Callable[[Scope, Receive, Send], Any]:
@@ -166,7 +156,7 @@ class StreamReply(JsonReply):
             return super().failed(refused)
 
         async def send_failure(_scope: Scope, _receive: Receive, send: Send) -> None:
-            await self._put(send, self.written(self.failure(refused)))
+            await send(self.written(self.failure(refused)))
             await send({"type": "http.response.body", "body": b""})
 
         return send_failure
@@ -174,7 +164,7 @@ class StreamReply(JsonReply):
     async def waits(self, send: Send) -> None:
         """Send a keep-alive while the answer is not complete."""
         await self._begin(send)
-        await self._put(send, b": \n\n")
+        await keep_alive(send)
 
     async def _begin(self, send: Send) -> None:
         if self._begun:
@@ -184,11 +174,11 @@ class StreamReply(JsonReply):
         del head.headers["content-length"]
         await send({"type": "http.response.start", "status": 200, "headers": head.raw_headers})
         for event in self.opening():
-            await self._put(send, self.written(event))
+            await send(self.written(event))
 
-    def written(self, event: Mapping[str, Any]) -> bytes:
-        """Return an event as bytes."""
-        return b"data: %b\n\n" % encoded(event)
+    def written(self, event: Mapping[str, Any]) -> Message:
+        """Return an event as a piece of the response."""
+        return piece_of_body(b"data: %b\n\n" % encoded(event))
 
     def opening(self) -> Iterable[Mapping[str, Any]]:
         """Return the first events."""
@@ -211,9 +201,6 @@ class StreamReply(JsonReply):
     def failure(self, refused: RequestRefused) -> Mapping[str, Any]:
         """Return the last event of a failed turn."""
         return {"error": refused.problem.model_dump()}
-
-    async def _put(self, send: Send, body: bytes) -> None:
-        await send({"type": "http.response.body", "body": body, "more_body": True})
 
 
 def _message(sent_reply: SentReply, calls: Sequence[ToolCall]) -> dict[str, Any]:

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
+from starlette.types import Message
 
 from terp.events.messages import ToolCall
 from terp.session.cost.budget import Tally
 from terp.text.dataclasses import dataclass, field
-from terp_cli.server.failures import RequestRefused
+from terp_cli.server.failures import RequestRefused, validation_lines
+from terp_cli.server.following import piece_of_body
 from terp_cli.server.openai.answering import AnswerDelta, AnswerEnded, Piece
 from terp_cli.server.openai.forms import AskingBody, ChatBody, ChatMessage, ChatToolCall, FunctionCalled
 from terp_cli.server.openai.replies import JsonReply, SentReply, StreamReply
@@ -64,8 +66,7 @@ def as_chat(wanted: ResponseBody, before: Sequence[ChatMessage]) -> ChatBody:
         messages = [*_messages(system), *before, *_messages(items)]
         return ChatBody.model_validate({**fields, "messages": messages})
     except ValidationError as error:
-        first = error.errors()[0]
-        raise RequestRefused(400, f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        raise RequestRefused(400, *validation_lines(error.errors()[:1])) from error
 
 
 def _messages(items: Iterable[Mapping[str, Any]]) -> list[ChatMessage]:
@@ -213,11 +214,11 @@ class ResponseStream(StreamReply):
     _number = -1
     _has_text = False
 
-    def written(self, event: Mapping[str, Any]) -> bytes:
-        """An event with its name."""
+    def written(self, event: Mapping[str, Any]) -> Message:
+        """Return an event with its name."""
         self._number += 1
         numbered = encoded({**event, "sequence_number": self._number})
-        return b"event: %b\ndata: %b\n\n" % (event["type"].encode(), numbered)
+        return piece_of_body(b"event: %b\ndata: %b\n\n" % (event["type"].encode(), numbered))
 
     def opening(self) -> Iterator[Mapping[str, Any]]:
         """Return the events for the start of the response."""

@@ -8,10 +8,8 @@ from fastapi import APIRouter, Header, Request, Response
 from fastapi.responses import JSONResponse
 
 from terp.errors import ModelError
-from terp.models.adapters.embeddings import embeddings
-from terp.settings import Settings
 from terp.text.dataclasses import dataclass
-from terp_cli.server.failures import RequestRefused, documented
+from terp_cli.server.failures import RequestRefused, documented, sending
 from terp_cli.server.openai import forms
 from terp_cli.server.openai.answering import ChatAnswer
 from terp_cli.server.openai.forms import ChatMessage, ChatToolCall, FunctionCalled
@@ -26,21 +24,15 @@ from terp_cli.server.sessions import Sessions
 Embedding = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 """Passes a request for embeddings on to the provider of a model."""
 SessionNamed = Annotated[str, Header(alias=SESSION, max_length=40)]
-_ANSWERS: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "The answer in OpenAI's form: an object, or chunks as server-sent events.",
-        "content": {"application/json": {"schema": {"type": "object"}}, "text/event-stream": {}},
-    },
-    **documented(404, 409),
-}
-_MOST_RESPONSES = 1_000
-_VECTORS: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "The embeddings, as the provider gives them.",
-        "content": {"application/json": {"schema": {"type": "object"}}},
-    },
-    **documented(),
-}
+_OBJECT = {"application/json": {"schema": {"type": "object"}}}
+_ANSWERS = sending(
+    "The answer in OpenAI's form: an object, or chunks as server-sent events.",
+    {**_OBJECT, "text/event-stream": {}},
+    404,
+    409,
+)
+_MOST_RESPONSES, _UNKNOWN = 1_000, 502
+_VECTORS = sending("The embeddings, as the provider gives them.", _OBJECT)
 
 
 @dataclass(frozen=True)
@@ -95,7 +87,7 @@ def router(
     async def chat(wanted: forms.ChatBody, request: Request, session: SessionNamed = "") -> Response:
         """Answer a conversation in OpenAI's form."""
         answer, over = await asking.taken(read_request(wanted, model), session, wanted.metadata, request)
-        return _reply(answer, wanted, sessions, over)
+        return _reply(answer, wanted, over)
 
     @routes.post("/openai/chat/completions", response_class=Response, responses=_ANSWERS)
     async def chat_of_all(wanted: forms.ChatBody, request: Request, session: SessionNamed = "") -> Response:
@@ -107,7 +99,7 @@ def router(
             return JSONResponse(None)
         read = ChatRequest("", (), new, {}, SessionRequest(), ())
         answer = ChatAnswer(thread, read, (), asking.markdown(thread, request, read))
-        return _reply(answer, wanted, sessions, lambda _: None)
+        return _reply(answer, wanted, lambda _: None)
 
     _add_models(routes, model)
     _add_responses(routes, asking, model)
@@ -121,7 +113,12 @@ def router(
             raise RequestRefused(
                 400, f"{OWN_MODEL!r} embeds nothing.", "Name an embedding model of the provider."
             )
-        return JSONResponse(await embed(wanted.model_dump()))
+        try:
+            return JSONResponse(await embed(wanted.model_dump()))
+        except ModelError as error:
+            # A key that the provider refuses is the server's, and none of the client's business.
+            status = _UNKNOWN if error.status in (0, 401, 403) else error.status
+            raise RequestRefused(status, error.message, error.remedy, code=error.stop_reason) from error
 
     return routes
 
@@ -148,7 +145,7 @@ def _add_responses(routes: APIRouter, asking: _Asking, model: str) -> None:
             over(sent)
 
         kind = ResponseStream if wanted.stream else ResponseReply
-        reply = kind(answer, ChunkFields(wanted.model), asking.threads.sessions.limits, over_response)
+        reply = kind(answer, ChunkFields(wanted.model), over_response)
         reply.form = form
         return reply
 
@@ -169,13 +166,11 @@ def _add_models(routes: APIRouter, model: str) -> None:
         return forms.ModelInfo(id=name)
 
 
-def _reply(
-    answer: ChatAnswer, wanted: forms.ChatBody, sessions: Sessions, over: Callable[[SentReply], None]
-) -> JsonReply:
+def _reply(answer: ChatAnswer, wanted: forms.ChatBody, over: Callable[[SentReply], None]) -> JsonReply:
     frame = ChunkFields(wanted.model or OWN_MODEL)
     if not wanted.stream:
-        return JsonReply(answer, frame, sessions.limits, over)
-    stream = StreamReply(answer, frame, sessions.limits, over)
+        return JsonReply(answer, frame, over)
+    stream = StreamReply(answer, frame, over)
     stream.sends_usage = bool(wanted.stream_options and wanted.stream_options.include_usage)
     return stream
 
@@ -192,28 +187,3 @@ def _messages_after(read: ChatRequest, sent: SentReply) -> Sequence[ChatMessage]
     ]
     answer = ChatMessage(role="assistant", content=sent.text, tool_calls=calls)
     return [*read.messages, answer]
-
-
-_UNKNOWN = 502
-
-
-@dataclass(frozen=True)
-class Embedder:
-    """Calls the embeddings of the server's provider, or of the provider that a model's name states."""
-
-    settings: Settings
-    environ: Mapping[str, str]
-    api_key: str = ""
-
-    async def __call__(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the provider's embeddings.
-
-        Raises:
-            RequestRefused: the provider does not answer as expected.
-        """
-        try:
-            return await embeddings(request, self.settings, self.environ, self.api_key)
-        except ModelError as error:
-            # A key that the provider refuses is the server's, and none of the client's business.
-            status = _UNKNOWN if error.status in (0, 401, 403) else error.status
-            raise RequestRefused(status, error.message, error.remedy, code=error.stop_reason) from error

@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 from fastapi import FastAPI, routing
 
-from terp.session.session import Session
 from terp.settings import Settings
-from terp_cli.server.access import ServerToken
+from terp_cli.server.access import OwnNames, ServerToken
 from terp_cli.server.compat.client_settings import Variables
 from terp_cli.server.compat.compat import Compat
 from terp_cli.server.sessions import Sessions
@@ -134,20 +133,10 @@ def compat(
     """What adds the protocol to a server of this kind, with `/upload`, `/download` and maybe `/run`."""
     environ = {"INTERPRETER_INSECURE_ROUTES": "true", "INTERPRETER_API_KEY": key}
 
-    async def changing(_session: Session, _before: Settings, _after: Settings) -> None:
-        """Scripted models have no settings."""
-
     def made(sessions: Sessions) -> Compat:
         settings, variables = Settings(auto_run=auto_run), Variables(environ)
-        return Compat(
-            sessions,
-            settings,
-            changing,
-            variables,
-            ServerToken(TOKEN),
-            alone=lambda: alone,
-            unsafe=kind == UNSAFE,
-        )
+        names = OwnNames("127.0.0.1" if alone else "0.0.0.0", 0)
+        return Compat(sessions, settings, variables, ServerToken(TOKEN), names, unsafe=kind == UNSAFE)
 
     return None if kind == OWN else made
 

@@ -5,7 +5,7 @@ import json
 import socket
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ import httpx
 from websockets.asyncio.client import ClientConnection, connect
 
 from terp.events.kernel import Kernels
-from terp.session.session import Session
 from terp.settings import Settings
 from terp.testing import EchoKernel, Scripted, ScriptedModel
 from terp_cli.server.access import OwnNames, ServerToken
@@ -84,7 +83,6 @@ class Speaking:
     sessions: Sessions
     opener: FakeOpener
     compat: Compat
-    changes: list[tuple[Settings, Settings]] = field(default_factory=list)
 
     @asynccontextmanager
     async def client(self, **headers: str) -> AsyncGenerator[Client, None]:
@@ -127,26 +125,22 @@ async def speaking(
     limits = limits or ServerLimits(patience_s=30.0)
     opener = FakeOpener(workspaces(folder), lambda: ScriptedModel(*replies), kernels)
     sessions = Sessions(opener, opener.workspaces, limits)
-    changes: list[tuple[Settings, Settings]] = []
-
-    async def changing(_: Session, before: Settings, after: Settings) -> None:
-        changes.append((before, after))
-
     variables, token = Variables(environ or {}), ServerToken(TOKEN)
     settings = Settings(auto_run=auto_run)
-    compat = Compat(sessions, settings, changing, variables, token, alone=lambda: alone, unsafe=unsafe)
+    names = OwnNames("127.0.0.1" if alone else "0.0.0.0", 0)
+    compat = Compat(sessions, settings, variables, token, names, unsafe=unsafe)
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         port = listening.getsockname()[1]
-        app = application(sessions, token, OwnNames("127.0.0.1", port), limits, compat=compat)
+        app = application(sessions, token, OwnNames("127.0.0.1", port), compat=compat)
         app.include_router(openai.router(sessions, stateful=stateful_of(compat)))
         server = HttpServer(app, limits)
         running = asyncio.create_task(server.serve(sockets=[listening]))
         base = f"http://127.0.0.1:{port}"
         async with plain_client(base, timeout=20) as http:
             try:
-                yield Speaking(port, http, sessions, opener, compat, changes)
+                yield Speaking(port, http, sessions, opener, compat)
             finally:
                 await sessions.aclose()
                 server.should_exit = True

@@ -108,7 +108,7 @@ async def test_who_comes_and_leaves_without_a_frame_leaves_nothing() -> None:
             await asyncio.sleep(0)
             waiting.cancel()
             await asyncio.wait({waiting})
-    assert (feed._changed._waiting, feed._left) == ([], [0])
+    assert (feed.changed._waiting, feed._left) == ([], [0])
 
 
 @given(some.lists(some.integers(0, 3), max_size=12))

@@ -84,7 +84,7 @@ async def test_settings_are_changed_and_count_from_the_next_answer_on(tmp_path: 
         answer = await server.http.post("/settings", json=sent)
         await client.answer("and now?")
         read = [await server.setting(name) for name in ("custom_instructions", "verbose", "auto_run")]
-        [(_, after)] = server.changes
+        [(_, after)] = server.opener.changes
     assert answer.json() == {"status": "success"}
     assert (after.model, after.temperature, after.instructions) == ("openai/gpt-5", 0.5, "Be brief.")
     assert read == ["Be brief.", True, True]

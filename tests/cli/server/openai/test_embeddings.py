@@ -1,14 +1,15 @@
 """Embeddings are passed on to the provider of the model, or refused with the status that says so."""
 
+from functools import partial
 from pathlib import Path
 
 import openai
 import pytest
 from fastapi import APIRouter
 
+from terp.models.adapters.embeddings import embeddings
 from terp.settings import Settings
 from terp_cli.server.openai import routes
-from terp_cli.server.openai.routes import Embedder
 from terp_cli.server.sessions import Sessions
 from tests.cli.server.openai.asking import openai_client
 from tests.cli.server.serving import Running, serving
@@ -16,6 +17,10 @@ from tests.loopback import Http, Loopback, Raw
 
 VECTORS = b"""{"object": "list", "model": "small", "data": [{"object": "embedding", "index": 0,
 "embedding": [0.5, 1.0]}], "usage": {"prompt_tokens": 2, "total_tokens": 2}}"""
+
+
+def of_provider(settings: Settings, api_key: str = "", **environ: str) -> routes.Embedding:
+    return partial(embeddings, settings=settings, environ=environ, api_key=api_key)
 
 
 async def embedded(server: Running, model: str = "small") -> list[list[float]]:
@@ -29,7 +34,7 @@ async def test_they_are_those_of_the_provider(tmp_path: Path) -> None:
         settings = Settings(model="gpt-5.5", api_base=provider.url)
 
         def also(sessions: Sessions) -> APIRouter:
-            return routes.router(sessions, embed=Embedder(settings, {"HOME": str(tmp_path)}, "a-key"))
+            return routes.router(sessions, embed=of_provider(settings, "a-key", HOME=str(tmp_path)))
 
         async with serving(tmp_path, also=also) as server:
             assert await embedded(server) == [[0.5, 1.0]]
@@ -43,7 +48,7 @@ async def test_a_failure_of_the_provider_has_its_status(tmp_path: Path) -> None:
         settings = Settings(model="gpt-5.5", api_base=provider.url)
 
         def also(sessions: Sessions) -> APIRouter:
-            return routes.router(sessions, embed=Embedder(settings, {"HOME": str(tmp_path)}, "a-key"))
+            return routes.router(sessions, embed=of_provider(settings, "a-key", HOME=str(tmp_path)))
 
         async with serving(tmp_path, also=also) as server:
             with pytest.raises(openai.NotFoundError, match="scripted"):
@@ -54,8 +59,10 @@ async def test_a_failure_of_the_provider_has_its_status(tmp_path: Path) -> None:
     assert raised.value.status_code == 502
 
 
-@pytest.mark.parametrize("embed", [None, Embedder(Settings(model="anthropic/claude-5"), {})])
-async def test_where_there_are_none_the_status_says_so(tmp_path: Path, embed: Embedder | None) -> None:
+@pytest.mark.parametrize("embed", [None, of_provider(Settings(model="anthropic/claude-5"))])
+async def test_where_there_are_none_the_status_says_so(
+    tmp_path: Path, embed: routes.Embedding | None
+) -> None:
     def also(sessions: Sessions) -> APIRouter:
         return routes.router(sessions, embed=embed)
 
@@ -67,7 +74,7 @@ async def test_where_there_are_none_the_status_says_so(tmp_path: Path, embed: Em
 
 async def test_an_embedding_model_has_to_be_named(tmp_path: Path) -> None:
     def also(sessions: Sessions) -> APIRouter:
-        return routes.router(sessions, embed=Embedder(Settings(model="gpt-5.5"), {}))
+        return routes.router(sessions, embed=of_provider(Settings(model="gpt-5.5")))
 
     async with serving(tmp_path, also=also) as server:
         with pytest.raises(openai.BadRequestError, match="'terp' embeds nothing"):
