@@ -179,6 +179,7 @@ class Repl(PromptHost):
         self._warned = False
         self._ctrl_c = CtrlCDebounce(time.monotonic)
         self._toolbar = Toolbar()
+        self._acted = asyncio.Event()
 
     async def run(self, question: OneShotPrompt | None, banner: Sequence[str]) -> None:
         """Answer `question`, then read and answer until the user leaves."""
@@ -188,8 +189,8 @@ class Repl(PromptHost):
             prompt.say(fill(readable(line), prompt.width))
         async with prompt.reading(self), self._titles.shown():
             await self._enter_session(asks=question is None or question.first != "rerun")
-            for work in (_import_early, prefetch_adapters, self._warm, self._show_unseen):
-                self.start(work)
+            self.start(self._show_unseen)
+            self.start(self._prepare)
             if question is not None:
                 if context.call.host is not None and not context.session.turns:
                     # It was typed in another window.
@@ -233,6 +234,7 @@ class Repl(PromptHost):
     def typed(self) -> None:
         """Handle a key."""
         self._titles.typed()
+        self._acted.set()
 
     def toolbar(self) -> Sequence[ToolbarPart]:
         """Return the last line of the screen."""
@@ -338,6 +340,7 @@ class Repl(PromptHost):
 
     async def _guarded(self, doing: Awaitable[object]) -> None:
         """Run an action of the user; errors are shown, and the session continues."""
+        self._acted.set()
         try:
             await doing
         except TerpError as error:
@@ -444,6 +447,12 @@ class Repl(PromptHost):
         if self._held.kernels is not kernels:
             self._held = Namespaces(kernels)
         return self._held
+
+    async def _prepare(self) -> None:
+        """Import and start what a turn needs; a prompt that nobody types at takes half of the memory."""
+        await self._acted.wait()
+        for work in (_import_early, prefetch_adapters, self._warm):
+            self.start(work)
 
     async def _warm(self) -> None:
         if self._context.settings.code:

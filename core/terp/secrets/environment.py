@@ -20,6 +20,8 @@ _PASSED = """
     MPLCONFIGDIR IPYTHONDIR
 """
 
+_WILD = frozenset("*?[")
+
 # Unless the person passes their own.
 _SET = {
     "TERM": "dumb",
@@ -40,8 +42,14 @@ _SET = {
 
 def kernel_environment(environ: Mapping[str, str], env_pass: Iterable[str] = ()) -> dict[str, str]:
     """Return the allowed part of `environ`, with names (or patterns such as `AWS_*`) added by `env_pass`."""
-    patterns = (*_PASSED.split(), *env_pass)
-    kept = {name: value for name, value in environ.items() if _matches(name, patterns)}
+    named = {*_PASSED.split(), *env_pass}
+    # Each pattern is an expression to compile, and most are names.
+    patterns = [one for one in named if _WILD.intersection(one)]
+    kept = {
+        name: value
+        for name, value in environ.items()
+        if name in named or any(fnmatchcase(name, pattern) for pattern in patterns)
+    }
     if "PYTHONPATH" in kept:
         # An empty name, which a stray `:` makes, is the working directory: it joins with the first cell.
         folders = kept["PYTHONPATH"].split(os.pathsep)
@@ -69,7 +77,3 @@ def find_python(python: str, environ: Mapping[str, str]) -> Interpreter:
     if path and not has_module(path, "ipykernel_launcher"):
         return own_interpreter(f"terp's own: {environ[variable]} has no ipykernel")
     return Interpreter(path, f"of {variable}") if path else own_interpreter()
-
-
-def _matches(name: str, patterns: Iterable[str]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)

@@ -8,9 +8,7 @@ import base64
 import io
 import json
 import keyword
-import pickle
 import re
-import runpy
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -131,6 +129,8 @@ def encoded(value: Any, *, arrow: bool) -> tuple[str, str, bytes]:
     Raises:
         CannotTransfer: it cannot be pickled.
     """
+    import pickle  # noqa: PLC0415  (few sessions are given values)
+
     numpy = sys.modules.get("numpy")
     if numpy is not None and type(value) is numpy.ndarray and not value.dtype.hasobject:
         out = io.BytesIO()
@@ -153,6 +153,8 @@ def encoded(value: Any, *, arrow: bool) -> tuple[str, str, bytes]:
 
 def _tables(name: str) -> Any:
     """Return a function of terp's module for tables in the kernel, which works in any Python."""
+    import runpy  # noqa: PLC0415  (see above)
+
     # Importing it by its name would import its package, with ipykernel.
     return runpy.run_path(str(Path(kernels.__file__).with_name("inside") / "tables.py"))[name]
 

@@ -319,10 +319,24 @@ async def test_what_fails_where_nobody_waits_is_one_line_above_the_prompt(seat: 
             raise LookupError("no\x1b[2J such thing")
 
     here = seat(preparations=[Failing()])
-    await here.types("")
+    await here.types("/")
     await here.screen.wrote("! Something failed in the background: LookupError: no^[[2J such thing")
-    here.keys.send_text("/quit\r")
+    here.keys.send_text("quit\r")
     assert await here.left() == 0
+
+
+async def test_nothing_is_started_for_a_prompt_that_nobody_types_at(seat: Callable[..., Seat]) -> None:
+    asked = []
+
+    class Noted(Unready):
+        def waits(self, language: str) -> bool:
+            asked.append(language)
+            return True
+
+    here = seat(preparations=[Noted()])
+    await here.types("\x04")
+    await here.left()
+    assert asked == []
 
 
 async def test_a_command_acts_on_the_session(seat: Callable[..., Seat]) -> None:

@@ -10,6 +10,7 @@ started. When the socket closes, terp has ended; then DIRECTORY is removed and E
 without the pid. This process ends with the exit status or signal of the kernel.
 """
 
+import _signal  # type: ignore[import-not-found]
 import _thread
 import os
 import sys
@@ -17,7 +18,7 @@ import time
 
 _ADOPT_ORPHANS = 36
 """PR_SET_CHILD_SUBREAPER of prctl(2)."""
-# Signal numbers: the start of the kernel waits for this process, and importing `signal` takes 5 ms.
+# The start of the kernel waits for this process: importing `signal`, with names for these, takes 5 ms.
 _HANG_UP, _INTERRUPT, _KILL, _PIPE, _TERMINATE, _FILE_SIZE = 1, 2, 9, 13, 15, 25
 # Signals that Python ignores; the kernel must not inherit that.
 _PYTHONS_OWN = (_PIPE, _FILE_SIZE)
@@ -79,10 +80,8 @@ def _started(command: list[str]) -> int:
 
 def _ignore_signals() -> None:
     """Ignore signals that the code may send to its parent."""
-    import signal  # noqa: PLC0415  (see above)
-
     for number in (_HANG_UP, _INTERRUPT, _TERMINATE):
-        signal.signal(number, signal.SIG_IGN)
+        _signal.signal(number, _signal.SIG_IGN)
 
 
 def _send(number: int) -> None:
@@ -116,12 +115,14 @@ def _ended(kernel: int) -> int:
 def _end_below(group: int) -> None:
     deadline = time.monotonic() + _PATIENCE_S
     while time.monotonic() < deadline:
-        _kill([-group, *_below()])
+        _kill([-group])
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
         except ChildProcessError:
+            # Nothing is below, as mostly: looking through all processes takes 5 ms.
             return
+        _kill(_below())
         time.sleep(0.001)
 
 
@@ -157,12 +158,11 @@ def _end_like(status: int) -> None:
     code = os.waitstatus_to_exitcode(status)
     if code < 0:
         import resource  # noqa: PLC0415  (see above)
-        import signal  # noqa: PLC0415
 
         # The kernel itself has written its core, if that is enabled.
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if code != -_KILL:
-            signal.signal(-code, signal.SIG_DFL)
+            _signal.signal(-code, _signal.SIG_DFL)
         os.kill(os.getpid(), -code)
     os._exit(code)
 

@@ -1,6 +1,5 @@
 """HTML, SVG, Mermaid and React: code becomes a page that is saved and shown; no process runs."""
 
-import html
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -34,6 +33,8 @@ def svg_picture(code: str) -> Mapping[str, str]:
 
 def mermaid_page(code: str) -> Mapping[str, str]:
     """Return a page that draws a diagram with a script from the network, and the diagram's source as text."""
+    import html  # noqa: PLC0415  (few sessions draw one, and its table of names takes 0.5 MB)
+
     script = f"import mermaid from '{_MERMAID}'; mermaid.initialize({{startOnLoad: true}});"
     body = f'<pre class="mermaid">\n{html.escape(code, quote=False)}\n</pre>'
     return {"text/html": _page(body, f'<script type="module">{script}</script>'), "text/plain": code}
