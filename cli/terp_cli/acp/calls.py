@@ -1,7 +1,6 @@
 """Tool calls as an editor shows them: code, output, pictures, diffs and places."""
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
 from acp import helpers, schema
@@ -21,7 +20,6 @@ Content = list[helpers.ToolCallContentVariant]
 # Each update has the whole output again.
 _MOST_CHARS, _MOST_SHOWN, _LONGEST_TITLE = 16_000, 20, 80
 _HUNK = re.compile(r"^@@ -\S+ \+(\d+).*\n", re.MULTILINE)
-_KINDS: Mapping[str, schema.ToolKind] = {"reads": "read", "network": "fetch", "deletes": "delete"}
 _NO_TITLE = re.compile(r"\s*(#|import\b|from\b|%|$)")
 
 
@@ -58,6 +56,8 @@ class ToolCallView:
             content=[*map(_said, texts), *(one for part in shown for one in part), *notes],
             locations=places[:_MOST_SHOWN],
             raw_input=self.raw or None,
+            # Jupyter AI shows no other output, and that of a run that has ended.
+            raw_output=(self.status in ("completed", "failed") and printed.strip()) or None,
         )
 
     def code(self, language: str, code: str) -> None:
@@ -72,9 +72,9 @@ class ToolCallView:
         cwd, effects = event.cwd, event.effects
         edits = spelled_edits(event.language, event.code, cwd)
         self.code(event.language, event.code)
-        self._text, self.kind = RunText(cwd), _KINDS.get(" ".join(effects.kinds), "execute")
-        if edits and effects.kinds <= {"reads", "writes"}:
-            self.kind = "edit"
+        # Of a `read` or a `delete` Jupyter AI shows the paths, and neither the code nor its output.
+        only_edits = edits and effects.kinds <= {"reads", "writes"}
+        self._text, self.kind = RunText(cwd), "edit" if only_edits else "execute"
         tier = "no sandbox" if event.tier == "none" else f"sandbox: {event.tier}"
         lines = [f"! {line}." for line in lookalikes(event.code)]
         lines += [f"Expected: {effects_line(effects, edits)}. In {event.place or cwd}, {tier}."]
@@ -86,7 +86,7 @@ class ToolCallView:
         for target in (*effects.targets("reads"), *effects.targets("writes"), *effects.targets("deletes")):
             if not re.search(r"[{}*?]", target):
                 self.places.setdefault(_full(target, cwd), None)
-        self.raw = {"language": event.language, "code": event.code, "digest": event.digest, "cwd": cwd}
+        self.raw = {"language": event.language, "command": event.code, "digest": event.digest, "cwd": cwd}
 
     def add(self, output: out.Output) -> None:
         """Add an output: text to the text, a display by itself or in place of the one with its id."""
@@ -94,7 +94,11 @@ class ToolCallView:
             self._printed.clear()
             self.shown.clear()
         elif isinstance(output, out.Display | out.DisplayUpdate) and (content := _content_of(output)):
-            self.shown[output.display_id or f"#{len(self.shown)}"] = content
+            key = output.display_id or f"#{len(self.shown)}"
+            if output.path and key not in self.shown:
+                # Terminals, and Jupyter AI, show no pictures.
+                self._printed.add(self._text.add(output))
+            self.shown[key] = content
         else:
             self._printed.add(self._text.add(output))
 
