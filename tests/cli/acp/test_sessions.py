@@ -316,6 +316,24 @@ async def test_planned_changes_are_declined_until_the_plan_is_carried_out(terp: 
     assert said(server.requests[2])[-1][1].startswith("Carry out the plan.")
 
 
+async def test_a_plan_is_kept_when_the_editor_starts_terp_again(terp: Terp) -> None:
+    make = Call(code="open('made', 'w').close()")
+    with Loopback(["1. Make it.", make, "No.", make, "Made."]) as server:
+        async with opened(terp, server, Editor()) as editor:
+            await editor.begin()
+            session = (await editor.new(terp.cwd)).session_id
+            await editor.ask(session, "/plan make it")
+        async with opened(terp, server, Editor("once")) as again:
+            await again.begin()
+            await again.agent.load_session(cwd=str(terp.cwd), session_id=session, mcp_servers=[])
+            await again.ask(session, "make it now")
+            assert not (terp.cwd / "made").exists()
+            await again.ask(session, "/go")
+    assert (terp.cwd / "made").exists()
+    statuses = [[one["status"] for one in plan["entries"]] for plan in again.updates("plan")]
+    assert statuses == [["pending"], ["in_progress"], ["completed"]]
+
+
 async def test_a_command_of_ones_own_is_offered_and_becomes_the_prompt(terp: Terp) -> None:
     commands = terp.home / "commands"
     commands.mkdir()
