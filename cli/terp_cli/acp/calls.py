@@ -28,7 +28,7 @@ class ToolCallView:
     """A tool call as an editor shows it. `diffs` are by path, `shown` are displays by id."""
 
     id: str
-    title: str = "Writing code"
+    title: str = "Code"
     kind: schema.ToolKind = "execute"
     status: schema.ToolCallStatus = "pending"
     raw: dict[str, str] = field(default_factory=dict)

@@ -144,13 +144,11 @@ class EventSender:
                     yield helpers.update_agent_message_text(f"\n\n*{text}*\n\n")
 
     def _of_code(self, event: OfCode) -> Iterator[Any]:
-        if event.call_id not in self.calls:
-            call = self.calls[event.call_id] = ToolCallView(event.call_id)
-            yield helpers.start_tool_call(call.id, call.title, kind=call.kind, status=call.status)
-        call = self.calls[event.call_id]
+        is_new = event.call_id not in self.calls
+        if isinstance(event, on.CodeDelta):
+            return
+        call = self.calls.setdefault(event.call_id, ToolCallView(event.call_id))
         match event:
-            case on.CodeDelta():
-                return
             case on.Printed(output=output) | on.LateOutput(output=output):
                 call.add(output)
                 self._show_soon(call)
@@ -172,6 +170,9 @@ class EventSender:
             case _:
                 assert_never(event)
         self._dirty.pop(call.id, None)
+        if is_new:
+            # marimo shows the first title of a call for good.
+            yield helpers.start_tool_call(call.id, call.title, kind=call.kind, status="pending")
         yield call.update()
 
     def _show_soon(self, call: ToolCallView) -> None:

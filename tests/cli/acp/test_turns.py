@@ -38,7 +38,8 @@ async def test_approved_code_runs_and_its_call_has_code_and_output(terp: Terp) -
     assert (call["kind"], call["status"], call["title"]) == ("execute", "completed", "x = 41")
     assert f"```python\n{ADD}\n```" in texts_of(call)
     assert "```console\n42\n```" in texts_of(call)
-    # Jupyter AI shows these alone.
+    # marimo shows the first title for good, and Jupyter AI no other code and output.
+    assert editor.updates("tool_call")[0]["title"] == "x = 41"
     assert (call["rawInput"]["command"], call["rawOutput"]) == (ADD, "42")
 
 
