@@ -41,10 +41,14 @@ class ToolCallView:
     _printed: HeadTail = field(default_factory=lambda: HeadTail(_MOST_CHARS))
     _whole: str = ""
 
+    @property
+    def printed(self) -> str:
+        """The text that the code has put out, cut, with the path of all of it."""
+        return self._printed.text(self._whole and f"all output: {self._whole}").rstrip()
+
     def update(self) -> schema.ToolCallProgress:
         """Return all of the call."""
-        printed = self._printed.text(self._whole and f"all output: {self._whole}")
-        texts = [*self.heads, *([fenced(printed, "console")] if printed.strip() else [])]
+        texts = [*self.heads, *([fenced(self.printed, "console")] if self.printed else [])]
         shown = [*self.diffs.values(), *list(self.shown.values())[-_MOST_SHOWN:]]
         notes = [_said("\n".join(f"- {visible(note)}" for note in self.notes))] if self.notes else []
         places = [schema.ToolCallLocation(path=path, line=line) for path, line in self.places.items()]
@@ -56,8 +60,6 @@ class ToolCallView:
             content=[*map(_said, texts), *(one for part in shown for one in part), *notes],
             locations=places[:_MOST_SHOWN],
             raw_input=self.raw or None,
-            # Jupyter AI shows no other output, and that of a run that has ended.
-            raw_output=(self.status in ("completed", "failed") and printed.strip()) or None,
         )
 
     def code(self, language: str, code: str) -> None:

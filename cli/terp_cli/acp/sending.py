@@ -16,7 +16,7 @@ from terp_cli.acp.calls import ToolCallView
 from terp_cli.fronts.plain import PlainFront
 
 OfCode = (
-    on.CodeDelta | on.CodeProposed | on.CodeTyped | on.CodeDeclined | on.CodeRejected | on.CodeStarted
+    on.CodeProposed | on.CodeTyped | on.CodeDeclined | on.CodeRejected | on.CodeStarted
     | on.Printed | on.LateOutput | on.CodeFinished | on.JobChanged
 )  # fmt: skip
 # An output that grows is sent again as a whole.
@@ -137,6 +137,8 @@ class EventSender:
                 yield helpers.update_user_message_text(prompt)
             case on.TurnFinished(reason=reason) if reason == "done" or not self._replays:
                 return
+            case on.CodeDelta():
+                return
             case _ if isinstance(event, OfCode):
                 yield from self._of_code(event)
             case _:
@@ -145,8 +147,6 @@ class EventSender:
 
     def _of_code(self, event: OfCode) -> Iterator[Any]:
         is_new = event.call_id not in self.calls
-        if isinstance(event, on.CodeDelta):
-            return
         call = self.calls.setdefault(event.call_id, ToolCallView(event.call_id))
         match event:
             case on.Printed(output=output) | on.LateOutput(output=output):
@@ -174,6 +174,9 @@ class EventSender:
             # marimo shows the first title of a call for good.
             yield helpers.start_tool_call(call.id, call.title, kind=call.kind, status="pending")
         yield call.update()
+        if isinstance(event, on.CodeFinished):
+            # Jupyter AI shows no other output, and Toad drops an update with this text.
+            yield helpers.update_tool_call(call.id, raw_output=call.printed)
 
     def _show_soon(self, call: ToolCallView) -> None:
         if not self._dirty:

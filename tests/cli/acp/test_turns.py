@@ -41,6 +41,10 @@ async def test_approved_code_runs_and_its_call_has_code_and_output(terp: Terp) -
     # marimo shows the first title for good, and Jupyter AI no other code and output.
     assert editor.updates("tool_call")[0]["title"] == "x = 41"
     assert (call["rawInput"]["command"], call["rawOutput"]) == (ADD, "42")
+    # Toad drops an update with a text as `rawOutput`.
+    assert [one.keys() for one in editor.updates("tool_call_update") if "rawOutput" in one] == [
+        {"sessionUpdate", "toolCallId", "rawOutput"}
+    ]
 
 
 async def test_a_request_for_permission_names_the_digest_of_the_code_that_it_shows(terp: Terp) -> None:
