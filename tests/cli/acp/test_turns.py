@@ -209,7 +209,7 @@ async def test_pictures_links_and_embedded_files_of_a_prompt_reach_the_model(ter
             await editor.begin()
             await editor.ask(await editor.new(terp.cwd), *parts)
     message = str(server.requests[0]["messages"][-1])
-    assert f"Look at `{data}`" in message
+    assert f"Look at `{data}` `{terp.cwd}/open.py`" in message
     assert "a,b" in message
     assert "unsaved = True" in message
     assert PIXEL in message
