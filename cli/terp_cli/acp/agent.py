@@ -128,6 +128,7 @@ class TerpAgent:
             )
         if replays:
             await editor.sender.replay()
+        await editor.resume_plan()
         editor.begin()
         return editor.state()
 

@@ -1,7 +1,6 @@
 """Tool calls as an editor shows them: code, output, pictures, diffs and places."""
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
 from acp import helpers, schema
@@ -21,7 +20,6 @@ Content = list[helpers.ToolCallContentVariant]
 # Each update has the whole output again.
 _MOST_CHARS, _MOST_SHOWN, _LONGEST_TITLE = 16_000, 20, 80
 _HUNK = re.compile(r"^@@ -\S+ \+(\d+).*\n", re.MULTILINE)
-_KINDS: Mapping[str, schema.ToolKind] = {"reads": "read", "network": "fetch", "deletes": "delete"}
 _NO_TITLE = re.compile(r"\s*(#|import\b|from\b|%|$)")
 
 
@@ -30,7 +28,7 @@ class ToolCallView:
     """A tool call as an editor shows it. `diffs` are by path, `shown` are displays by id."""
 
     id: str
-    title: str = "Writing code"
+    title: str = "Code"
     kind: schema.ToolKind = "execute"
     status: schema.ToolCallStatus = "pending"
     raw: dict[str, str] = field(default_factory=dict)
@@ -43,10 +41,14 @@ class ToolCallView:
     _printed: HeadTail = field(default_factory=lambda: HeadTail(_MOST_CHARS))
     _whole: str = ""
 
+    @property
+    def printed(self) -> str:
+        """The text that the code has put out, cut, with the path of all of it."""
+        return self._printed.text(self._whole and f"all output: {self._whole}").rstrip()
+
     def update(self) -> schema.ToolCallProgress:
         """Return all of the call."""
-        printed = self._printed.text(self._whole and f"all output: {self._whole}")
-        texts = [*self.heads, *([fenced(printed, "console")] if printed.strip() else [])]
+        texts = [*self.heads, *([fenced(self.printed, "console")] if self.printed else [])]
         shown = [*self.diffs.values(), *list(self.shown.values())[-_MOST_SHOWN:]]
         notes = [_said("\n".join(f"- {visible(note)}" for note in self.notes))] if self.notes else []
         places = [schema.ToolCallLocation(path=path, line=line) for path, line in self.places.items()]
@@ -72,9 +74,9 @@ class ToolCallView:
         cwd, effects = event.cwd, event.effects
         edits = spelled_edits(event.language, event.code, cwd)
         self.code(event.language, event.code)
-        self._text, self.kind = RunText(cwd), _KINDS.get(" ".join(effects.kinds), "execute")
-        if edits and effects.kinds <= {"reads", "writes"}:
-            self.kind = "edit"
+        # Of a `read` or a `delete` Jupyter AI shows the paths, and neither the code nor its output.
+        only_edits = edits and effects.kinds <= {"reads", "writes"}
+        self._text, self.kind = RunText(cwd), "edit" if only_edits else "execute"
         tier = "no sandbox" if event.tier == "none" else f"sandbox: {event.tier}"
         lines = [f"! {line}." for line in lookalikes(event.code)]
         lines += [f"Expected: {effects_line(effects, edits)}. In {event.place or cwd}, {tier}."]
@@ -86,7 +88,7 @@ class ToolCallView:
         for target in (*effects.targets("reads"), *effects.targets("writes"), *effects.targets("deletes")):
             if not re.search(r"[{}*?]", target):
                 self.places.setdefault(_full(target, cwd), None)
-        self.raw = {"language": event.language, "code": event.code, "digest": event.digest, "cwd": cwd}
+        self.raw = {"language": event.language, "command": event.code, "digest": event.digest, "cwd": cwd}
 
     def add(self, output: out.Output) -> None:
         """Add an output: text to the text, a display by itself or in place of the one with its id."""
@@ -94,7 +96,11 @@ class ToolCallView:
             self._printed.clear()
             self.shown.clear()
         elif isinstance(output, out.Display | out.DisplayUpdate) and (content := _content_of(output)):
-            self.shown[output.display_id or f"#{len(self.shown)}"] = content
+            key = output.display_id or f"#{len(self.shown)}"
+            if output.path and key not in self.shown:
+                # Terminals, and Jupyter AI, show no pictures.
+                self._printed.add(self._text.add(output))
+            self.shown[key] = content
         else:
             self._printed.add(self._text.add(output))
 

@@ -2,6 +2,7 @@
 
 import base64
 import mimetypes
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -27,6 +28,11 @@ def read_prompt(blocks: Sequence[ContentBlock], session: Session) -> tuple[str, 
     """
     words: list[str] = []
     attachments: list[Attachment] = []
+
+    def mention(file: str) -> None:
+        """Name a file; the text before it may have no space at its end, as in marimo."""
+        words.append(" " * bool(words and re.search(r"[\w`.,:;?!]$", words[-1])) + file)
+
     for block in blocks:
         match block:
             case schema.TextContentBlock(text=text):
@@ -35,12 +41,12 @@ def read_prompt(blocks: Sequence[ContentBlock], session: Session) -> tuple[str, 
                 attachments += _of_bytes(data, "picture", mime, session)
             case schema.ResourceContentBlock(uri=uri, name=name):
                 path = _path_of(uri)
-                words.append(f"`{path}`" if path else f"[{name}]({uri})")
+                mention(f"`{path}`" if path else f"[{name}]({uri})")
                 if path is not None and path.is_file():
                     attachments += attached(session, path)
             case schema.EmbeddedResourceContentBlock(resource=resource):
                 name = str(_path_of(resource.uri) or resource.uri)
-                words.append(f"`{name}`")
+                mention(f"`{name}`")
                 if isinstance(resource, schema.BlobResourceContents):
                     attachments += _of_bytes(resource.blob, "file", resource.mime_type or "", session)
                 else:

@@ -16,7 +16,7 @@ from terp_cli.acp.calls import ToolCallView
 from terp_cli.fronts.plain import PlainFront
 
 OfCode = (
-    on.CodeDelta | on.CodeProposed | on.CodeTyped | on.CodeDeclined | on.CodeRejected | on.CodeStarted
+    on.CodeProposed | on.CodeTyped | on.CodeDeclined | on.CodeRejected | on.CodeStarted
     | on.Printed | on.LateOutput | on.CodeFinished | on.JobChanged
 )  # fmt: skip
 # An output that grows is sent again as a whole.
@@ -137,6 +137,8 @@ class EventSender:
                 yield helpers.update_user_message_text(prompt)
             case on.TurnFinished(reason=reason) if reason == "done" or not self._replays:
                 return
+            case on.CodeDelta():
+                return
             case _ if isinstance(event, OfCode):
                 yield from self._of_code(event)
             case _:
@@ -144,13 +146,9 @@ class EventSender:
                     yield helpers.update_agent_message_text(f"\n\n*{text}*\n\n")
 
     def _of_code(self, event: OfCode) -> Iterator[Any]:
-        if event.call_id not in self.calls:
-            call = self.calls[event.call_id] = ToolCallView(event.call_id)
-            yield helpers.start_tool_call(call.id, call.title, kind=call.kind, status=call.status)
-        call = self.calls[event.call_id]
+        is_new = event.call_id not in self.calls
+        call = self.calls.setdefault(event.call_id, ToolCallView(event.call_id))
         match event:
-            case on.CodeDelta():
-                return
             case on.Printed(output=output) | on.LateOutput(output=output):
                 call.add(output)
                 self._show_soon(call)
@@ -172,7 +170,13 @@ class EventSender:
             case _:
                 assert_never(event)
         self._dirty.pop(call.id, None)
+        if is_new:
+            # marimo shows the first title of a call for good.
+            yield helpers.start_tool_call(call.id, call.title, kind=call.kind, status="pending")
         yield call.update()
+        if isinstance(event, on.CodeFinished):
+            # Jupyter AI shows no other output, and Toad drops an update with this text.
+            yield helpers.update_tool_call(call.id, raw_output=call.printed)
 
     def _show_soon(self, call: ToolCallView) -> None:
         if not self._dirty:

@@ -12,7 +12,7 @@ from acp import helpers, schema
 from terp.checks.until.loop import ask
 from terp.errors import SettingsError, StopReason, TerpError
 from terp.events import Event, TurnFinished
-from terp.events.messages import Attachment
+from terp.events.messages import Assistant, Attachment
 from terp.kernels.sandbox.tier import is_confined
 from terp.session.session import Session
 from terp.settings import Settings
@@ -72,6 +72,15 @@ class EditorSession(ReplContext):
         person.editor = self
         if session.resources.confinement is not None:
             session.resources.confinement.unasked = lambda: person.always
+
+    async def resume_plan(self) -> None:
+        """Plan on, if the stored session was planning: its plan is in the editor again, and code is held."""
+        if since := switches.since_plan(self):
+            await switches.plan(self, "")
+            plans = [_STEP.findall(one.text) for one in since if isinstance(one, Assistant)]
+            self._steps = next(filter(None, reversed(plans)), [])
+            await self._send_plan("pending")
+            await self.sender.drawn()
 
     def begin(self) -> None:
         """Send events from now on, and the commands once the response is sent that names the session."""

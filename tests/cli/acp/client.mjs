@@ -16,7 +16,7 @@ const app = acp
   .client({ name: "test" })
   .onRequest(acp.methods.client.session.requestPermission, ({ params }) => {
     const [wanted, own] = program.answers.shift() ?? ["", {}];
-    tell("asked", { options: params.options.map((one) => one.kind), code: params.toolCall.rawInput?.code });
+    tell("asked", { options: params.options.map((one) => one.kind), code: params.toolCall.rawInput?.command });
     const option = wanted && params.options.find((one) => one.optionId.startsWith(wanted));
     if (!option) return { outcome: { outcome: "cancelled" } };
     return { outcome: { outcome: "selected", optionId: option.optionId }, _meta: { terp: own } };

@@ -305,7 +305,8 @@ async def test_each_command_that_is_offered_works_in_an_editor(terp: Terp) -> No
 async def test_planned_changes_are_declined_until_the_plan_is_carried_out(terp: Terp) -> None:
     make = Call(code="open('made', 'w').close()")
     with Loopback([make, "1. Make it.", make, "Made."]) as server:
-        async with opened(terp, server, Editor("once")) as editor:
+        # A kernel that started meanwhile may be in the sandbox: then the code is asked about again.
+        async with opened(terp, server, Editor("once", "once")) as editor:
             await editor.begin()
             session = await editor.new(terp.cwd)
             await editor.ask(session, "/plan make it")
@@ -314,6 +315,24 @@ async def test_planned_changes_are_declined_until_the_plan_is_carried_out(terp: 
     assert (terp.cwd / "made").exists()
     assert "1. Make it." in editor.text()
     assert said(server.requests[2])[-1][1].startswith("Carry out the plan.")
+
+
+async def test_a_plan_is_kept_when_the_editor_starts_terp_again(terp: Terp) -> None:
+    make = Call(code="open('made', 'w').close()")
+    with Loopback(["1. Make it.", make, "No.", make, "Made."]) as server:
+        async with opened(terp, server, Editor()) as editor:
+            await editor.begin()
+            session = (await editor.new(terp.cwd)).session_id
+            await editor.ask(session, "/plan make it")
+        async with opened(terp, server, Editor("once", "once")) as again:
+            await again.begin()
+            await again.agent.load_session(cwd=str(terp.cwd), session_id=session, mcp_servers=[])
+            await again.ask(session, "make it now")
+            assert not (terp.cwd / "made").exists()
+            await again.ask(session, "/go")
+    assert (terp.cwd / "made").exists()
+    statuses = [[one["status"] for one in plan["entries"]] for plan in again.updates("plan")]
+    assert statuses == [["pending"], ["in_progress"], ["completed"]]
 
 
 async def test_a_command_of_ones_own_is_offered_and_becomes_the_prompt(terp: Terp) -> None:

@@ -24,7 +24,7 @@ ADD = "x = 41\nprint(x + 1)"
 
 def code_of(call: Any) -> str:
     """The code that a request for permission is about."""
-    return str(call.raw_input["code"])
+    return str(call.raw_input["command"])
 
 
 async def test_approved_code_runs_and_its_call_has_code_and_output(terp: Terp) -> None:
@@ -38,6 +38,13 @@ async def test_approved_code_runs_and_its_call_has_code_and_output(terp: Terp) -
     assert (call["kind"], call["status"], call["title"]) == ("execute", "completed", "x = 41")
     assert f"```python\n{ADD}\n```" in texts_of(call)
     assert "```console\n42\n```" in texts_of(call)
+    # marimo shows the first title for good, and Jupyter AI no other code and output.
+    assert editor.updates("tool_call")[0]["title"] == "x = 41"
+    assert (call["rawInput"]["command"], call["rawOutput"]) == (ADD, "42")
+    # Toad drops an update with a text as `rawOutput`.
+    assert [one.keys() for one in editor.updates("tool_call_update") if "rawOutput" in one] == [
+        {"sessionUpdate", "toolCallId", "rawOutput"}
+    ]
 
 
 async def test_a_request_for_permission_names_the_digest_of_the_code_that_it_shows(terp: Terp) -> None:
@@ -130,6 +137,19 @@ async def test_a_picture_is_image_content_of_its_call(terp: Terp) -> None:
             await editor.ask(await editor.new(terp.cwd), "plot")
     (picture,) = (part for part in parts_of(editor.calls()["c1"]) if part["type"] == "image")
     assert (picture["mimeType"], picture["data"]) == ("image/png", PIXEL)
+    path = picture["uri"].removeprefix("file://")
+    assert editor.calls()["c1"]["rawOutput"] == f"[picture] {path}"
+
+
+async def test_code_that_reads_or_deletes_is_shown_before_it_is_approved(terp: Terp) -> None:
+    (terp.cwd / "a.txt").touch()
+    codes = ["print(open('a.txt').read())", "import os\nos.remove('a.txt')"]
+    with Loopback([*(Call(code=code) for code in codes), "done"]) as server:
+        async with opened(terp, server, Editor("decline", "decline")) as editor:
+            await editor.begin()
+            await editor.ask(await editor.new(terp.cwd), "go")
+    # Clients show the paths of a `read` or a `delete` in place of its code, or approve a `read` themselves.
+    assert [(call.kind, code_of(call)) for call, *_ in editor.asked] == [("execute", code) for code in codes]
 
 
 async def test_a_changed_file_is_a_diff_and_a_place(terp: Terp) -> None:
@@ -189,7 +209,7 @@ async def test_pictures_links_and_embedded_files_of_a_prompt_reach_the_model(ter
             await editor.begin()
             await editor.ask(await editor.new(terp.cwd), *parts)
     message = str(server.requests[0]["messages"][-1])
-    assert f"Look at `{data}`" in message
+    assert f"Look at `{data}` `{terp.cwd}/open.py`" in message
     assert "a,b" in message
     assert "unsaved = True" in message
     assert PIXEL in message

@@ -9,6 +9,7 @@ from terp.analysis.rules.deciding import Rules
 from terp.checks.until.goal import Goal, current_goal, goal_of
 from terp.errors import TerpError
 from terp.events import ModelCalled
+from terp.events.messages import Message
 from terp.events.run_log import RunLog
 from terp.kernels.runtimes.pages import PageKernel
 from terp.kernels.runtimes.python import SqlKernel
@@ -147,7 +148,8 @@ async def plan(context: ReplContext, task: str) -> None:
         return
     rules, confinement = context.session.resources.rules, context.session.resources.confinement
     if not rules.restrictions:
-        context.session.note(_PLAN)
+        if not since_plan(context):
+            context.session.note(_PLAN)
         rules.restrict("planning", _CHANGES)
         context.at_effects_before = confinement.at_once if confinement else False
         if confinement is not None and not why_not_held(context):
@@ -171,16 +173,24 @@ _NOT_HELD = (
 
 async def go(context: ReplContext, words: str) -> None:
     """End planning, and have the model carry the plan out."""
-    said = "\n".join(one.text for one in context.session.history)
     if context.session.resources.rules.restrictions:
         _end_plan(context)
-    elif said.rfind(_PLAN.strip("[]")) > said.rfind(_PLANNED.strip("[]")):
+    elif since_plan(context):
         # The session was stored meanwhile, and a mode ends with its process.
         context.session.note(_PLANNED)
     else:
         raise misused("go", "there is no plan: /plan TASK begins one.")
     context.say(_state(context))
     context.next.append((f"{_CARRY_OUT} {words}".rstrip(), ()))
+
+
+def since_plan(context: ReplContext) -> Sequence[Message]:
+    """Return the messages since planning began, also those of a stored session; none if it has ended."""
+    since: list[Message] = []
+    for one in context.session.history:
+        begun, ended = (one.text.rfind(note.strip("[]")) for note in (_PLAN, _PLANNED))
+        since = [one] if begun > ended else [] if ended >= 0 else [*since, one] if since else []
+    return since
 
 
 def _end_plan(context: ReplContext) -> None:
