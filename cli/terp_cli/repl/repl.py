@@ -40,6 +40,7 @@ from terp.session.context.namespaces import Namespaces
 from terp.session.session import Session
 from terp.settings.interpreter import environment_name
 from terp.text.files import make_private, new_file
+from terp.text.plain import counted
 from terp_cli.fronts.detached import unseen_sessions
 from terp_cli.fronts.oneshot import OneShotPrompt, one_turn
 from terp_cli.fronts.titles import Titles
@@ -564,7 +565,7 @@ class Toolbar:
             if state
         ]
         if jobs := len(session.jobs.running):
-            parts.append(ToolbarPart("1 job" if jobs == 1 else f"{jobs} jobs", 1))
+            parts.append(ToolbarPart(counted(jobs, "job"), 1))
         is_free = kernel.tier == "none"
         parts.append(_NO_SANDBOX if is_free else ToolbarPart(one_line(kernel.tier)))
         if mark := _APPROVALS.get(approval):

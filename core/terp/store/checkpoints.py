@@ -23,6 +23,7 @@ from terp.analysis.effects.secret_names import is_secret_name
 from terp.errors import SessionError
 from terp.secrets.redactor import Redactor, written_forms
 from terp.text.files import make_private, size_text
+from terp.text.wording import listed
 
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,39}", re.ASCII)
 """The names that the user may give."""
@@ -69,8 +70,7 @@ class StoredCheckpoint:
         more = len(sizes) - _SHOWN
         shown += [f"{more} others" if more > 1 else sizes[-1][0]] if more > 0 else []
         kept, left = ", ".join(shown) or "no variables", [name for name, _ in self.left]
-        more_left = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
-        return f"{kept} · {len(left)} not kept: {', '.join(left[:_NAMED])}{more_left}" if left else kept
+        return f"{kept} · {len(left)} not kept: {listed(left, _NAMED)}" if left else kept
 
 
 class CheckpointStore:

@@ -1,11 +1,17 @@
 """Parts of messages."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def shortened(text: str, most: int) -> str:
     """Return a text of at most so many characters: a longer one is cut, and ends in `…`."""
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """Return at most so many names with commas between them, and the number of the others."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def did_you_mean(

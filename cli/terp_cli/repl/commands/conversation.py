@@ -13,6 +13,7 @@ from terp.session.context.history import PastTurn
 from terp.session.context.namespaces import Namespaces
 from terp.store.checkpointing import restored
 from terp.store.titles import is_stored, read_title, store_title
+from terp.text.wording import listed
 from terp_cli.prompt.interface import Pick
 from terp_cli.render.rewound import outcome, question
 from terp_cli.repl.commands.rows import short_line
@@ -130,9 +131,9 @@ async def _may_end(context: ReplContext) -> bool:
     if not held:
         return True
     names = [one.name for _, one in held]
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    holds = f"{', '.join(dict.fromkeys(language for language, _ in held))} holds {', '.join(names[:_NAMED])}"
-    return await context.ask(f"{holds}{more}. Resuming another session ends that. Resume?")
+    holders = ", ".join(dict.fromkeys(language for language, _ in held))
+    holds = f"{holders} holds {listed(names, _NAMED)}"
+    return await context.ask(f"{holds}. Resuming another session ends that. Resume?")
 
 
 def session_ids(context: ReplContext, begun: str) -> list[str]:

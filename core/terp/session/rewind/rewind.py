@@ -15,6 +15,7 @@ from terp.session.foreground import Foreground
 from terp.session.keeping import Keeping
 from terp.session.rewind.held_files import HeldFiles
 from terp.text.dataclasses import dataclass, replace
+from terp.text.wording import listed
 
 if TYPE_CHECKING:
     from terp.session.rewind.resuming import Resumption
@@ -383,8 +384,7 @@ def _no_turn(number: int, turns: Sequence[PastTurn]) -> tuple[str, str]:
 
 
 def _list(title: str, names: Sequence[str]) -> list[str]:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return [f"{title}: {', '.join(names[:_NAMED])}{more}."] if names else []
+    return [f"{title}: {listed(names, _NAMED)}."] if names else []
 
 
 def _names(answer: Mapping[str, Any], key: str) -> tuple[str, ...]:
