@@ -10,7 +10,7 @@ from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from terp.errors import SessionError
 from terp.events import Event
@@ -49,12 +49,6 @@ _EXPLAIN = (
 )
 
 
-class TerminalUser(Person, Protocol):
-    """The user at the terminal; approvals of code can be switched off."""
-
-    always: bool
-
-
 APPROVALS: Mapping[str, str] = {
     "before": "You are asked before code runs.",
     "effect": "Code starts at once; you are asked at its effects.",
@@ -77,7 +71,7 @@ class ReplContext:
         session: Session,
         front: InteractiveFront,
         prompt: PromptReader,
-        person: TerminalUser,
+        person: Person,
         opener: SessionOpener | None = None,
     ) -> None:
         self.call = call
@@ -103,11 +97,11 @@ class ReplContext:
     @property
     def auto_run(self) -> bool:
         """True while code runs without approval. Can be set."""
-        return self._person.always
+        return not self.front.asks
 
     @auto_run.setter
     def auto_run(self, on: bool) -> None:
-        self._person.always = on
+        self.front.asks = not on
 
     @property
     def approval(self) -> str:

@@ -77,13 +77,13 @@ async def run_conversation(
     The session is closed then, or the one that was resumed in its place.
     """
     assert ui.prompt is not None and ui.person is not None, "a REPL has a keyboard"
-    call, settings, person = opener.call, opener.settings, ui.person
+    call, settings = opener.call, opener.settings
+    context = ReplContext(call, settings, session, ui.front, ui.prompt(), ui.person, opener)
     if session.resources.confinement is not None:
-        session.resources.confinement.unasked = lambda: person.always
-    context = ReplContext(call, settings, session, ui.front, ui.prompt(), person, opener)
+        session.resources.confinement.unasked = lambda: context.auto_run
     for objected in ui.objections:
         session.note(objected)
-    person.context = context
+    ui.person.context = context
     try:
         code = await run_repl(context, question, _banner(context), ui.titles)
         command = "" if code or call.options.quiet else way_back(call, context.session.folder)
