@@ -1,8 +1,6 @@
 """The context of the REPL's commands: the session, its settings, and questions and output to the user."""
 
 import os
-import shlex
-import shutil
 import subprocess
 import tempfile
 from collections import deque
@@ -36,6 +34,7 @@ from terp_cli.repl.keeping import SessionOpener, prefetch_adapters
 from terp_cli.repl.resuming import saved, stored
 from terp_cli.repl.trusting import asked_again
 from terp_cli.terminal import tty
+from terp_cli.terminal.desktop import pager_of
 from terp_cli.terminal.sanitise import readable
 
 if TYPE_CHECKING:
@@ -159,8 +158,8 @@ class ReplContext:
         if isinstance(lines, Sequence) and len(lines) <= few:
             self.say(*lines)
             return
-        pager = _words(self.environ.get("PAGER") or (_PAGER if self.redraws else ""))
-        if not (pager and shutil.which(pager[0])):
+        pager = pager_of(self.environ, _PAGER if self.redraws else "")
+        if not pager:
             self.say(*lines)
             return
         await self.prompt.away(lambda: _paged(pager, lines, name, self.environ))
@@ -282,14 +281,6 @@ def _with_found_model(before: Settings, after: Settings) -> Settings:
     if not found or after.model or after.api_base != address:
         return after
     return replace(after, model=before.model, api_base=before.api_base)
-
-
-def _words(command: str) -> list[str]:
-    try:
-        return shlex.split(command)
-    except ValueError:
-        # A quote that nothing closes.
-        return []
 
 
 def _paged(command: Sequence[str], lines: Iterable[str], name: str, environ: Mapping[str, str]) -> None:
