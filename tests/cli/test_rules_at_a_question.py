@@ -104,7 +104,7 @@ async def test_what_a_rule_asks_about_is_asked_though_everything_runs_unasked(
     desk: Callable[..., Seat],
 ) -> None:
     seat = desk()
-    seat.person.always = True
+    seat.front.asks = False
     card = await seat.card(replace(SHELL, asks="rule shell: git ** (a.yaml:2)"))
     assert "You are still asked: rule shell: git ** (a.yaml:2)." in card
 

@@ -71,27 +71,21 @@ class PlainFront:
     def _take(self, event: on.Event) -> None:
         if self._thought and not isinstance(event, on.ReasoningDelta):
             self._think("\n")
-        match event:
-            case (
-                on.TextDelta() | on.ReasoningDelta() | on.CodeDelta() | on.ModelCalled() | on.ModelRetrying()
-            ):
-                self._of_reply(event)
-            case (
-                on.CodeProposed() | on.CodeTyped() | on.CodeDeclined() | on.CodeRejected()
-                | on.CodeStarted() | on.CodeFinished()
-            ):  # fmt: skip
-                self._of_code(event)
-            case on.Printed(call_id=call_id, output=output):
-                self._output(call_id, output, "output")
-            case on.LateOutput(call_id=call_id, output=output):
-                self._output(call_id, output, "late output")
-                self._rest(call_id)
-            case on.TurnFinished():
-                self._finished(event)
-            case on.JobChanged():
-                self._of_job(event)
-            case _:
-                self._other(event)
+        if isinstance(event, OfReply):
+            self._of_reply(event)
+        elif isinstance(event, OfCode):
+            self._of_code(event)
+        elif isinstance(event, on.Printed):
+            self._output(event.call_id, event.output, "output")
+        elif isinstance(event, on.LateOutput):
+            self._output(event.call_id, event.output, "late output")
+            self._rest(event.call_id)
+        elif isinstance(event, on.TurnFinished):
+            self._finished(event)
+        elif isinstance(event, on.JobChanged):
+            self._of_job(event)
+        else:
+            self._other(event)
 
     def finish(self, events: Sequence[on.Event], collected: Sequence[Path]) -> None:
         """Write the paths of the collected files of the run."""

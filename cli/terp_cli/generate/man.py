@@ -10,8 +10,8 @@ from pathlib import Path
 import terp_cli
 from terp.settings import Settings
 from terp.settings.setting import Setting, table
-from terp_cli.line.flags import Options, long_names
-from terp_cli.line.help import about_row, value_of
+from terp_cli.line.flags import Options
+from terp_cli.line.help import about_row, spelled, value_of
 from terp_cli.line.subcommands import SUBCOMMANDS, VERBS
 
 EXIT_STATUS = {
@@ -124,9 +124,7 @@ def _commands() -> Iterator[tuple[str, str]]:
 
 
 def _flag(row: Setting) -> tuple[str, str]:
-    short = [flag for flag in row.flags if not flag.startswith("--")]
-    names = ", ".join([*short, long_names(row)[0]])
-    return f"{names} {value_of(row)}".rstrip(), about_row(row)
+    return f"{spelled(row)} {value_of(row)}".rstrip(), about_row(row)
 
 
 def _entries(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:

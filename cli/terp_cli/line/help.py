@@ -81,7 +81,7 @@ def _about(command: Subcommand) -> Iterator[str]:
 def _overview() -> Iterator[str]:
     known = rows()
     for name, (value, about) in _OFTEN.items():
-        yield f"  {f'{_spelled(known[name])} {value}':28}{about}\n"
+        yield f"  {f'{spelled(known[name])} {value}':28}{about}\n"
 
 
 def _groups() -> Iterator[str]:
@@ -92,13 +92,14 @@ def _groups() -> Iterator[str]:
 
 
 def _line(row: Setting) -> str:
-    flags = f"{_spelled(row)} {value_of(row)}".rstrip()
+    flags = f"{spelled(row)} {value_of(row)}".rstrip()
     about = wrap(about_row(row), _WIDTH - _COLUMN)
     first = [flags] if len(flags) > _COLUMN - 4 else [f"{flags:{_COLUMN - 2}}{about.pop(0)}"]
     return "".join(f"{line}\n" for line in ["  " + first[0], *(" " * _COLUMN + line for line in about)])
 
 
-def _spelled(row: Setting) -> str:
+def spelled(row: Setting) -> str:
+    """Return the short spellings of a flag, and the first long one."""
     return ", ".join([*(flag for flag in row.flags if not flag.startswith("--")), long_names(row)[0]])
 
 

@@ -167,8 +167,16 @@ def _spooled(pieces: Iterator[bytes], path: Path, limit: int) -> bool:
     Raises:
         TerpError: the file cannot be written.
     """
+    left = limit
     try:
-        return _spool(pieces, path, limit)
+        opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(opened, "wb") as file:  # noqa: PTH123  (a descriptor)
+            for piece in pieces:
+                file.write(piece[:left])
+                left -= len(piece)
+                if left < 0:
+                    break
+        return left < 0
     except OSError as error:
         path.unlink(missing_ok=True)
         raise TerpError(f"Cannot write stdin to {path}: {error.strerror}.") from error
@@ -176,18 +184,6 @@ def _spooled(pieces: Iterator[bytes], path: Path, limit: int) -> bool:
         # Stopped by a signal: half of the data is of no use.
         path.unlink(missing_ok=True)
         raise
-
-
-def _spool(pieces: Iterator[bytes], path: Path, limit: int) -> bool:
-    left = limit
-    opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with open(opened, "wb") as file:  # noqa: PTH123  (a descriptor)
-        for piece in pieces:
-            file.write(piece[:left])
-            left -= len(piece)
-            if left < 0:
-                return True
-    return False
 
 
 def _suffix(look: Peek) -> str:

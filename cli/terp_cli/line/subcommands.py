@@ -93,27 +93,6 @@ def _takes(command: str) -> str:
 
 _ELSEWHERE = {"version": "use terp --version", "help": "it takes a command, or all"}
 """Commands of other programs that are flags here; with several words after it, one begins a prompt."""
-_WANTED = {
-    "run": "it takes an existing file, or - for stdin",
-    "attach": "it takes last or the ID of a session; or a notebook, a file or the name of a kernel, "
-    "and then a prompt",
-    "acp": "it takes nothing but flags",
-    "demo": "it takes nothing",
-    "docs": "it takes the name of a page",
-    "doctor": "it takes nothing",
-    "languages": "it takes nothing",
-    "tools": "it takes nothing",
-    "mcp": "it takes nothing",
-    "mcp-server": "it takes nothing but flags",
-    "serve": "it takes nothing but flags",
-    "solve": "it takes a folder, a .md or .py file, or - for stdin",
-    **{command: _takes(command) for command in VERBS},
-    "replay": "it takes the ID of a session, its folder, or a recording",
-    "export": f"it takes {', '.join(EXPORTS)}, and then the ID of a session",
-    "completions": f"it takes {', '.join(SHELLS)}",
-    **_ELSEWHERE,
-}
-"""The arguments of each command, for messages."""
 
 
 @dataclass(frozen=True)
@@ -215,19 +194,26 @@ SUBCOMMANDS = (
 )  # fmt: skip
 
 
-_ALONE = (
-    "acp",
-    "attach",
-    "demo",
-    "docs",
-    "doctor",
-    "languages",
-    "mcp",
-    "mcp-server",
-    "serve",
-    "solve",
-    "tools",
-)
+_WANTED = {
+    **{one.name: "it takes nothing" for one in SUBCOMMANDS if not one.argument},
+    "run": "it takes an existing file, or - for stdin",
+    "attach": "it takes last or the ID of a session; or a notebook, a file or the name of a kernel, "
+    "and then a prompt",
+    "acp": "it takes nothing but flags",
+    "docs": "it takes the name of a page",
+    "mcp-server": "it takes nothing but flags",
+    "serve": "it takes nothing but flags",
+    "solve": "it takes a folder, a .md or .py file, or - for stdin",
+    **{command: _takes(command) for command in VERBS},
+    "replay": "it takes the ID of a session, its folder, or a recording",
+    "export": f"it takes {', '.join(EXPORTS)}, and then the ID of a session",
+    "completions": f"it takes {', '.join(SHELLS)}",
+    **_ELSEWHERE,
+}
+"""The arguments of each command, for messages."""
+
+# terp solve -r has the problem of its session.
+_ALONE = ("solve", *(one.name for one in SUBCOMMANDS if not one.argument or one.argument.startswith("[")))
 """The commands that need no argument."""
 
 

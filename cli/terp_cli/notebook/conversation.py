@@ -33,12 +33,12 @@ from terp.store.folders import new_folder
 from terp.store.lines import keep_lines
 from terp.store.places import Place
 from terp.text.fences import fenced
+from terp.text.plain import counted
 from terp_cli.line.flags import all_flags
 from terp_cli.notebook.drawing import NotebookFront
 from terp_cli.notebook.kernel import NotebookKernel
 from terp_cli.notebook.person import NotebookUser
 from terp_cli.notebook.pipe import KernelPipe
-from terp_cli.render.sentences import turns
 
 _NO_SANDBOX = "Code runs in {}, without a sandbox: it can do what you can. You are asked before it runs."
 _AUTO = "Code now runs without asking. {} has no sandbox: it can do what you can. %terp --no-auto asks again."
@@ -212,7 +212,7 @@ class NotebookConversation:
         saved = b"".join(self._lines).decode()
         if len(saved) > _MOST_SAVED:
             raise TerpError(f"The conversation is too long for a notebook: {len(saved):,} characters.")
-        size = f"{turns(len(self._session.turns))}, {len(saved):,} characters"
+        size = f"{counted(len(self._session.turns), 'turn')}, {len(saved):,} characters"
         text = (
             f"The conversation ({size}) is in the metadata of this output. Save the notebook; "
             "%terp --resume continues it."
@@ -225,7 +225,9 @@ class NotebookConversation:
             await before.aclose()
         self._lines = _Lines([message["session"].encode()])
         session = await self._opened()
-        self._front.note(f"Resumed a conversation of {turns(len(session.turns))}, with the variables of now.")
+        self._front.note(
+            f"Resumed a conversation of {counted(len(session.turns), 'turn')}, with the variables of now."
+        )
 
     async def _opened(self) -> Session:
         """Return the session, opened with the first turn."""

@@ -52,7 +52,7 @@ from terp_cli.terminal import tty
 from terp_cli.terminal.bottom import Bottom, Measured
 from terp_cli.terminal.desktop import run_editor
 from terp_cli.terminal.guard import TerminalListener
-from terp_cli.terminal.keys import FocusInput, TerminalKeys
+from terp_cli.terminal.keys import TerminalKeys
 from terp_cli.terminal.painter import Painter
 from terp_cli.terminal.rows import Row, folded, width_of
 from terp_cli.terminal.sanitise import one_line, readable
@@ -162,9 +162,9 @@ class PromptApp:
     ) -> "PromptApp":
         """Return a prompt on the terminal behind `descriptor`, whatever stdin is."""
         reads = open(os.ttyname(descriptor), encoding="utf-8", errors="replace")  # noqa: PTH123, SIM115
-        keys = TerminalKeys(reads, painter.pending.learn)
+        listener = listener or TerminalListener()
         return cls(
-            FocusInput(keys, listener.focused) if listener else keys,
+            TerminalKeys(reads, painter.pending.learn, listener.focused),
             painter,
             descriptor=descriptor,
             theme=theme,

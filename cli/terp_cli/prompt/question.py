@@ -82,16 +82,6 @@ class Question:
         """The question and its answer, for the screen."""
         return "" if self.edits else self._words + ("" if self._secret else self._answer)
 
-    def open(self) -> str:
-        """Let keys count as an answer; return the text of keys that did not count."""
-        text = self._buffer.text
-        self._buffer.reset()
-        self.opened = True
-        return text
-
-    def pressed(self) -> None:
-        """Note that a key was pressed."""
-
     def _shown(self) -> StyleAndTextTuples:
         return [("", "\n".join(self._above))] if self._above else []
 
@@ -187,6 +177,13 @@ class ChoiceQuestion(Question):
     def said(self) -> str:
         """An empty text: the asker writes the outcome."""
         return ""
+
+    def open(self) -> str:
+        """Let keys count as an answer; return the text of keys that did not count."""
+        text = self._buffer.text
+        self._buffer.reset()
+        self.opened = True
+        return text
 
     def pressed(self) -> None:
         """Let a key that another one follows begin a message."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from rich.text import Text
 
+from terp.text.plain import counted
 from terp_cli.render import look
 from terp_cli.render.fold import fold
 from terp_cli.render.pieces import Pieces
@@ -99,7 +100,7 @@ class CallCode:
         """Return the last `limit` rows that may still change: held lines, and the line being written."""
         if self.folded:
             more = self._left + (len(self._line) > 0)
-            return [Text(f"… {more} more line{'s' if more > 1 else ''}", look.DIM)]
+            return [Text(f"… {counted(more, 'more line')}", look.DIM)]
         rows = [row for line in self._held for row in line]
         if line := self._line.end(self._room * limit):
             whole = len(line) == len(self._line)
@@ -141,10 +142,10 @@ class CallCode:
 
     def _not_shown(self) -> str:
         if not self._cut:
-            return f"… {self._left} line{'s' if self._left > 1 else ''}"
+            return f"… {counted(self._left, 'line')}"
         others = self._left - 1
         rest = f"… the rest of line {self._cut}"
-        return f"{rest} and {others} more line{'s' if others > 1 else ''}" if others else rest
+        return f"{rest} and {counted(others, 'more line')}" if others else rest
 
     @property
     def _room(self) -> int:

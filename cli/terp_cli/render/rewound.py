@@ -1,8 +1,10 @@
 """Sentences about a rewind: the question about files, and what was restored and what was not."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+from terp.text.wording import first_names
 
 if TYPE_CHECKING:
     from terp.session.rewind.rewind import ChangedFile, Restored
@@ -16,7 +18,7 @@ def question(cwd: str, files: "Sequence[ChangedFile]") -> str:
         (verb, [_near(cwd, one.path) for one in files if one.new == new])
         for verb, new in (("restore", False), ("delete", True))
     ]
-    asked = " and ".join(f"{verb} {_some(named)}" for verb, named in parts if named)
+    asked = " and ".join(f"{verb} {first_names(named, _NAMED)}" for verb, named in parts if named)
     return f"{asked[0].upper()}{asked[1:]}?"
 
 
@@ -33,14 +35,8 @@ def outcome(cwd: str, taken: "Restored", deleted: set[str]) -> list[str]:
             [_near(cwd, path) + (why and f" ({why})") for path, why in taken.files_lost],
         ),
     ]
-    lines = [f"{title}: {_some(names)}." for title, names in parts if names]
+    lines = [f"{title}: {first_names([*names], _NAMED)}." for title, names in parts if names]
     return [*lines, *(f"{one[:1].upper()}{one[1:]}." for one in taken.notes)]
-
-
-def _some(names: Iterable[str]) -> str:
-    named = [*names]
-    more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
-    return ", ".join(named[:_NAMED]) + more
 
 
 def _near(cwd: str, path: str) -> str:

@@ -10,6 +10,8 @@ from terp import events as on
 from terp.analysis.edits import FileDiff
 from terp.checks.until.checking import changed_files
 from terp.events.effects import Effect, EffectKind, Effects
+from terp.text.plain import counted
+from terp.text.wording import first_names
 from terp_cli.terminal.sanitise import one_line
 
 OfPast = on.HistoryRewound | on.SessionForked | on.SessionResumed | on.CodeCompared
@@ -41,7 +43,7 @@ def of_past(event: OfPast) -> str:
 
 def resumed(event: on.SessionResumed) -> str:
     """Return the sentence on a resumed session: its turns, and the lost variables."""
-    text = f"Resumed {event.session}: {turns(event.turns)}."
+    text = f"Resumed {event.session}: {counted(event.turns, 'turn')}."
     if event.lost:
         text += f" The kernel is new: {_gone(event.gone)}."
     if event.pending:
@@ -57,7 +59,7 @@ def _rewound(event: on.HistoryRewound) -> str:
         gone = "New conversation"
     else:
         kept = f" A copy is saved: terp -r {event.copy}" if event.copy else ""
-        back = f"{turns(event.removed)} undone; {turns(event.left)} left"
+        back = f"{counted(event.removed, 'turn')} undone; {counted(event.left, 'turn')} left"
         gone = back if event.left else "The conversation is empty"
     stay = "" if event.undone else " Files and variables stay as they are."
     return f"{gone}.{stay}{kept}"
@@ -99,17 +101,10 @@ def check_finished(event: on.CheckFinished) -> str:
     return " ".join(parts)
 
 
-def turns(number: int) -> str:
-    """Return a number of turns in words."""
-    return "1 turn" if number == 1 else f"{number} turns"
-
-
 def _gone(names: tuple[str, ...]) -> str:
     if not names:
         return "all variables are gone"
-    more = len(names) - _NAMED
-    named = ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
-    return f"{named} {'is' if len(names) == 1 else 'are'} gone"
+    return f"{first_names(names, _NAMED)} {'is' if len(names) == 1 else 'are'} gone"
 
 
 # The words before the targets, and the words without targets.

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Literal, Protocol, TypeVar, assert_never, cast
+from typing import Protocol, TypeVar, assert_never, cast
 
 from rich.style import Style
 from rich.text import Text
@@ -22,6 +22,7 @@ from terp_cli.render.markdown.markdown import MarkdownStream
 from terp_cli.render.output.display import MOST_ROWS, Draw, Drawn, Fold, made_files, picture_rows
 from terp_cli.render.output.output import Interruption, OutputStream
 from terp_cli.render.pieces import Pieces
+from terp_cli.render.sentences import OfPast
 from terp_cli.render.status import Status, elapsed
 from terp_cli.terminal.sanitise import one_line, readable
 
@@ -30,6 +31,8 @@ from terp_cli.terminal.sanitise import one_line, readable
 _ROWS_AROUND, _CARD_CELLS, _FEWEST_ROWS = 7, 220, 6
 _MOST_PASSING = 12
 
+OfReply = on.ReasoningDelta | on.TextDelta | on.CodeDelta | on.CodeProposed
+OfRun = on.CodeStarted | on.Printed | on.LateOutput | on.CodeFinished | on.JobChanged
 Waiting = (
     on.ModelCalled | on.ModelRetrying | on.Progress | on.Asked | on.KernelChanged | on.CheckStarted
     | on.CheckFinished
@@ -61,22 +64,15 @@ class PlainStream:
         return wrapped(Text(readable(line.removesuffix("\r")), self._style), self._width())
 
 
-Detail = Literal["folded", "whole", "off"]
-"""The forms of reasoning: one line at its end, all of it, or none."""
-
 _ROWS = 4
 
 
 class FoldedReasoning:
-    """Rows of the end of the reasoning while it grows; then one line with its duration and size.
+    """Rows of the end of the reasoning while it grows; then one line with its duration and size."""
 
-    With `shown` off, only a line that the model is thinking appears.
-    """
-
-    def __init__(self, width: Callable[[], int], clock: Callable[[], float], *, shown: bool) -> None:
+    def __init__(self, width: Callable[[], int], clock: Callable[[], float]) -> None:
         self._width = width
         self._clock = clock
-        self._shown = shown
         self._text = Pieces()
         self._began = self._ended = clock()
 
@@ -89,7 +85,7 @@ class FoldedReasoning:
     def finish(self) -> list[Text]:
         """Return the line in place of the reasoning."""
         text = self._text.take().strip()
-        if not (text and self._shown):
+        if not text:
             return []
         seconds = self._ended - self._began
         took = elapsed(seconds) if seconds >= 1 else "a moment"
@@ -97,8 +93,6 @@ class FoldedReasoning:
 
     def tail(self, limit: int) -> list[Text]:
         """Return its last rows, at most a few."""
-        if not self._shown:
-            return []
         most = min(limit, _ROWS)
         written = self._text.end(self._width() * most).strip()
         lines = [line for line in written.split("\n") if line.strip()][-most:]
@@ -123,11 +117,10 @@ class DrawnTranscript:
     """Renderer of the events of a session, one turn after the other.
 
     One block grows at a time: reasoning, text, the code of a call, the output of a run. When another
-    begins, it is finished, and a blank row follows. `verbose` folds no traceback, and no reasoning unless
-    `reasoning` is given. `draw` draws pictures; without it there is no `Graphic` among the rows. `rows` is
-    the height of the screen: longer code of a call is folded (0: never). `asks`: proposed code needs the
-    user's approval. `cards`: the question for it shows its effects. `ascii_only` writes formulas in ASCII.
-    `status` is the line below it.
+    begins, it is finished, and a blank row follows. `verbose` folds no traceback and no reasoning. `draw`
+    draws pictures; without it there is no `Graphic` among the rows. `rows` is the height of the screen:
+    longer code of a call is folded (0: never). `asks`: proposed code needs the user's approval. `cards`: the
+    question for it shows its effects. `ascii_only` writes formulas in ASCII. `status` is the line below it.
     """
 
     def __init__(
@@ -137,7 +130,6 @@ class DrawnTranscript:
         clock: Callable[[], float],
         *,
         verbose: bool = False,
-        reasoning: Detail | None = None,
         draw: Draw | None = None,
         rows: Callable[[], int] = lambda: 0,
     ) -> None:
@@ -145,7 +137,7 @@ class DrawnTranscript:
         self._tail_rows = tail_rows
         self._clock = clock
         self.verbose = verbose
-        self._detail: Detail = reasoning or ("whole" if verbose else "folded")
+        self._whole_reasoning = verbose
         self._drawing = draw
         self._screen_rows = rows
         self.ascii_only = False
@@ -213,33 +205,25 @@ class DrawnTranscript:
     def _draw(self, event: on.Event) -> None:
         # The typed line stands above, after any earlier block.
         self._spaced = self._spaced and not isinstance(event, on.TurnStarted | on.CodeTyped)
-        match event:
-            case on.ReasoningDelta() | on.TextDelta() | on.CodeDelta() | on.CodeProposed():
-                self._write(event)
-            case on.CodeTyped(language=language):
-                # It is on the screen as the typed line.
-                self._end_part()
-                self.status.shell = language == "shell"
-            case on.CodeStarted() | on.Printed() | on.LateOutput() | on.CodeFinished() | on.JobChanged():
-                self._run(event)
-            case on.ModelCalled() | on.ModelRetrying() | on.Progress() | on.Asked() | on.KernelChanged():
-                self._wait(event)
-            case on.CheckStarted() | on.CheckFinished():
-                self._wait(event)
-            case (
-                on.TurnStarted() | on.Answered() | on.CodeDeclined() | on.CodeRejected()
-                | on.HistoryCompacted() | on.Noticed()
-            ):  # fmt: skip
-                self._answered(event)
-                self._line(words.drawn(event))
-            case on.HistoryRewound() | on.SessionForked() | on.SessionResumed() | on.CodeCompared():
-                self._line(words.of_past(event))
-            case on.UsageReported():
-                self._usage = self._usage.plus(event)
-            case on.TurnFinished():
-                self._end(event)
-            case _:
-                assert_never(event)
+        if isinstance(event, OfReply):
+            self._write(event)
+        elif isinstance(event, OfRun):
+            self._run(event)
+        elif isinstance(event, Waiting):
+            self._wait(event)
+        elif isinstance(event, words.OneSentence):
+            self._answered(event)
+            self._line(words.drawn(event))
+        elif isinstance(event, OfPast):
+            self._line(words.of_past(event))
+        elif isinstance(event, on.CodeTyped):
+            # It is on the screen as the typed line.
+            self._end_part()
+            self.status.shell = event.language == "shell"
+        elif isinstance(event, on.UsageReported):
+            self._usage = self._usage.plus(event)
+        else:
+            self._end(event)
 
     def _end(self, finished: on.TurnFinished) -> None:
         self.status.clear()
@@ -248,7 +232,7 @@ class DrawnTranscript:
         self._usage = Tally()
         self._named.clear()
 
-    def _write(self, event: on.ReasoningDelta | on.TextDelta | on.CodeDelta | on.CodeProposed) -> None:
+    def _write(self, event: OfReply) -> None:
         now = self._clock()
         match event:
             case on.ReasoningDelta(text=text):
@@ -267,9 +251,7 @@ class DrawnTranscript:
             case _:
                 assert_never(event)
 
-    def _run(
-        self, event: on.CodeStarted | on.Printed | on.LateOutput | on.CodeFinished | on.JobChanged
-    ) -> None:
+    def _run(self, event: OfRun) -> None:
         match event:
             case on.CodeStarted(call_id=call_id, execution_count=number):
                 self._numbers[call_id] = number
@@ -339,9 +321,9 @@ class DrawnTranscript:
         self._keep(cast("FoldedReasoning | PlainStream", self._part).feed(text))
 
     def _reasoning(self) -> FoldedReasoning | PlainStream:
-        if self._detail == "whole":
+        if self._whole_reasoning:
             return PlainStream(self._width, look.DIM)
-        return FoldedReasoning(self._width, self._clock, shown=self._detail == "folded")
+        return FoldedReasoning(self._width, self._clock)
 
     def _markdown(self) -> AnswerStream:
         markdown = MarkdownStream(self._width, self._tail_rows, ascii_only=self.ascii_only)

@@ -76,7 +76,7 @@ class TerminalPerson:
     before the question, because no front end draws the turn on this terminal. With `spoken`
     the choices are numbered and read out.
 
-    While `always` is set, code runs without approval, unless a rule asks about it. In a REPL, `context`
+    While `front.asks` is False, code runs without approval, unless a rule asks about it. In a REPL, `context`
     runs commands that are entered at a question, and lets the model explain code.
     """
 
@@ -100,27 +100,17 @@ class TerminalPerson:
         self._spoken = spoken
         self.context: ReplContext | None = None
 
-    @property
-    def always(self) -> bool:
-        """Return True while code runs without an approval. Can be set."""
-        return not self._front.asks
-
-    @always.setter
-    def always(self, on: bool) -> None:
-        self._front.asks = not on
-
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
         """Return the user's decision about the code on the screen; `a` also approves all later code."""
-        if self.always and not proposed.asks:
+        if not (self._front.asks or proposed.asks):
             return Run(proposed.code, by="auto_run")
         if self._draws:
             self._front.aside(proposed)
         with self._front.asking():
             while True:
                 choices = self._choices(proposed)
-                typed = await self._asked(
-                    self._card(proposed), choices, free=_LONGER, short=self._short(choices)
-                )
+                short = [one for one in _SHORT if one.letter in [choice.letter for choice in choices]]
+                typed = await self._asked(self._card(proposed), choices, free=_LONGER, short=short)
                 if typed is None:
                     return Decline("", stop=True)
                 decision = await self._decided(proposed, typed, choices)
@@ -129,14 +119,14 @@ class TerminalPerson:
 
     async def allow(self, request: Consent) -> bool | Decline:
         """Return the user's consent to an action that is not code; words decline it with a reason."""
-        if request.as_code and self.always:
+        if request.as_code and not self._front.asks:
             return True
         answer = await self.choose(Choice(request.what, CONSENT, request.why))
         return answer if isinstance(answer, Decline) else answer == "y"
 
     async def choose(self, choice: Choice) -> str | Decline:
         """Return the letter of the chosen option; a pasted answer never consents."""
-        if choice.as_code and self.always:
+        if choice.as_code and not self._front.asks:
             return choice.as_code
         if choice.rules:
             choice = self._with_keeping(choice)
@@ -227,7 +217,7 @@ class TerminalPerson:
         return None
 
     def _agreed(self, proposed: CodeProposed, *, always: bool) -> Run:
-        self.always = always
+        self._front.asks = not always
         if always:
             self._say(_UNASKED_ONCE if self._once else _UNASKED)
             # A kernel in which no code has run yet begins again, in the sandbox.
@@ -356,11 +346,6 @@ class TerminalPerson:
         if proposed.asks:
             card.append(("", f"You are still asked: {one_line(proposed.asks)}."))
         return [*card, ("question", f"Run this in {where}? {tier}.")]
-
-    @staticmethod
-    def _short(choices: Sequence[Option]) -> Sequence[Option]:
-        letters = {choice.letter for choice in choices}
-        return [choice for choice in _SHORT if choice.letter in letters]
 
     def _broken(self, text: str) -> str:
         """Return lines of terp, broken between words."""

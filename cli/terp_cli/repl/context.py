@@ -1,8 +1,6 @@
 """The context of the REPL's commands: the session, its settings, and questions and output to the user."""
 
 import os
-import shlex
-import shutil
 import subprocess
 import tempfile
 from collections import deque
@@ -10,7 +8,7 @@ from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from terp.errors import SessionError
 from terp.events import Event
@@ -36,6 +34,7 @@ from terp_cli.repl.keeping import SessionOpener, prefetch_adapters
 from terp_cli.repl.resuming import saved, stored
 from terp_cli.repl.trusting import asked_again
 from terp_cli.terminal import tty
+from terp_cli.terminal.desktop import pager_of
 from terp_cli.terminal.sanitise import readable
 
 if TYPE_CHECKING:
@@ -47,12 +46,6 @@ _EXPLAIN = (
     "Explain in a few short sentences, without markup, what this code does: what it reads, what it changes "
     "or deletes, and whether it uses the network."
 )
-
-
-class TerminalUser(Person, Protocol):
-    """The user at the terminal; approvals of code can be switched off."""
-
-    always: bool
 
 
 APPROVALS: Mapping[str, str] = {
@@ -77,7 +70,7 @@ class ReplContext:
         session: Session,
         front: InteractiveFront,
         prompt: PromptReader,
-        person: TerminalUser,
+        person: Person,
         opener: SessionOpener | None = None,
     ) -> None:
         self.call = call
@@ -103,11 +96,11 @@ class ReplContext:
     @property
     def auto_run(self) -> bool:
         """True while code runs without approval. Can be set."""
-        return self._person.always
+        return not self.front.asks
 
     @auto_run.setter
     def auto_run(self, on: bool) -> None:
-        self._person.always = on
+        self.front.asks = not on
 
     @property
     def approval(self) -> str:
@@ -165,8 +158,8 @@ class ReplContext:
         if isinstance(lines, Sequence) and len(lines) <= few:
             self.say(*lines)
             return
-        pager = _words(self.environ.get("PAGER") or (_PAGER if self.redraws else ""))
-        if not (pager and shutil.which(pager[0])):
+        pager = pager_of(self.environ, _PAGER if self.redraws else "")
+        if not pager:
             self.say(*lines)
             return
         await self.prompt.away(lambda: _paged(pager, lines, name, self.environ))
@@ -288,14 +281,6 @@ def _with_found_model(before: Settings, after: Settings) -> Settings:
     if not found or after.model or after.api_base != address:
         return after
     return replace(after, model=before.model, api_base=before.api_base)
-
-
-def _words(command: str) -> list[str]:
-    try:
-        return shlex.split(command)
-    except ValueError:
-        # A quote that nothing closes.
-        return []
 
 
 def _paged(command: Sequence[str], lines: Iterable[str], name: str, environ: Mapping[str, str]) -> None:

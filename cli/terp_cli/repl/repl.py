@@ -40,6 +40,7 @@ from terp.session.context.namespaces import Namespaces
 from terp.session.session import Session
 from terp.settings.interpreter import environment_name
 from terp.text.files import make_private, new_file
+from terp.text.plain import counted
 from terp_cli.fronts.detached import unseen_sessions
 from terp_cli.fronts.oneshot import OneShotPrompt, one_turn
 from terp_cli.fronts.titles import Titles
@@ -76,13 +77,13 @@ async def run_conversation(
     The session is closed then, or the one that was resumed in its place.
     """
     assert ui.prompt is not None and ui.person is not None, "a REPL has a keyboard"
-    call, settings, person = opener.call, opener.settings, ui.person
+    call, settings = opener.call, opener.settings
+    context = ReplContext(call, settings, session, ui.front, ui.prompt(), ui.person, opener)
     if session.resources.confinement is not None:
-        session.resources.confinement.unasked = lambda: person.always
-    context = ReplContext(call, settings, session, ui.front, ui.prompt(), person, opener)
+        session.resources.confinement.unasked = lambda: context.auto_run
     for objected in ui.objections:
         session.note(objected)
-    person.context = context
+    ui.person.context = context
     try:
         code = await run_repl(context, question, _banner(context), ui.titles)
         command = "" if code or call.options.quiet else way_back(call, context.session.folder)
@@ -573,7 +574,7 @@ class Toolbar:
             if state
         ]
         if jobs := len(session.jobs.running):
-            parts.append(ToolbarPart("1 job" if jobs == 1 else f"{jobs} jobs", 1))
+            parts.append(ToolbarPart(counted(jobs, "job"), 1))
         is_free = kernel.tier == "none"
         parts.append(_NO_SANDBOX if is_free else ToolbarPart(one_line(kernel.tier)))
         if mark := _APPROVALS.get(approval):

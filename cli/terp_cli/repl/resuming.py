@@ -17,10 +17,10 @@ from terp.store.journal import NAME
 from terp.store.places import Place, real_directory, stored_place
 from terp.store.reading import read, read_header
 from terp.text.dataclasses import dataclass
+from terp.text.plain import counted
 from terp_cli.fronts.invocation import STDIN, Invocation
 from terp_cli.prompt.interface import Pick
 from terp_cli.render import sentences
-from terp_cli.render.sentences import turns
 from terp_cli.repl.first_prompt import prompt_on
 from terp_cli.terminal import tty
 from terp_cli.terminal.sanitise import one_line
@@ -162,7 +162,7 @@ def _without_id(call: Invocation) -> str:
 
 def row(entry: SessionEntry, *, with_directory: bool = False) -> str:
     """Return one session as a line, without its number."""
-    parts = [entry.id, when(entry.used), f"{turns(entry.turns):>9}"]
+    parts = [entry.id, when(entry.used), f"{counted(entry.turns, 'turn'):>9}"]
     if with_directory:
         parts.append(one_line(entry.cwd))
     return "  ".join([*parts, title(entry)])
@@ -194,7 +194,7 @@ def picks_of(entries: Sequence[SessionEntry]) -> list[Pick]:
     now = time.time()
     return [
         Pick(
-            (title(entry), age(entry.used, now), turns(entry.turns), short_path(Path(entry.cwd))),
+            (title(entry), age(entry.used, now), counted(entry.turns, "turn"), short_path(Path(entry.cwd))),
             also=f"{entry.id} {when(entry.used)}",
             preview=partial(_preview, entry),
         )

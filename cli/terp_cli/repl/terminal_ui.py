@@ -29,13 +29,13 @@ class TerminalUI:
                 spoken=settings.screen_reader,
                 environ=call.terminal_environ,
             )
-            self.person.always = settings.auto_run
+            self.front.asks = not settings.auto_run
             self.front.cards = terminal.redraws
 
 
-def terminal_ui_of(call: Invocation, settings: Settings, *, once: bool) -> TerminalUI | None:
-    """Return the terminal's user interface; None for plain text or JSON."""
-    return TerminalUI(call, settings, PromptTerminal(call, settings, once=once)) if call.draws else None
+def terminal_ui_of(call: Invocation, settings: Settings, *, once: bool) -> TerminalUI:
+    """Return the user interface of a call that draws."""
+    return TerminalUI(call, settings, PromptTerminal(call, settings, once=once))
 
 
 def person_at(descriptor: int, call: Invocation, settings: Settings) -> Person:

@@ -200,6 +200,16 @@ def _pipeline_ends(command: str) -> Iterator[list[str]]:
             words = []
 
 
+def pager_of(environ: Mapping[str, str], usual: str) -> list[str]:
+    """Return the command of the user's pager, else the `usual` one; empty if it cannot be run."""
+    try:
+        command = shlex.split(environ.get("PAGER") or usual)
+    except ValueError:
+        # A quote that nothing closes.
+        return []
+    return command if command and shutil.which(command[0]) else []
+
+
 def run_on_terminal(command: str, cwd: Path) -> int:
     """Run a shell command that has the terminal of this process; return its exit code."""
     return subprocess.run(["/bin/sh", "-c", command], cwd=cwd, check=False).returncode

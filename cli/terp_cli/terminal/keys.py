@@ -1,10 +1,8 @@
 """The keys of a terminal, without its answers to queries and its reports of the focus."""
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from typing import TextIO
 
-from prompt_toolkit.input import Input
 from prompt_toolkit.input.posix_utils import PosixStdinReader
 from prompt_toolkit.input.vt100 import Vt100Input
 from prompt_toolkit.key_binding import KeyPress
@@ -16,12 +14,24 @@ Learned = Callable[[TerminalFacts], None]
 
 
 class TerminalKeys(Vt100Input):
-    """Input of keys from a terminal; `learned` gets the facts from its answers."""
+    """Input of keys from a terminal; `learned` gets the facts from its answers.
 
-    def __init__(self, terminal: TextIO, learned: Learned) -> None:
+    `focused` is called with True when the window gets the focus, False when it loses it. The terminal sends
+    reports only after `TerminalWindow.taken`; prompt_toolkit would read them as letters.
+    """
+
+    def __init__(self, terminal: TextIO, learned: Learned, focused: Callable[[bool], None]) -> None:
         super().__init__(terminal)
+        self._focused = focused
         self._reader = _KeysOnly(terminal, learned)
         self.stdin_reader = self._reader
+
+    def read_keys(self) -> list[KeyPress]:
+        """Return the pressed keys."""
+        keys, reports = without_focus(super().read_keys())
+        for has_focus in reports:
+            self._focused(has_focus)
+        return keys
 
     def flush_keys(self) -> list[KeyPress]:
         """Return held keys: no more input came for a while."""
@@ -43,66 +53,6 @@ class _KeysOnly(PosixStdinReader):
         if self.replies.facts is not before:
             self._learned(self.replies.facts)
         return typed
-
-
-class FocusInput(Input):
-    """The keys of another input, without reports of the focus.
-
-    `focused` is called with True when the window gets the focus, False when it loses it. The terminal sends
-    reports only after `TerminalWindow.taken`; prompt_toolkit would read them as letters.
-    """
-
-    def __init__(self, source: Input, focused: Callable[[bool], None]) -> None:
-        self._source = source
-        self._focused = focused
-
-    def read_keys(self) -> list[KeyPress]:
-        """Return the pressed keys."""
-        keys, reports = without_focus(self._source.read_keys())
-        for has_focus in reports:
-            self._focused(has_focus)
-        return keys
-
-    def flush_keys(self) -> list[KeyPress]:
-        """Return the keys of an incomplete sequence."""
-        return self._source.flush_keys()
-
-    def flush(self) -> None:
-        """Flush the input."""
-        self._source.flush()
-
-    def fileno(self) -> int:
-        """Return the descriptor to wait for."""
-        return self._source.fileno()
-
-    def typeahead_hash(self) -> str:
-        """Return the key of the store of unread keys."""
-        return self._source.typeahead_hash()
-
-    @property
-    def closed(self) -> bool:
-        """True if no more key can come."""
-        return self._source.closed
-
-    def raw_mode(self) -> AbstractContextManager[None]:
-        """Deliver keys one by one, without echo."""
-        return self._source.raw_mode()
-
-    def cooked_mode(self) -> AbstractContextManager[None]:
-        """Deliver whole lines, which the terminal edits."""
-        return self._source.cooked_mode()
-
-    def attach(self, input_ready_callback: Callable[[], None]) -> AbstractContextManager[None]:
-        """Call `input_ready_callback` when there are keys."""
-        return self._source.attach(input_ready_callback)
-
-    def detach(self) -> AbstractContextManager[None]:
-        """Leave the keys to another reader meanwhile."""
-        return self._source.detach()
-
-    def close(self) -> None:
-        """Close the input."""
-        self._source.close()
 
 
 def without_focus(keys: Sequence[KeyPress]) -> tuple[list[KeyPress], list[bool]]:

@@ -246,8 +246,9 @@ _FARTHEST = 400
 
 @dataclass(slots=True)
 class _Writer:
-    """The open state of one of a program's streams: a sequence, a string, a colour."""
+    """The open state of a program's stream, stderr if `is_error`: a sequence, a string, a colour."""
 
+    is_error: bool
     held: str = ""
     in_string: bool = False
     ink: Ink = field(default_factory=Ink)
@@ -262,10 +263,8 @@ class ProgramText:
 
     def __init__(self, window: int = 0) -> None:
         self._window = window
-        self._writers = (_Writer(), _Writer())
-        self._rows = [ProgramRow()]
-        self._at = 0
-        self._column = 0
+        self._writers = (_Writer(False), _Writer(True))
+        self.clear()
 
     @property
     def open_lines(self) -> list[Line]:
@@ -288,11 +287,11 @@ class ProgramText:
     def finish(self) -> list[Line]:
         """Return the remaining lines, and begin a new text."""
         lines: list[Line] = []
-        for is_error, writer in enumerate(self._writers):
+        for writer in self._writers:
             if writer.held and not writer.in_string:
-                self._write(writer, writer.held, lines, is_error=bool(is_error))
+                self._write(writer, writer.held, lines)
         lines += self.open_lines
-        self._writers = (_Writer(), _Writer())
+        self._writers = (_Writer(False), _Writer(True))
         self.clear()
         return lines
 
@@ -304,12 +303,12 @@ class ProgramText:
         found = _SPECIAL.search(text, at)
         end = found.start() if found else len(text)
         if end > at:
-            self._write(writer, text[at:end], lines, is_error=writer is self._writers[1])
+            self._write(writer, text[at:end], lines)
         if found is None:
             return end
         match found.group():
             case "\n":
-                self._own(lines, is_error=writer is self._writers[1])
+                self._own(writer, lines)
                 self._down(lines)
             case "\r":
                 self._column = 0
@@ -321,20 +320,20 @@ class ProgramText:
                 return self._escape(writer, text, end, lines)
         return found.end()
 
-    def _write(self, writer: _Writer, text: str, lines: list[Line], *, is_error: bool) -> None:
-        self._own(lines, is_error=is_error)
+    def _write(self, writer: _Writer, text: str, lines: list[Line]) -> None:
+        self._own(writer, lines)
         self._column = self._rows[self._at].write(text, writer.ink, self._column)
 
-    def _own(self, lines: list[Line], *, is_error: bool) -> None:
+    def _own(self, writer: _Writer, lines: list[Line]) -> None:
         """Ensure that the row at the cursor is one of this stream; keep a row of the other stream."""
         row = self._rows[self._at]
-        if row and row.marked != is_error:
+        if row and row.marked != writer.is_error:
             self._at = len(self._rows) - 1
             if self._rows[self._at]:
                 self._down(lines)
             self._column = 0
             row = self._rows[self._at]
-        row.marked = is_error
+        row.marked = writer.is_error
 
     def _down(self, lines: list[Line]) -> None:
         self._at += 1
@@ -360,7 +359,7 @@ class ProgramText:
             return at + 2
         if sequence := _SHORT.match(text, at):
             return sequence.end()
-        self._write(writer, "\x1b", lines, is_error=writer is self._writers[1])
+        self._write(writer, "\x1b", lines)
         return at + 1
 
     def _move(self, kind: str, argument: str) -> None:

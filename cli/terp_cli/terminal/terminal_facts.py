@@ -119,11 +119,6 @@ class Replies:
         self.facts = TerminalFacts()
         self._held = ""
 
-    @property
-    def complete(self) -> bool:
-        """True if the last answer has come."""
-        return self.facts.complete
-
     def feed(self, text: str) -> str:
         """Return the keys in the held text and `text`, without answers."""
         text, self._held = self._held + text, ""
@@ -136,7 +131,7 @@ class Replies:
             at = reply.end()
             self._note(reply)
         rest = text[at:]
-        if not self.complete and (begun := _BEGUN.search(rest)):
+        if not self.facts.complete and (begun := _BEGUN.search(rest)):
             rest, self._held = rest[: begun.start()], rest[begun.start() :]
         return "".join(keys) + rest
 

@@ -5,12 +5,10 @@ contrast of at least 4.5 to 1 with its background (WCAG 2.2, 1.4.3) in the palet
 """
 
 from collections.abc import Mapping
-from typing import Literal
 
 from terp.text.dataclasses import dataclass, field
 from terp_cli.terminal import tty
-
-Background = Literal["dark", "light", "unknown"]
+from terp_cli.terminal.terminal_facts import Background
 
 
 @dataclass(frozen=True)

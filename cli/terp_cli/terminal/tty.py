@@ -3,8 +3,7 @@
 import os
 import termios
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
-from types import TracebackType
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from terp_cli.terminal.painter import Painter
@@ -72,29 +71,23 @@ def is_controlling(out: TextIO) -> bool:
     return True
 
 
-@contextmanager
-def as_before(descriptor: int | None) -> Iterator[None]:
+def as_before(descriptor: int | None) -> AbstractContextManager[None]:
     """Restore the present modes of the terminal at the end, also after a signal."""
-    with _changed(descriptor):
-        yield
+    return _changed(descriptor)
 
 
-@contextmanager
-def unechoed(descriptor: int | None) -> Iterator[None]:
+def unechoed(descriptor: int | None) -> AbstractContextManager[None]:
     """Do not echo typed keys meanwhile: they would appear in the middle of the drawing.
 
     They stay for the next reader. Ctrl-C and Ctrl-Z still work.
     """
     # Enter must stay a carriage return; a prompt reads a line feed as Ctrl+J.
-    with _changed(descriptor, off_input=termios.ICRNL, off_local=termios.ECHO | termios.ICANON):
-        yield
+    return _changed(descriptor, off_input=termios.ICRNL, off_local=termios.ECHO | termios.ICANON)
 
 
-@contextmanager
-def unseen(descriptor: int | None) -> Iterator[None]:
+def unseen(descriptor: int | None) -> AbstractContextManager[None]:
     """Do not echo typed keys meanwhile; lines are read as before."""
-    with _changed(descriptor, off_local=termios.ECHO):
-        yield
+    return _changed(descriptor, off_local=termios.ECHO)
 
 
 class TypedAhead:
@@ -112,9 +105,7 @@ class TypedAhead:
         self._quiet.enter_context(unechoed(self._descriptor))
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.hand_over()
 
     @contextmanager

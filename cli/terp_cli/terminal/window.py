@@ -12,7 +12,7 @@ draws nothing. On a pipe, a dumb terminal or in CI the sequence is always "".
 
 import re
 from collections.abc import Mapping
-from typing import Literal, assert_never
+from typing import Literal, assert_never, cast
 
 from terp import events as on
 from terp.text.dataclasses import dataclass, replace
@@ -189,19 +189,11 @@ def window_features(
         # The screen reader would read each new title.
         return WindowFeatures(call="off" if notify == "off" else "bell")
     has_title = not (_NO_TITLE.match(kind) or environ.get("INSIDE_EMACS"))
-    return WindowFeatures(
-        title=has_title, focus=has_title, call=_call_of(environ) if notify == "auto" else _CALLS[notify]
-    )
+    call = _call_of(environ) if notify == "auto" else cast("Notification", notify)
+    return WindowFeatures(title=has_title, focus=has_title, call=call)
 
 
 _NO_CI = ("", "0", "false")
-_CALLS: Mapping[str, Notification] = {
-    "off": "off",
-    "bell": "bell",
-    "osc9": "osc9",
-    "osc99": "osc99",
-    "osc777": "osc777",
-}
 
 
 def _call_of(environ: Mapping[str, str]) -> Notification:

@@ -2,11 +2,9 @@
 
 import os
 import re
-import shlex
-import shutil
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import terp_cli
@@ -16,8 +14,9 @@ from terp_cli.fronts.invocation import Invocation
 from terp_cli.render.ansi import Palette
 from terp_cli.render.markdown.markdown import MarkdownStream
 from terp_cli.terminal import tty
+from terp_cli.terminal.desktop import pager_of
 from terp_cli.terminal.glyphs import writes_formulas
-from terp_cli.terminal.rows import Row
+from terp_cli.terminal.rows import encode
 from terp_cli.terminal.sanitise import one_line
 from terp_cli.terminal.theme import theme_of
 
@@ -41,7 +40,7 @@ def docs(call: Invocation) -> int:
         call.out.write(text)
         return 0
     rendered = _rendered(text, call)
-    if (pager := _pager(os.environ)) and not call.options.plain:
+    if (pager := pager_of(os.environ, "less")) and not call.options.plain:
         _paged(rendered, pager)
     else:
         call.out.write(rendered)
@@ -94,23 +93,13 @@ def _rendered(text: str, call: Invocation) -> str:
     theme = theme_of("auto", "unknown", environ)
     palette = Palette(tty.colours_of(environ), lambda: theme)
     lines = [*markdown.feed(_LINK.sub(_without_file, text)), *markdown.finish()]
-    return "".join(f"{_coloured(palette.row(line))}\n" for line in lines)
+    return "".join(f"{encode(palette.row(line))}\n" for line in lines)
 
 
 def _without_file(link: re.Match[str]) -> str:
     """Return a link to a page as text that names the page, as in `terp docs NAME`."""
     label, name = link["label"], link["name"]
     return f"**{name}**" if label.lower() == name else f"{label} (`terp docs {name}`)"
-
-
-def _coloured(row: Row) -> str:
-    return "".join(f"\x1b[{sgr}m{run}\x1b[m" if sgr else run for run, sgr in row)
-
-
-def _pager(environ: Mapping[str, str]) -> list[str]:
-    """Return the command of the user's pager, else less; empty if there is none."""
-    command = shlex.split(environ.get("PAGER", "")) or ["less"]
-    return command if shutil.which(command[0]) else []
 
 
 def _paged(text: str, pager: list[str]) -> None:

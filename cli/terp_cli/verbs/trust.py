@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from terp.errors import SettingsError
@@ -25,10 +26,10 @@ def trust(call: Invocation) -> int:
 
 
 def _ask(call: Invocation, more: Sequence[str]) -> int:
-    standing = _standing(call, more)
     auto_run = call.line.given.get("auto_run")
     if auto_run is not None and auto_run.value:
-        return _decided(call, standing, yes=True)
+        return _decided(call, more, yes=True)
+    standing = _standing(call, more)
     if standing.state != "open" or not call.talks:
         _write(call, standing, with_files=False)
         if standing.state == "open":
@@ -37,8 +38,7 @@ def _ask(call: Invocation, more: Sequence[str]) -> int:
     # Loaded without the project: its problems are shown below.
     settings = call.loaded(call.line.given, call.options.profile, bare_project(call.cwd)).settings
     ui = terminal_ui_of(call, settings, once=True)
-    if ui is None or ui.prompt is None or ui.person is None:
-        return 0
+    assert ui.prompt is not None and ui.person is not None, "who talks has a keyboard"
     prompt = ui.prompt()
     asyncio.run(ask(standing, difference(call, standing), ui.person, prompt.say, prompt.width))
     call.out.write(f"{state_of(standing)}\n")
@@ -53,15 +53,8 @@ def _show(call: Invocation, more: Sequence[str]) -> int:
     return 0
 
 
-def _yes(call: Invocation, more: Sequence[str]) -> int:
-    return _decided(call, _standing(call, more), yes=True)
-
-
-def _no(call: Invocation, more: Sequence[str]) -> int:
-    return _decided(call, _standing(call, more), yes=False)
-
-
-def _decided(call: Invocation, standing: Standing, *, yes: bool) -> int:
+def _decided(call: Invocation, more: Sequence[str], *, yes: bool) -> int:
+    standing = _standing(call, more)
     if standing.state != "nothing":
         _write_difference(call, standing)
         decide(standing, yes=yes, keep=True)
@@ -133,8 +126,8 @@ def _as_json(call: Invocation, standing: Standing) -> int:
 _VERBS: Mapping[str, Callable[[Invocation, Sequence[str]], int]] = {
     "ask": _ask,
     "show": _show,
-    "yes": _yes,
-    "no": _no,
+    "yes": partial(_decided, yes=True),
+    "no": partial(_decided, yes=False),
     "list": _list,
     "remove": _remove,
 }

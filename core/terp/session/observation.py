@@ -27,6 +27,7 @@ from terp.events.outputs import (
 from terp.text import pictures
 from terp.text.note_mark import NoteMark
 from terp.text.plain import HeadTail, Lines, without_escapes
+from terp.text.wording import first_names
 
 _SATISFIED = "Requirement already satisfied:"
 _BARE = re.compile(r"<IPython\.core\.display\.\w+ object>")
@@ -246,13 +247,12 @@ def _endings(ended: RunEnded, cwd: str) -> list[str]:
 
 
 def _listed(files: tuple[FileChange, ...], cwd: str) -> str:
-    named = ", ".join(
+    named = [
         f"{change.action} {f'{file_name(change.source, cwd)} to ' if change.source else ''}"
         f"{file_name(change.path, cwd)}"
-        for change in files[:_FILES]
-    )
-    more = len(files) - _FILES
-    return f"{named} and {more} more" if more > 0 else named
+        for change in files
+    ]
+    return first_names(named, _FILES)
 
 
 def described(display: Display | DisplayUpdate, mark: NoteMark | None = None) -> str:

@@ -18,7 +18,7 @@ from terp.session.values import asked
 from terp.store.checkpoints import DATA, NAME, CheckpointStore, Receiver, StoredCheckpoint
 from terp.store.journal import NAME as LOG
 from terp.text.plain import counted
-from terp.text.wording import first_of
+from terp.text.wording import first_names
 
 if TYPE_CHECKING:
     from terp.kernels.jupyter.running import RunningKernel
@@ -146,7 +146,7 @@ class SessionCheckpoints:
             saved = await self.save(AUTO, room=self._limit, seconds=_AUTO_S)
             if saved.left:
                 left = [f"{one} ({why})" for one, why in saved.left]
-                problem = f"Not in the checkpoint: {first_of(left, _NAMED)}."
+                problem = f"Not in the checkpoint: {first_names(left, _NAMED)}."
         except KernelBusy:
             return
         except TerpError as error:
@@ -205,8 +205,10 @@ class SessionCheckpoints:
             for one in stored.pieces
             for name, kind in zip(one["names"], one["kinds"], strict=True)
         ]
-        lost = f" Not restored: {first_of([name for name, _ in stored.left], _NAMED)}." if stored.left else ""
-        text = f"[Python variables were restored from a checkpoint: {first_of(names, _NAMED)}.{lost}]"
+        lost = (
+            f" Not restored: {first_names([name for name, _ in stored.left], _NAMED)}." if stored.left else ""
+        )
+        text = f"[Python variables were restored from a checkpoint: {first_names(names, _NAMED)}.{lost}]"
         self.session.note_restored(tuple(stored.names), text)
         return stored
 

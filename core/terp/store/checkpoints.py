@@ -23,7 +23,7 @@ from terp.analysis.effects.secret_names import is_secret_name
 from terp.errors import SessionError
 from terp.secrets.redactor import Redactor, written_forms
 from terp.text.files import make_private, size_text, write_whole
-from terp.text.wording import first_of
+from terp.text.wording import first_names
 
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,39}", re.ASCII)
 """The names that the user may give."""
@@ -70,7 +70,7 @@ class StoredCheckpoint:
         more = len(sizes) - _SHOWN
         shown += [f"{more} others" if more > 1 else sizes[-1][0]] if more > 0 else []
         kept, left = ", ".join(shown) or "no variables", [name for name, _ in self.left]
-        return f"{kept} · {len(left)} not kept: {first_of(left, _NAMED)}" if left else kept
+        return f"{kept} · {len(left)} not kept: {first_names(left, _NAMED)}" if left else kept
 
 
 class CheckpointStore:

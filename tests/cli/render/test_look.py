@@ -8,7 +8,8 @@ from rich.text import Text
 from terp_cli.render import look
 from terp_cli.render.ansi import Palette, text_of
 from terp_cli.terminal.program_text import Ink
-from terp_cli.terminal.theme import Background, theme_of
+from terp_cli.terminal.terminal_facts import Background
+from terp_cli.terminal.theme import theme_of
 
 XTERM = {"TERM": "xterm-256color"}
 

@@ -1,12 +1,12 @@
 """What is seen of the model's reasoning."""
 
 from terp.events import ReasoningDelta, TextDelta
-from terp_cli.render.transcript import Detail, DrawnTranscript
+from terp_cli.render.transcript import DrawnTranscript
 from tests.cli.drawing import Clock
 
 
-def transcript(clock: Clock, reasoning: Detail | None = None, *, verbose: bool = False) -> DrawnTranscript:
-    return DrawnTranscript(lambda: 40, lambda: 12, clock, verbose=verbose, reasoning=reasoning)
+def transcript(clock: Clock, *, verbose: bool = False) -> DrawnTranscript:
+    return DrawnTranscript(lambda: 40, lambda: 12, clock, verbose=verbose)
 
 
 def finished(drawn: DrawnTranscript, clock: Clock) -> list[str]:
@@ -29,11 +29,6 @@ def test_reasoning_becomes_one_line_when_it_has_ended() -> None:
 def test_reasoning_is_whole_when_more_is_asked_for() -> None:
     clock = Clock()
     assert finished(transcript(clock, verbose=True), clock) == ["", "First,", "then this.", "", "Yes."]
-
-
-def test_reasoning_can_be_left_out() -> None:
-    clock = Clock()
-    assert finished(transcript(clock, "off"), clock) == ["", "Yes."]
 
 
 def test_the_last_rows_of_reasoning_are_seen_while_it_grows() -> None:

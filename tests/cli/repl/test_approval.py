@@ -68,8 +68,9 @@ class Seat:
         painter = self.terminal.painter()
         desk = PromptApp(keys, painter)
         self.timers = desk.later = Timers()
+        self.front = TerminalFront(lambda: self.terminal.screen(painter))
         self.person = TerminalPerson(
-            TerminalFront(lambda: self.terminal.screen(painter)),
+            self.front,
             lambda: desk,
             interrupted=self._interrupted,
             environ=environ or {},
@@ -302,7 +303,7 @@ async def test_always_names_the_way_to_a_sandbox_only_where_one_works(
         SandboxOptions("auto"),
         str(tmp_path),
         {"HOME": str(tmp_path)},
-        lambda: seat.person.always,
+        lambda: not seat.front.asks,
         tiers=lambda *_: [replace(Unconfined(), name="docker")] if works else [],
     )
     await seat.decide("a\r")
@@ -406,8 +407,9 @@ async def test_a_command_at_any_question_is_done_or_refused_aloud(
 async def test_what_code_can_do_as_well_is_not_asked_where_code_runs_unasked(
     desk: Callable[..., Seat],
 ) -> None:
-    person = desk().person
-    person.always = True
+    seat = desk()
+    seat.front.asks = False
+    person = seat.person
     assert await person.allow(Consent("Change a.txt as shown above?", as_code=True))
     calls = Choice("Call mcp.time.now()?", (Option("y", "yes"), Option("n", "no")), as_code="y")
     assert await person.choose(calls) == "y"

@@ -37,8 +37,6 @@ from tests.cli.screens import Watched
 class Sitter(ScriptedPerson):
     """Somebody who runs whatever is proposed."""
 
-    always = True
-
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
         return Run(proposed.code)
 
@@ -77,6 +75,7 @@ class Seat:
         for preparation in preparations:
             self.session.readiness.add(preparation)
         front = TerminalFront(lambda: self.screen.screen(painter))
+        front.asks = False
         call = Invocation(read_command_line([]), {"TERP_HOME": str(folder), "OPENAI_API_KEY": "none"})
         prompt = PromptApp(keys, painter)
         self.context = ReplContext(call, Settings(), self.session, front, prompt, person or Sitter())

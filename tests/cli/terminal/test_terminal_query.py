@@ -55,12 +55,12 @@ def fed(pieces: list[str]) -> tuple[Replies, str]:
 def test_a_terminal_is_understood_however_its_answers_are_cut(name: str, size: int) -> None:
     answers, facts = TERMINALS[name]
     replies, keys = fed(cut(answers, [size]))
-    assert (replies.facts, replies.complete, keys) == (facts, True, "")
+    assert (replies.facts, replies.facts.complete, keys) == (facts, True, "")
 
 
 def test_a_terminal_that_answers_nothing_tells_nothing() -> None:
     replies, keys = fed(["l", "s", "\r"])
-    assert (replies.facts, replies.complete, keys) == (TerminalFacts(), False, "ls\r")
+    assert (replies.facts, replies.facts.complete, keys) == (TerminalFacts(), False, "ls\r")
 
 
 def test_a_lone_escape_is_held_until_it_is_released() -> None:
@@ -94,7 +94,7 @@ def test_an_answer_that_comes_after_the_last_one_is_no_key() -> None:
 def test_an_answer_that_comes_after_a_pause_is_no_key() -> None:
     replies = Replies()
     held = replies.feed("\x1b") + replies.release()
-    assert (held, replies.feed(ATTRIBUTES), replies.complete) == ("\x1b", "", True)
+    assert (held, replies.feed(ATTRIBUTES), replies.facts.complete) == ("\x1b", "", True)
 
 
 def test_an_answer_without_an_end_gives_way_to_keys() -> None:

@@ -10,7 +10,8 @@ from terp_cli.prompt.prompt_app import STYLE
 from terp_cli.terminal.bottom import Bottom
 from terp_cli.terminal.guard import TerminalListener
 from terp_cli.terminal.painter import Painter
-from terp_cli.terminal.theme import Background, Theme, theme_of
+from terp_cli.terminal.terminal_facts import Background
+from terp_cli.terminal.theme import Theme, theme_of
 
 Colour = tuple[int, int, int]
 

@@ -1,7 +1,7 @@
 """Finished blocks of markdown as rows."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from markdown_it.tree import SyntaxTreeNode
 from rich.cells import cell_len
@@ -23,7 +23,7 @@ _TASK = re.compile(r"\[([ xX])\] ")
 def block(node: SyntaxTreeNode, width: int) -> list[Text]:
     """Return the rows of one block, without blank rows around it."""
     draw = _DRAWN.get(node.type)
-    return draw(node, width) if draw else wrapped(Text(readable(node.content)), width)
+    return list(draw(node, width)) if draw else wrapped(Text(readable(node.content)), width)
 
 
 def blocks(nodes: Sequence[SyntaxTreeNode], width: int) -> list[Text]:
@@ -94,11 +94,7 @@ def _rule(_: SyntaxTreeNode, width: int) -> list[Text]:
     return [Text("─" * min(width, 40), look.RULE)]
 
 
-def _list(node: SyntaxTreeNode, width: int) -> list[Text]:
-    return list(_items(node, width))
-
-
-def _items(node: SyntaxTreeNode, width: int) -> Iterator[Text]:
+def _list(node: SyntaxTreeNode, width: int) -> Iterator[Text]:
     number = int(node.attrs.get("start", 1))
     for position, item in enumerate(node.children):
         marker = f"{number + position}. " if node.type == "ordered_list" else _bullet(item)
@@ -106,7 +102,8 @@ def _items(node: SyntaxTreeNode, width: int) -> Iterator[Text]:
         if position and loose:
             yield Text()
         inner = width - len(marker)
-        rows = blocks(item.children, inner) if loose else _tight(item.children, inner)
+        tight = [row for child in item.children for row in block(child, inner)]
+        rows = blocks(item.children, inner) if loose else tight
         yield from _prefixed(rows or [Text()], marker, " " * len(marker), look.MARKER)
 
 
@@ -126,15 +123,11 @@ def _bullet(item: SyntaxTreeNode) -> str:
     return "☐ " if box[1] == " " else "☑ "
 
 
-def _tight(nodes: Sequence[SyntaxTreeNode], width: int) -> list[Text]:
-    return [row for node in nodes for row in block(node, width)]
-
-
 def _prefixed(rows: Sequence[Text], first: str, others: str, style: Style) -> list[Text]:
     return [Text.assemble((others if at else first, style), row) for at, row in enumerate(rows)]
 
 
-_DRAWN: dict[str, Callable[[SyntaxTreeNode, int], list[Text]]] = {
+_DRAWN: dict[str, Callable[[SyntaxTreeNode, int], Iterable[Text]]] = {
     "heading": _heading,
     "paragraph": _paragraph,
     "bullet_list": _list,

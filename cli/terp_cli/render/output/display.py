@@ -13,7 +13,7 @@ from terp.session.artifacts import mime_of
 from terp.text import pictures
 from terp.text.dataclasses import dataclass
 from terp.text.files import content_of
-from terp.text.plain import is_wordless
+from terp.text.plain import counted, is_wordless
 from terp_cli.render import look
 from terp_cli.render.ansi import text_of
 from terp_cli.terminal.program_text import ProgramText
@@ -53,7 +53,7 @@ class Fold:
 
     def more(self, count: int, what: str) -> str:
         """Return the number of lines or characters that are not shown, and where they are."""
-        said = f"… {count:,} more {what}{'s' if count != 1 else ''}"
+        said = f"… {counted(count, f'more {what}')}"
         return f"{said} · {self.recall}" if self.recall else said
 
 

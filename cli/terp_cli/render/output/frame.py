@@ -14,6 +14,7 @@ from rich.style import Style
 from rich.text import Text
 
 from terp.text.dataclasses import dataclass
+from terp.text.plain import counted
 from terp_cli.render import look
 from terp_cli.render.fold import wrapped
 from terp_cli.render.output.html import Grid, HtmlCell, blocks
@@ -99,8 +100,7 @@ class FrameTable:
     @property
     def size(self) -> str:
         """Return the size of the whole frame, in words."""
-        rows = f"{self.rows:,} {'row' if self.rows == 1 else 'rows'}"
-        return f"{rows} × {self.columns:,} {'column' if self.columns == 1 else 'columns'}"
+        return f"{counted(self.rows, 'row')} × {counted(self.columns, 'column')}"
 
     def drawn(self, width: int, fold: "Fold") -> list[Text]:
         """The frame in rows of at most `width` cells, its size last; as many as `fold` allows."""
@@ -119,8 +119,8 @@ class FrameTable:
         if (hidden := self.rows - len(head) - len(tail)) > 0:
             # Rows that were not sent cannot be shown.
             recalled = fold if self.rows == len(self.body) else None
-            count = f"… {hidden:,} {'row' if hidden == 1 else 'rows'} …"
-            rows.append(Text(recalled.more(hidden, "row") if recalled else count, look.DIM))
+            count = recalled.more(hidden, "row") if recalled else f"… {counted(hidden, 'row')} …"
+            rows.append(Text(count, look.DIM))
         rows += [layout.row(cells, above) for above, cells in _with_above(tail)]
         for row in rows:
             row.rstrip()

@@ -26,7 +26,7 @@ def read_table(html: str) -> tuple[list[str], list[list[str]]] | None:
         return None
     if any(cell.spans for row in grid.rows for cell in row):
         return None
-    texts = [[cell.text for cell in row] for row in grid.rows]
+    texts = [[readable(cell.text) for cell in row] for row in grid.rows]
     # pandas puts the name of the index into a row of its own, below those of the columns.
     header = [" ".join(filter(None, column)) for column in zip(*texts[: grid.header], strict=True)]
     return header, texts[grid.header :]
@@ -106,10 +106,7 @@ class SpokenOutput:
     @staticmethod
     def _table(html: Any) -> list[str]:
         table = read_table(html) if isinstance(html, str) else None
-        if table is None:
-            return []
-        header, rows = table
-        return table_lines(_safe(header), [_safe(row) for row in rows])
+        return table_lines(*table) if table else []
 
     def _error(self, error: Error) -> list[str]:
         last = readable(f"{error.name}: {error.value}" if error.value else error.name)
@@ -138,10 +135,6 @@ def _places(lines: Sequence[str], last: str) -> list[str]:
         ):
             places.append(line)
     return places
-
-
-def _safe(cells: Sequence[str]) -> list[str]:
-    return [readable(cell) for cell in cells]
 
 
 def _labelled(lines: Sequence[str], count: int | None = None) -> list[str]:

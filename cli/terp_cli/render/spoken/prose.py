@@ -5,7 +5,7 @@ lines = prose.feed(delta)       # of the blocks that are finished
 lines += prose.finish()
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from markdown_it.tree import SyntaxTreeNode
 
@@ -128,11 +128,6 @@ def _table(node: SyntaxTreeNode, _: int) -> list[str]:
     return table_lines(header, rows)
 
 
-def _rule(_: SyntaxTreeNode, __: int) -> Iterator[str]:
-    # A line across says nothing.
-    yield from ()
-
-
 def _formula(node: SyntaxTreeNode, _: int) -> list[str]:
     if node.info == "open":
         return _as_it_is(node, 1)
@@ -152,7 +147,7 @@ def _labelled(label: str, lines: Sequence[str]) -> list[str]:
     return [f"{label}: {first}".rstrip(), *rest]
 
 
-_SPOKEN: dict[str, Callable[[SyntaxTreeNode, int], list[str] | Iterator[str]]] = {
+_SPOKEN: dict[str, Callable[[SyntaxTreeNode, int], list[str]]] = {
     "heading": _heading,
     "paragraph": _paragraph,
     "blockquote": _quote,
@@ -161,7 +156,8 @@ _SPOKEN: dict[str, Callable[[SyntaxTreeNode, int], list[str] | Iterator[str]]] =
     "bullet_list": _bullets,
     "ordered_list": _numbers,
     "table": _table,
-    "hr": _rule,
+    # A line across says nothing.
+    "hr": lambda *_: [],
     "formula_block": _formula,
     "footnote": _footnote,
 }

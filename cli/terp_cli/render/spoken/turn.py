@@ -17,12 +17,14 @@ from terp_cli.render import words
 from terp_cli.render.diff import spoken_diff
 from terp_cli.render.output.output import Interruption
 from terp_cli.render.pieces import Pieces
-from terp_cli.render.sentences import effects_line, notable
+from terp_cli.render.sentences import OfPast, effects_line, notable
 from terp_cli.render.spoken.output import SpokenOutput
 from terp_cli.render.spoken.prose import SpokenProse, code_lines
 from terp_cli.render.status import elapsed
 from terp_cli.terminal.sanitise import one_line, readable
 
+OfReply = on.ReasoningDelta | on.TextDelta | on.CodeDelta | on.CodeProposed
+OfRun = on.CodeStarted | on.Printed | on.LateOutput | on.CodeFinished | on.JobChanged
 Said = (
     on.TurnStarted | on.Answered | on.CodeDeclined | on.CodeRejected | on.HistoryCompacted | on.Noticed
     | on.KernelChanged | on.CodeTyped | on.UsageReported
@@ -75,29 +77,18 @@ class SpokenTurn:
 
     def take(self, event: on.Event) -> list[str]:
         """Return the lines that `event` completes."""
-        match event:
-            case on.ReasoningDelta() | on.TextDelta() | on.CodeDelta() | on.CodeProposed():
-                return self._of_reply(event)
-            case on.CodeStarted() | on.Printed() | on.LateOutput() | on.CodeFinished() | on.JobChanged():
-                return self._of_run(event)
-            case (
-                on.ModelCalled() | on.ModelRetrying() | on.Progress() | on.Asked() | on.CheckStarted()
-                | on.CheckFinished()
-            ):  # fmt: skip
-                return self._of_waiting(event)
-            case (
-                on.TurnStarted() | on.Answered() | on.CodeDeclined() | on.CodeRejected()
-                | on.HistoryCompacted() | on.Noticed() | on.KernelChanged() | on.CodeTyped()
-                | on.UsageReported()
-            ):  # fmt: skip
-                said = self._sentence(event)
-                return [*self.rest(), *said] if said else []
-            case on.HistoryRewound() | on.SessionForked() | on.SessionResumed() | on.CodeCompared():
-                return [*self.rest(), *_plain(words.of_past(event))]
-            case on.TurnFinished():
-                return self._finished(event)
-            case _:
-                assert_never(event)
+        if isinstance(event, OfReply):
+            return self._of_reply(event)
+        if isinstance(event, OfRun):
+            return self._of_run(event)
+        if isinstance(event, Waiting):
+            return self._of_waiting(event)
+        if isinstance(event, Said):
+            said = self._sentence(event)
+            return [*self.rest(), *said] if said else []
+        if isinstance(event, OfPast):
+            return [*self.rest(), *_plain(words.of_past(event))]
+        return self._finished(event)
 
     def rest(self) -> list[str]:
         """Return all held lines. Called when another block follows, or the turn is over."""
@@ -119,9 +110,7 @@ class SpokenTurn:
         so_far = self._output.taken() if self._output else []
         return [*so_far, f"{self._what}, {elapsed(waited)}."]
 
-    def _of_reply(
-        self, event: on.ReasoningDelta | on.TextDelta | on.CodeDelta | on.CodeProposed
-    ) -> list[str]:
+    def _of_reply(self, event: OfReply) -> list[str]:
         match event:
             case on.ReasoningDelta(text=text):
                 self._wait("Thinking")
@@ -146,9 +135,7 @@ class SpokenTurn:
             case _:
                 assert_never(event)
 
-    def _of_run(
-        self, event: on.CodeStarted | on.Printed | on.LateOutput | on.CodeFinished | on.JobChanged
-    ) -> list[str]:
+    def _of_run(self, event: OfRun) -> list[str]:
         match event:
             case on.CodeStarted():
                 lines = self.rest()

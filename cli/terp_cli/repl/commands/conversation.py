@@ -14,6 +14,7 @@ from terp.session.context.namespaces import Namespaces
 from terp.store.checkpointing import restored
 from terp.store.places import is_session
 from terp.store.titles import read_title, store_title
+from terp.text.wording import first_names
 from terp_cli.prompt.interface import Pick
 from terp_cli.render.rewound import outcome, question
 from terp_cli.repl.commands.rows import short_line
@@ -131,9 +132,9 @@ async def _may_end(context: ReplContext) -> bool:
     if not held:
         return True
     names = [one.name for _, one in held]
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    holds = f"{', '.join(dict.fromkeys(language for language, _ in held))} holds {', '.join(names[:_NAMED])}"
-    return await context.ask(f"{holds}{more}. Resuming another session ends that. Resume?")
+    holders = ", ".join(dict.fromkeys(language for language, _ in held))
+    holds = f"{holders} holds {first_names(names, _NAMED)}"
+    return await context.ask(f"{holds}. Resuming another session ends that. Resume?")
 
 
 def session_ids(context: ReplContext, begun: str) -> list[str]:

@@ -59,7 +59,7 @@ def demo(call: Invocation) -> int:
     settings = call.settings()
     model = settings.model or next((one.model for one in keyed_models(with_keys(call.environ))), "")
     stays = bool(model) and call.talks
-    ui = terminal_ui_of(call, settings, once=not stays)
+    ui = terminal_ui_of(call, settings, once=not stays) if call.draws else None
     folder = new_folder(call.cwd)
     if stays and ui is not None and ui.person is not None:
         # No request is sent before the user asks something.

@@ -15,7 +15,7 @@ from terp.person.dialog import UserDialog
 from terp.session.foreground import Interrupted, Task
 from terp.text.dataclasses import dataclass, replace
 from terp.text.fences import fenced
-from terp.text.wording import first_of
+from terp.text.wording import first_names
 
 _COULD_DECEIVE = "The code ran in the process that judged it, which it could deceive: read what changed."
 
@@ -253,7 +253,7 @@ def _is_tested(path: str, originals: Originals, root: Path) -> bool:
 
 
 def _listed(names: Sequence[str]) -> str:
-    return first_of(names, _SHOWN)
+    return first_names(names, _SHOWN)
 
 
 def before_first_turn(goal: Goal) -> str:
@@ -302,5 +302,5 @@ def _files(result: CheckResult) -> str:
 def changed_files(changed: Sequence[str], missing: Sequence[str], new: Sequence[str]) -> str:
     """Return a sentence about the files of a check that differ from the originals; "" for none."""
     kinds = (("changed", changed), ("missing", missing), ("new", new))
-    parts = [f"{kind} {first_of(names, _NAMES_SHOWN)}" for kind, names in kinds if names]
+    parts = [f"{kind} {first_names(names, _NAMES_SHOWN)}" for kind, names in kinds if names]
     return f"Files of the check: {'; '.join(parts)}." if parts else ""

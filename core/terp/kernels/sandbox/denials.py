@@ -12,6 +12,7 @@ from terp.events.outputs import Error, Output, Text
 from terp.kernels.sandbox.policy import Policy, is_below
 from terp.kernels.sandbox.private_places import ConfigWatch
 from terp.kernels.sandbox.tier import NONE
+from terp.text.wording import first_names
 
 if TYPE_CHECKING:
     from terp.kernels.sandbox.confinement import Confinement
@@ -68,9 +69,8 @@ class Denials:
 
     def _changed(self) -> Iterator[str]:
         if changed := self._config.changed():
-            more = f" and {len(changed) - _MOST_SHOWN} more" if len(changed) > _MOST_SHOWN else ""
-            names = ", ".join(changed[:_MOST_SHOWN])
-            yield f"Changed: {names}{more}, which other programs obey. Look at it before you use them here."
+            names = first_names(changed, _MOST_SHOWN)
+            yield f"Changed: {names}, which other programs obey. Look at it before you use them here."
 
     def _look(self, text: str) -> None:
         assert self._policy is not None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from terp.events.kernel import Kernel
 from terp.kernels.jupyter.rundir import RunDir
 from terp.kernels.sandbox.policy import Policy
+from terp.text.wording import first_names
 
 if TYPE_CHECKING:
     from terp.kernels.sandbox.confinement import Confinement
@@ -60,10 +61,9 @@ class Leftovers:
         self._reported.update(new)
         if not new:
             return ""
-        more = f" and {len(new) - _MOST_NAMED} more" if len(new) > _MOST_NAMED else ""
         return (
             "In the code's own folder for temporary files, and lost when terp ends: "
-            f"{', '.join(new[:_MOST_NAMED])}{more}.{_instead(confinement.policy_of(kernel.language))}"
+            f"{first_names(new, _MOST_NAMED)}.{_instead(confinement.policy_of(kernel.language))}"
         )
 
 

@@ -15,7 +15,7 @@ from terp.session.foreground import Foreground
 from terp.session.keeping import Keeping
 from terp.session.rewind.held_files import HeldFiles
 from terp.text.dataclasses import dataclass, replace
-from terp.text.wording import first_of
+from terp.text.wording import first_names
 
 if TYPE_CHECKING:
     from terp.session.rewind.resuming import Resumption
@@ -384,7 +384,7 @@ def _no_turn(number: int, turns: Sequence[PastTurn]) -> tuple[str, str]:
 
 
 def _list(title: str, names: Sequence[str]) -> list[str]:
-    return [f"{title}: {first_of(names, _NAMED)}."] if names else []
+    return [f"{title}: {first_names(names, _NAMED)}."] if names else []
 
 
 def _names(answer: Mapping[str, Any], key: str) -> tuple[str, ...]:

@@ -30,8 +30,6 @@ ID = "2026-11-21-abcd"
 class User(ScriptedPerson):
     """A user who answers yes or no, and approves all code; questions are written to `out`."""
 
-    always = False
-
     def __init__(self, out: io.StringIO) -> None:
         super().__init__(*["run"] * 9)
         self.yes = False
