@@ -9,7 +9,7 @@ import dataclasses
 import re
 import types
 import typing
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any
 
@@ -51,11 +51,6 @@ def from_json(data: Mapping[str, Any]) -> Event:
         data = {old.get(name, name): value for name, value in data.items()}
     event: Event = _build(kind, data)
     return event
-
-
-def event_names() -> Collection[str]:
-    """Return the names of events in JSON."""
-    return event_types().keys()
 
 
 def record_to_json(record: Record) -> dict[str, Any]:

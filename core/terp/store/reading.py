@@ -180,7 +180,7 @@ class _Reading:
         if not line.endswith(b"}") or b"\0" in line:
             raise ValueError("damaged")
         name = line[len(_EVENT) : line.index(b'"', len(_EVENT))].decode("ascii")
-        if name not in wire.event_names():
+        if name not in wire.event_types():
             self._skip(name)
             return
         self.records.append(line)

@@ -279,9 +279,8 @@ def _signature(broken: tuple[Test, ...]) -> str:
 
 
 def _writing(state: State, what: str) -> str:
-    return (
-        f"{what} ({state.solutions + 1} of {state.most})" if state.most else f"{what} ({state.solutions + 1})"
-    )
+    limit = f" of {state.most}" if state.most else ""
+    return f"{what} ({state.solutions + 1}{limit})"
 
 
 _MOST = 20

@@ -36,15 +36,6 @@ class TooLarge(TerpError):
         )
 
 
-class NotCopied(TerpError):
-    """The disk has no room for a copy of the project."""
-
-    def __init__(self, root: Path, error: OSError) -> None:
-        super().__init__(
-            f"{root} cannot be copied for a check: {error.strerror}.", "Make room where TMPDIR says."
-        )
-
-
 def entries(root: Path) -> Iterator[Entry]:
     """Yield the relative paths below `root` that a copy has, each folder before its contents.
 
@@ -67,7 +58,7 @@ def copy_project(root: Path, to: Path) -> None:
 
     Raises:
         TooLarge: the project has too many files or bytes.
-        NotCopied: the disk has no room.
+        TerpError: the disk has no room.
     """
     to.mkdir()
     for name, kind in entries(root):
@@ -82,7 +73,8 @@ def copy_project(root: Path, to: Path) -> None:
         except (FileNotFoundError, PermissionError):
             continue
         except OSError as error:
-            raise NotCopied(root, error) from error
+            fact = f"{root} cannot be copied for a check: {error.strerror}."
+            raise TerpError(fact, "Make room where TMPDIR says.") from error
 
 
 def _below(root: Path, folder: str) -> Iterator[Entry]:

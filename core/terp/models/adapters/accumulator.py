@@ -28,11 +28,6 @@ _OUTPUT = ("completion_tokens", "output_tokens")
 _TICKS_PER_USD = 10**10
 
 
-def no_price(*_tokens: int) -> float | None:
-    """Return None: the price is not known."""
-    return None
-
-
 @dataclass(slots=True)
 class _Call:
     """A tool call whose pieces are still arriving."""
@@ -64,7 +59,7 @@ class _Call:
 class Accumulator:
     """Converter of chunks in OpenAI's form (mappings) into chunks of `Model`, and at the end the reply."""
 
-    def __init__(self, price: Price = no_price) -> None:
+    def __init__(self, price: Price = lambda *_: None) -> None:
         self._price = price
         self._text: list[str] = []
         self._half = ""
@@ -196,10 +191,9 @@ class Accumulator:
                 yield from self._say(part)
             elif part.get("type") == "thinking":
                 thinking = part.get("thinking") or ""
-                words = (
-                    thinking if isinstance(thinking, str) else "".join(p.get("text", "") for p in thinking)
-                )
-                yield from self._think(words)
+                if not isinstance(thinking, str):
+                    thinking = "".join(p.get("text", "") for p in thinking)
+                yield from self._think(thinking)
             else:
                 yield from self._say(part.get("text") or "")
 

@@ -83,10 +83,8 @@ def _parts(images: Iterable[Image]) -> Iterator[dict[str, Any]]:
 
 
 def _pictures(images: Sequence[Image]) -> dict[str, Any]:
-    caption = (
-        "The picture from the output above:" if len(images) == 1 else "The pictures from the outputs above:"
-    )
-    return {"role": "user", "content": [{"type": "text", "text": caption}, *_parts(images)]}
+    which = "picture from the output" if len(images) == 1 else "pictures from the outputs"
+    return {"role": "user", "content": [{"type": "text", "text": f"The {which} above:"}, *_parts(images)]}
 
 
 def _assistant(message: Assistant, echoed: Sequence[str]) -> dict[str, Any]:

@@ -66,19 +66,28 @@ async def get_json(route: Route, path: str, target: Target, timeout_s: float | N
     Raises:
         ModelError: it cannot be reached, or refuses the key.
     """
+    response = await answer_to(route, "GET", path, target, timeout_s)
+    if response.status_code in (401, 403):
+        raise classify(target, response.status_code, response.text, response.headers)
     try:
-        async with (
-            connections(route, timeout_s) as client,
-            client.stream("GET", f"{route.api_base}{path}") as response,
-        ):
-            if response.status_code in (401, 403):
-                raise classify(target, response.status_code, await error_text(response), response.headers)
-            await response.aread()
-            return response.json() if response.status_code == 200 else None
-    except httpx.RequestError as error:
-        raise unreachable(target, _reason(error, route, timeout_s)) from error
+        return response.json() if response.status_code == 200 else None
     except ValueError:
         return None
+
+
+async def answer_to(
+    route: Route, method: str, path: str, target: Target, timeout_s: float | None, body: Any = None
+) -> httpx.Response:
+    """Return the whole response to one request, with `body` as JSON.
+
+    Raises:
+        ModelError: the server cannot be reached.
+    """
+    try:
+        async with connections(route, timeout_s) as client:
+            return await client.request(method, f"{route.api_base}{path}", json=body)
+    except httpx.RequestError as error:
+        raise unreachable(target, _reason(error, route, timeout_s)) from error
 
 
 def _reason(error: httpx.RequestError, route: Route, timeout_s: float | None) -> str:

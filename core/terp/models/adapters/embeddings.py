@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from terp.errors import ModelError, RequestRejected
-from terp.models.adapters.failures import classify, unreachable, unusable_key
+from terp.models.adapters.failures import classify, unusable_key
 from terp.models.adapters.openai_compatible import preload
 from terp.models.adapters.routing import Route, route
 from terp.models.building import options_of, provider_of, settings_for
@@ -47,27 +47,15 @@ def _route(name: str, settings: Settings, environ: Mapping[str, str], api_key: s
 
 
 async def _answer(request: Mapping[str, Any], found: Route, timeout_s: float | None) -> dict[str, Any]:
-    import httpx  # noqa: PLC0415  (50 ms, in a thread by now)
+    from terp.models.adapters.chat_server import answer_to  # noqa: PLC0415  (httpx: 50 ms, imported by now)
 
-    from terp.models.adapters.chat_server import connections, error_text  # noqa: PLC0415  (httpx)
-
+    response = await answer_to(found, "POST", "/embeddings", found.target, timeout_s, request)
+    if response.status_code != 200:
+        raise classify(found.target, response.status_code, response.text, response.headers)
     try:
-        async with (
-            connections(found, timeout_s) as client,
-            client.stream("POST", f"{found.api_base}/embeddings", json=request) as response,
-        ):
-            if response.status_code != 200:
-                body = await error_text(response)
-                raise classify(found.target, response.status_code, body, response.headers)
-            await response.aread()
-            return _read(response.json(), found)
-    except httpx.RequestError as error:
-        raise unreachable(found.target, str(error) or type(error).__name__) from error
+        answer = response.json()
     except ValueError as error:
         raise ModelError(f"{found.full_name}: the answer is no JSON: {error}.") from error
-
-
-def _read(answer: Any, found: Route) -> dict[str, Any]:
     if not isinstance(answer, dict):
         raise ModelError(f"{found.full_name}: the answer has no embeddings.")
     return answer

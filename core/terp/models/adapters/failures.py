@@ -8,6 +8,7 @@ import json
 import re
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from terp.errors import (
@@ -172,9 +173,8 @@ def _remedy(kind: type[ModelError], target: Target, status: int, body: str) -> s
     if remedy := _REMEDIES.get(kind):
         return remedy
     if kind is AuthFailed:
-        what = (
-            f"Check {target.key_env}" if target.key_env else "Name the variable with the key in api_key_env"
-        )
+        named = target.key_env
+        what = f"Check {named}" if named else "Name the variable with the key in api_key_env"
         return f"{what}, or pick another model with --model."
     if _NO_SUCH_MODEL.search(body):
         if target.provider.startswith("ollama"):
@@ -210,11 +210,8 @@ def without_secrets(text: str, key: str = "") -> str:
     return Redactor().redacted(_SECRET.sub("[key]", text)).replace(REDACTED, "[key]")
 
 
-def retry_after_s(headers: Mapping[str, str], body: str = "", *, now: float | None = None) -> float | None:
-    """Return the wait that the provider requests, in seconds: from its headers, else from its message.
-
-    `now` is the present time since the epoch; a date in the headers is compared with it.
-    """
+def retry_after_s(headers: Mapping[str, str], body: str) -> float | None:
+    """Return the wait that the provider requests, in seconds: from its headers, else from its message."""
     lower = {name.lower(): value for name, value in headers.items()}
     if (milliseconds := _number(lower.get("retry-after-ms", ""))) is not None:
         return milliseconds / 1000
@@ -224,10 +221,8 @@ def retry_after_s(headers: Mapping[str, str], body: str = "", *, now: float | No
     if value:
         from email.utils import parsedate_to_datetime  # noqa: PLC0415  (a date is rare)
 
-        try:
-            return max(0.0, parsedate_to_datetime(value).timestamp() - (time.time() if now is None else now))
-        except ValueError:
-            return _wait_in(body)
+        with suppress(ValueError):
+            return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
     return _wait_in(body)
 
 

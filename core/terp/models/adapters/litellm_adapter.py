@@ -24,7 +24,6 @@ from terp.models.adapters.chat_format import cache_points, chat_messages
 from terp.models.adapters.failures import BROKE_OFF, SPLICED, classify, unreachable, unusable_key
 from terp.models.adapters.routing import Route
 from terp.models.facts.abilities import Abilities
-from terp.models.facts.model_facts import PriceList
 from terp.settings.model_settings import ModelOptions
 from terp.text.importing import import_slow, in_daemon
 
@@ -57,10 +56,10 @@ class LiteLLM:
     _in_use: ClassVar[WeakSet["LiteLLM"]] = WeakSet()
     _loop_of_shared: ClassVar[int] = 0
 
-    def __init__(self, route: Route, options: ModelOptions, prices: PriceList | None = None) -> None:
+    def __init__(self, route: Route, options: ModelOptions) -> None:
         self._route = route
         self._options = options
-        self._abilities = Abilities(route, options, prices)
+        self._abilities = Abilities(route, options)
         self._loop: asyncio.AbstractEventLoop | None = None
 
     @property

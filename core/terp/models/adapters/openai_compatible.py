@@ -19,7 +19,6 @@ from terp.models.adapters.chat_stream import ChatStream
 from terp.models.adapters.failures import unusable_key
 from terp.models.adapters.routing import Route
 from terp.models.facts.abilities import Abilities
-from terp.models.facts.model_facts import PriceList
 from terp.settings.model_settings import ModelOptions
 from terp.text.importing import import_slow
 
@@ -48,10 +47,10 @@ def preload() -> None:
 class OpenAICompatible:
     """A model behind `POST {api_base}/chat/completions`."""
 
-    def __init__(self, route: Route, options: ModelOptions, prices: PriceList | None = None) -> None:
+    def __init__(self, route: Route, options: ModelOptions) -> None:
         self._route = route
         self._options = options
-        self._abilities = Abilities(route, options, prices)
+        self._abilities = Abilities(route, options)
         self._server: ChatServer | None = None
 
     @property

@@ -16,10 +16,9 @@ _UNPREFIXED = frozenset({"openai", "anthropic", "bedrock", "cohere", "cohere_cha
 class Abilities:
     """Abilities of a model: by the settings, else by the price list."""
 
-    def __init__(self, route: Route, options: ModelOptions, prices: PriceList | None = None) -> None:
+    def __init__(self, route: Route, options: ModelOptions) -> None:
         self._route = route
         self._options = options
-        self._prices = prices or PriceList()
 
     @cached_property
     def facts(self) -> ModelFacts:
@@ -33,7 +32,7 @@ class Abilities:
         if self._route.custom_base:
             return UNKNOWN
         bare = [self._route.model] if self._route.provider_name in _UNPREFIXED else []
-        return self._prices.facts(self._route.full_name, *bare)
+        return PriceList().facts(self._route.full_name, *bare)
 
     @property
     def context_window(self) -> int | None:

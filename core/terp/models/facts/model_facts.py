@@ -6,6 +6,7 @@ parsing all 3 MB of it takes 30 ms and one entry 2.
 
 import importlib.util
 import json
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -84,10 +85,6 @@ UNKNOWN = ModelFacts()
 class PriceList:
     """litellm's price list, read from its file at the first lookup."""
 
-    def __init__(self, path: Path | None = None) -> None:
-        self._path = path
-        self._text: bytes | None = None
-
     def facts(self, *names: str) -> ModelFacts:
         """Return the facts about the first of `names` that the list has."""
         for name in names:
@@ -97,7 +94,7 @@ class PriceList:
 
     def entry(self, name: str) -> dict[str, Any] | None:
         """Return the list's own entry, or None."""
-        text = self._read()
+        text = self._text
         # Entries are the members of one object, four spaces deep.
         key = f"\n    {json.dumps(name)}: ".encode()
         start = text.find(key)
@@ -111,14 +108,13 @@ class PriceList:
             return None
         return entry if isinstance(entry, dict) else None
 
-    def _read(self) -> bytes:
-        if self._text is None:
-            path = self._path or bundled_path()
-            try:
-                self._text = path.read_bytes() if path else b""
-            except OSError:
-                self._text = b""
-        return self._text
+    @cached_property
+    def _text(self) -> bytes:
+        path = bundled_path()
+        try:
+            return path.read_bytes() if path else b""
+        except OSError:
+            return b""
 
 
 def bundled_path() -> Path | None:

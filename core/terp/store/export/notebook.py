@@ -33,7 +33,7 @@ def notebook(story: Story) -> Rendered:
     from nbformat import v4  # noqa: PLC0415
 
     made: Any = v4
-    cells = [made.new_markdown_cell(_heading(story), metadata={"terp": {"part": "title"}})]
+    cells = [made.new_markdown_cell(f"# {mended(story.title)}", metadata={"terp": {"part": "title"}})]
     cells += [cell for part in story.parts for cell in _cells(part, made)]
     for number, cell in enumerate(cells):
         cell["id"] = f"terp-{number}"
@@ -50,10 +50,6 @@ def notebook(story: Story) -> Rendered:
     book = made.new_notebook(cells=cells, metadata=metadata)
     nbformat.validate(book)
     return Rendered(str(nbformat.writes(book)))  # type: ignore[no-untyped-call]
-
-
-def _heading(story: Story) -> str:
-    return f"# {mended(story.title)}"
 
 
 def _cells(part: Part, made: Any) -> Iterator[Any]:

@@ -43,7 +43,7 @@ def test_old_clients_find_their_elements() -> None:
 def test_every_event_has_its_place() -> None:
     source = (FOLDER / "scripts" / "events.js").read_text(encoding="utf-8")
     table = source.partition("const TOLD = {")[2]
-    assert set(re.findall(r"^  (\w+): \(it", table, re.MULTILINE)) == set(wire.event_names())
+    assert set(re.findall(r"^  (\w+): \(it", table, re.MULTILINE)) == set(wire.event_types())
 
 
 def test_every_output_has_its_place() -> None:
