@@ -204,6 +204,28 @@ def test_an_unchanged_value_is_written_once(tmp_path: Path) -> None:
     assert path.stat() == before
 
 
+def test_the_arrays_of_an_unchanged_object_are_neither_copied_nor_hashed_again(tmp_path: Path) -> None:
+    kernel = StoringKernel(tmp_path)
+    box = "def __reduce_ex__(self, protocol):\n        seen.append(protocol)\n        return Box, ()"
+    kernel.run(1, "seen = []", f"class Box:\n    {box}", "box = [Box()]")
+    second = kernel.save(known=digests(kernel.save()))
+    kernel.run(2, "seen.clear()")
+    kernel.save(known=digests(second))
+    # Only from protocol 5 on are arrays beside the pickle.
+    assert kernel["seen"] == [5]
+
+
+@pytest.mark.parametrize("code", ["array[5] = 7", "array.shape = (10, 100)", "array = array.astype('i4')"])
+def test_a_change_of_an_array_is_saved_after_checkpoints_without_one(tmp_path: Path, code: str) -> None:
+    kernel = StoringKernel(tmp_path)
+    kernel.run(1, "import numpy; array = numpy.arange(1000)")
+    known = digests(kernel.save())
+    for _ in range(2):
+        known = digests(kernel.save(known=known))
+    kernel.run(2, code)
+    assert digests(kernel.save(known=known))["array"] != known["array"]
+
+
 def test_an_array_that_was_changed_in_place_is_written_again(tmp_path: Path) -> None:
     kernel = StoringKernel(tmp_path)
     kernel.run(1, "import numpy; array = numpy.arange(1000); part = array[5:]")
