@@ -40,8 +40,8 @@ _YES_NO = (Option("y", "Yes"), Option("n", "No"))
 class EditorPerson:
     """Asks in `editor`, a session of `client`.
 
-    While `always` is set, code in a sandbox runs without approval; with `free` also other code. Code that is
-    always allowed is known by its digest.
+    While `editor.asks` is False, code in a sandbox runs without approval; with `free` also other code. Code
+    that is always allowed is known by its digest.
     """
 
     editor: "EditorSession"
@@ -49,13 +49,13 @@ class EditorPerson:
     def __init__(self, client: Client, *, has_forms: bool, free: bool) -> None:
         self.client = client
         self._has_forms = has_forms
-        self.always = self.free = free
+        self.free = free
         self._allowed: set[tuple[str, str, str]] = set()
 
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
         """Return the user's decision about the code with this digest, which the request shows."""
         same = proposed.language, proposed.digest, proposed.place or proposed.cwd
-        unasked = self.always and (self.free or is_confined(proposed.tier))
+        unasked = not self.editor.asks and (self.free or is_confined(proposed.tier))
         if not proposed.asks and (unasked or same in self._allowed):
             return Run(proposed.code, by="auto_run" if unasked else "always")
         confinement = self.editor.session.resources.confinement
@@ -92,7 +92,7 @@ class EditorPerson:
 
     async def choose(self, choice: Choice) -> str | Decline:
         """Return the letter of the chosen option; "" if the user chooses none."""
-        if choice.as_code and self.always:
+        if choice.as_code and not self.editor.asks:
             return choice.as_code
         sender = self.editor.sender
         await sender.drawn()

@@ -61,6 +61,8 @@ class EditorSession(ReplContext):
 
     def __init__(self, call: Invocation, settings: Settings, session: Session, person: EditorPerson) -> None:
         screen = cast("Any", self)
+        self.asks = not person.free
+        """True if code needs approval: the session is its own front end. Can be set."""
         super().__init__(call, settings, session, screen, screen, person)
         self.id = session.folder.name
         self.sender = EventSender(person.client, session)
@@ -71,7 +73,7 @@ class EditorSession(ReplContext):
         """The steps of the plan that was made last."""
         person.editor = self
         if session.resources.confinement is not None:
-            session.resources.confinement.unasked = lambda: person.always
+            session.resources.confinement.unasked = lambda: self.auto_run
 
     async def resume_plan(self) -> None:
         """Plan on, if the stored session was planning: its plan is in the editor again, and code is held."""

@@ -78,8 +78,9 @@ def test_on_a_terminal_links_name_pages_instead_of_files(terp: Terp) -> None:
     )
 
 
-def test_without_a_pager_a_page_is_written_to_the_terminal(terp: Terp) -> None:
-    shown = on_terminal(terp, "rewind", PAGER="no-such-pager")
+@pytest.mark.parametrize("pager", ["no-such-pager", "less 'never closed"])
+def test_without_a_pager_a_page_is_written_to_the_terminal(terp: Terp, pager: str) -> None:
+    shown = on_terminal(terp, "rewind", PAGER=pager)
     assert "\x1b[1m" in shown
 
 
