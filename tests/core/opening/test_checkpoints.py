@@ -26,6 +26,17 @@ number = 7
 """
 
 
+# Its state is a call, made while it is loaded.
+SLOW = """
+class Slow:
+    def __reduce__(self):
+        import subprocess
+        return subprocess.call, (["sh", "-c", "touch loading; exec sleep 60"],)
+slow = Slow()
+number = 7
+"""
+
+
 def opened(
     tmp_path: Path, *codes: str, answers: tuple[Any, ...] = (), **settings: Any
 ) -> AbstractAsyncContextManager[ChatSession]:
@@ -158,6 +169,20 @@ async def test_the_same_sandbox_needs_no_question_and_cannot_write_the_objects(t
         assert key.exists()
         for code in (f"open({str(key)!r})", f"open({str(checkpoints.store.folder / 'last.json')!r}, 'a')"):
             assert (await session.kernel.run(code)).status == "error"
+
+
+async def test_an_interrupt_while_a_value_loads_stops_the_code_that_needs_it(tmp_path: Path) -> None:
+    async with opened(tmp_path, SLOW) as session:
+        await collect(session, "go")
+        await checkpoints_of(session).save()
+    async with opened(tmp_path, answers=(True,)) as session:
+        await offer_checkpoint(session)
+        run = asyncio.create_task(session.kernel.run(f"open('{tmp_path}/ran', 'w'); slow"))
+        while not (tmp_path / "loading").exists():  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        await session.kernel.interrupt()
+        assert ((await run).status, (tmp_path / "ran").exists()) == ("interrupted", False)
+        assert await shown(session, "number") == "7"
 
 
 async def test_a_changed_checkpoint_is_not_offered(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ and tools that terp defines, call terp's own process with `terp_home.call`.
 
 from __future__ import annotations
 
+import ast
 import faulthandler
 import gc
 import importlib.util
@@ -203,6 +204,17 @@ def install(shell: Any, token: str, away: bool) -> None:
     prepare_end(home, away)
 
 
+class StoppedCell:
+    """Puts an interrupt in the place of one cell, which was interrupted before its first line."""
+
+    done = False
+
+    def visit(self, code: Any) -> Any:
+        """Return the code to run."""
+        done, self.done = self.done, True
+        return code if done else ast.parse("raise KeyboardInterrupt")
+
+
 class CellHooks:
     """The work before and after each cell, in a kernel that terp has started."""
 
@@ -236,7 +248,13 @@ class CellHooks:
 
     def load(self, *about: Any) -> None:
         """Load the values of a checkpoint that the cell mentions."""
-        self.stored.load_mentioned(code_of(about))
+        changes = self.home.shell.ast_transformers
+        changes[:] = [one for one in changes if type(one) is not StoppedCell]
+        try:
+            self.stored.load_mentioned(code_of(about))
+        except KeyboardInterrupt:
+            # IPython catches it here, and would run the cell.
+            changes.append(StoppedCell())
 
     def save(self, *about: Any) -> None:
         """Save the state that the cell can change."""

@@ -73,9 +73,20 @@ class StoredNames:
         """Load the values that code mentions, also in functions and classes of the user's that it uses."""
         if not self.waiting:
             return
-        before, seen, words = len(self.waiting), set(), words_of(code)
-        if DYNAMIC(code):
-            words |= self.waiting.keys()
+        before, words = len(self.waiting), words_of(code)
+        try:
+            self.load_behind(words | (self.waiting.keys() if DYNAMIC(code) else set()))
+        finally:
+            self.waiting = {name: one for name, one in self.waiting.items() if self.names.get(name) is one}
+            if len(self.waiting) != before:
+                # Loading is no change of this cell.
+                self.namespace.before = None
+                self.namespace.cells -= 1
+                self.namespace.begin(code)
+
+    def load_behind(self, words: set[str]) -> None:
+        """Load the values of these names, and of names that they use."""
+        seen = set()
         while words:
             word = words.pop()
             seen.add(word)
@@ -83,12 +94,6 @@ class StoredNames:
             if type(value) is StoredValue:
                 value = self.load_or_remove(word, value)
             words |= self.words_behind(value) - seen
-        self.waiting = {name: one for name, one in self.waiting.items() if self.names.get(name) is one}
-        if len(self.waiting) != before:
-            # Loading is no change of this cell.
-            self.namespace.before = None
-            self.namespace.cells -= 1
-            self.namespace.begin(code)
 
     def load_or_remove(self, name: str, stored: StoredValue) -> Any:
         """Return a value; one that cannot be loaded is named, and its name is removed."""
