@@ -1,8 +1,8 @@
 """Checkpoints of Python's variables on disk: signed lists, and the objects in them by their digests.
 
 The folder and the key of the signatures are terp's own: code in a sandbox can read the objects of its own
-session, and write none. The kernel hands bytes out through a pipe, and all that it says about them may be
-forged: it is checked here, and read as a pickle only by a kernel.
+session, and write none. The kernel hands bytes out through a pipe. Its descriptions of them may be forged, so
+they are checked here. Only a kernel reads a pickle.
 """
 
 import fcntl
@@ -28,12 +28,12 @@ from terp.text.wording import first_names
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,39}", re.ASCII)
 """The names that the user may give."""
 DATA = ("arrow", "npy", "json")
-"""The forms that no code runs for; of the others, loading runs code of whoever made them."""
+"""The forms whose loading runs no code; loading any other runs code of the kernel that made it."""
 _FORMS = (*DATA, "pickle", "source", "module")
 _SUFFIX, _NEW = ".json", ".new-"
 _LONGEST_LINE, _LARGEST_PIECE, _ABANDONED = 1_000_000, 1 << 20, 0xFFFFFFFF
 _SHOWN, _NAMED, _LARGE = 2, 8, 1_000_000
-# Shapes of secrets are looked for in so much of an object; known secrets in all of it.
+# Shapes of secrets are looked for in these first bytes of an object, known secrets in all of it.
 _SEARCHED, _OVERLAP = 64_000_000, 4_096
 _PRINTABLE = bytes(byte if 32 <= byte < 127 else 32 for byte in range(256))
 _SECRET = "it holds a secret, or has the name of one"  # noqa: S105
@@ -47,7 +47,7 @@ class StoredCheckpoint:
     """The variables of a Python kernel at a moment, in seconds since the epoch.
 
     `tier` is the sandbox of that kernel and `cwd` its directory: objects other than `DATA` are code that ran
-    there. `left` are the names that were not kept, each with the reason.
+    there. `left` are the names that were left out, each with the reason.
     """
 
     name: str
@@ -64,7 +64,7 @@ class StoredCheckpoint:
         return {name: piece for piece in pieces for name in piece["names"] if name}
 
     def summary(self) -> str:
-        """Return it in short: `df 2.1 GB, model, 14 others · 3 not kept: conn, gen, lock`."""
+        """Return a short list of the names: `df 2.1 GB, model, 14 others · 3 not kept: conn, gen, lock`."""
         sizes = [(name, piece["size"]) for name, piece in self.names.items()]
         shown = [f"{name} {size_text(size)}" if size >= _LARGE else name for name, size in sizes[:_SHOWN]]
         more = len(sizes) - _SHOWN
@@ -102,10 +102,10 @@ class CheckpointStore:
         return StoredCheckpoint(**json.loads(body))
 
     def write(self, checkpoint: StoredCheckpoint) -> None:
-        """Store a checkpoint, whose objects are there, in place of the one of its name.
+        """Store a checkpoint in place of the one with its name; its objects must be stored already.
 
         Raises:
-            OSError: it cannot be written; the former one is whole.
+            OSError: it cannot be written; the former one stays.
         """
         body = json.dumps(asdict(checkpoint)).encode()
         with _written(self.folder) as (file, target):
@@ -125,8 +125,8 @@ class CheckpointStore:
         self.clean()
 
     def clean(self) -> None:
-        """Remove the objects that no checkpoint has, and what a killed process has left."""
-        # If one was changed, it may become whole again from a backup.
+        """Remove objects that no checkpoint refers to, and files that a killed process left unfinished."""
+        # A checkpoint that was changed may be restored from a backup: its objects stay.
         with suppress(SessionError):
             used = {piece["digest"] for name in self.all() for piece in self.read(name).pieces}
             for path in (*self.objects.glob("*"), *self.folder.glob(f"{_NEW}*")):
@@ -150,7 +150,7 @@ class CheckpointStore:
 
 @contextmanager
 def _written(folder: Path) -> Iterator[tuple[IO[bytes], list[Path]]]:
-    """Yield a new file, and a list for its path: with one, it is put there whole; without, it is removed."""
+    """Yield a new file, and a list for its final path; if that stays empty, the file is removed."""
     path, target = folder / f"{_NEW}{secrets.token_hex(8)}", list[Path]()
     try:
         with os.fdopen(
@@ -175,11 +175,12 @@ class SecretSearch:
 
     def found_in(self, piece: bytes) -> bool:
         """Return True if a secret is in the next piece, or begins in the one before."""
-        # Text in numpy's own form has three zeros behind each letter.
+        # numpy stores each letter of a text in four bytes, three of them mostly zero.
         text = self._before + piece.replace(b"\0", b"")
         self._before, self._read = text[-_OVERLAP:], self._read + len(piece)
-        if self._read > _SEARCHED or any(known in text for known in self._known):
-            return any(known in text for known in self._known)
+        has_known = any(known in text for known in self._known)
+        if has_known or self._read > _SEARCHED:
+            return has_known
         plain = text.translate(_PRINTABLE).decode("ascii")
         return self._redactor.redacted(plain) != plain
 
@@ -197,10 +198,10 @@ class Receiver:
         self.left: dict[str, str] = {}
 
     def stop(self) -> None:
-        """End `run`, in another thread, at the next bytes of the kernel, or if it has not begun."""
+        """End `run` in another thread, at the next bytes of the kernel, or before it has begun."""
         self._stopped = True
         with suppress(OSError):
-            # A writer that comes and goes is the end of the file.
+            # Opening and closing the pipe for writing ends the file for its reader.
             descriptor = os.open(self._pipe, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
             self._pipe.unlink()
             os.close(descriptor)
@@ -211,7 +212,7 @@ class Receiver:
 
         Raises:
             OSError: an object cannot be written.
-            ValueError: the kernel writes something else.
+            ValueError: the kernel writes anything but objects.
         """
         try:
             # Code of the kernel may have put a link in its place.
@@ -249,10 +250,11 @@ class Receiver:
 
     def _object(self, search: SecretSearch | None, *, is_secret: bool) -> tuple[str, bool]:
         """Write an object; return its digest ("": the kernel gave up), and if it is a secret."""
-        digest = hashlib.sha256()
+        digest, room = hashlib.sha256(), self._room
         with _written(self._store.objects) as (file, target):
             while length := int.from_bytes(self._bytes(4)):
                 if length == _ABANDONED:
+                    self._room = room
                     return "", False
                 if length > min(_LARGEST_PIECE, self._room):
                     raise ValueError(f"{length:,} bytes at once")

@@ -247,6 +247,15 @@ def test_the_largest_values_are_left_out_where_there_is_no_room(tmp_path: Path) 
     assert "small" in checkpoint.names
 
 
+def test_an_object_that_was_given_up_takes_no_room_from_later_ones(tmp_path: Path) -> None:
+    kernel = StoringKernel(tmp_path)
+    kernel.run(1, "import numpy, threading")
+    kernel.run(1, "fails = [bytes(900_000), threading.Lock()]; large = ['x' * 900_000]")
+    checkpoint = kernel.save(room=1_000_000)
+    assert list(dict(checkpoint.left)) == ["fails"]
+    assert "large" in checkpoint.names
+
+
 def test_a_damaged_object_is_named_and_its_name_removed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
