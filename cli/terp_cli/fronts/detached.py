@@ -1,4 +1,4 @@
-"""The detached sessions of this machine's user, and what each waits for."""
+"""The user's detached sessions on this machine, with the state of each."""
 
 import json
 from collections.abc import Sequence
@@ -12,10 +12,11 @@ from terp_cli.terminal.detached import ENDED, SUFFIX, state_of
 
 @dataclass(frozen=True)
 class DetachedSession:
-    """A detached session: the socket of its host, or the note on its end, and its state in words.
+    """A detached session.
 
-    `session` is "" until it is open. `since` is the time of its state, in seconds since the epoch. `words`
-    begin its last prompt. `last` is the end of what it had drawn when it ended.
+    `path` is the socket of its host, or the note on its end. `session` is "" until it is open. `since` is
+    the time of its `state`, in seconds since the epoch. `words` is the beginning of its last prompt, `last`
+    the end of its output when it ended.
     """
 
     path: Path
@@ -39,7 +40,7 @@ def detached_folder(places: Places) -> Path:
 
 
 def detached_sessions(places: Places) -> Sequence[DetachedSession]:
-    """Return the detached sessions, the newest first; those that ended unseen are among them."""
+    """Return the detached sessions, the newest first, also those that ended unseen."""
     try:
         paths = sorted(detached_folder(places).iterdir(), reverse=True)
     except FileNotFoundError:

@@ -1,7 +1,7 @@
 """A terminal that outlives its window: a program on a pseudo-terminal, which one window at a time can show.
 
     path = await start_host(folder, command, size)   # the host, a process of its own, and its socket
-    await show(path, keyboard=0, screen=1)           # this window shows it, until it ends or leaves
+    await show(path, keyboard=0, screen=1)           # shows it in this window, until it ends or is left
     link = HostLink.found(environ)                   # in the program: it draws only while a window shows it
 
 Messages on the socket are a letter, a length of 4 bytes, and so many bytes.
@@ -32,13 +32,13 @@ VARIABLE = "TERP_DETACHED"
 SUFFIX, ENDED = ".sock", ".ended"
 _HEAD = struct.Struct("!cI")
 _PIECE = 1 << 16
-# A window that reads no more than this behind the program is left.
+# A window with more unread output than this is closed.
 _MOST_BEHIND = 1 << 22
 _LAST = 1 << 12
 # `sun_path` holds 107 bytes on Linux and 103 on macOS.
 _LONGEST_PATH = 100
 _ANSWER_S = 2.0
-# After a shorter turn nobody is called.
+# The end of a shorter turn is not notified.
 _LONG_TURN_S = 10.0
 _OWN_MODES = "\x1b[?2026l\x1b[?2004l\x1b[?1004l\x1b[?7h\x1b[?25h\x1b[m"
 Size = tuple[int, int]
@@ -114,7 +114,7 @@ class TerminalHost:
                 window.close()
 
     def _leave_note(self, code: int) -> None:
-        """Store how the program ended, for a user who was not there."""
+        """Store how the program ended, for `terp ps`: no window has shown it."""
         last = self._last.decode(errors="replace")
         self._report({"state": f"ended with exit code {code}" if code else "ended", "last": last})
         self._path.with_suffix(ENDED).write_text(json.dumps(self._state), encoding="utf-8")
@@ -299,7 +299,7 @@ def _connected(path: Path) -> socket.socket:
 
 
 async def show(path: Path, keyboard: int, screen: int) -> None:
-    """Show the program in this window; return when it ended, or left.
+    """Show the program in this window; return when it ends or leaves the window.
 
     Raises:
         OSError: no host listens there.
@@ -344,7 +344,7 @@ async def show(path: Path, keyboard: int, screen: int) -> None:
 
 
 class HostLink:
-    """The connection of a program to its host, which lets it rest while no window shows it."""
+    """The connection of a program to its host. While no window shows the program, it draws nothing."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -362,7 +362,7 @@ class HostLink:
         return cls(Path(path)) if process == str(os.getpid()) else None
 
     def report(self, **facts: Any) -> None:
-        """Report facts on the program's state, for those who ask."""
+        """Report facts on the program's state, for `terp ps`."""
         self._facts |= facts
         self._send(b"R", json.dumps(facts).encode())
 
@@ -398,7 +398,7 @@ class HostLink:
         loop = asyncio.get_running_loop()
 
         def rested() -> None:
-            # By now nothing on the terminal changes any more.
+            # From here on the program draws nothing.
             self._rests = True
             if self._leaves:
                 self._leaves = False

@@ -25,15 +25,15 @@ _ASKED_S = 0.05
 
 
 def detach(call: Invocation) -> int:
-    """Start the session of this call in a terminal of its own (`--detach`); return the exit code.
+    """Start the session of this call in a detached terminal (`--detach`); return the exit code.
 
-    Without a prompt this terminal shows it at once, and can leave it.
+    Without a prompt this terminal shows the session at once, and can leave it.
     """
     if call.source == "data":
         raise SettingsError(["--detach cannot read stdin; attach a file with -f."])
     if call.options.output_format != "text" or call.options.emit or call.line.command:
         raise SettingsError(["--detach is for conversations, which terp attach shows on a terminal."])
-    # Mistakes are reported here, where somebody reads them.
+    # Mistakes in settings are reported in this terminal.
     call.settings()
     path = make_private(detached_folder(call.places)) / f"{time.time_ns():x}{SUFFIX}"
     # `-P`: no file of the working directory replaces a module.
@@ -50,7 +50,7 @@ def detach(call: Invocation) -> int:
 
 
 def _opened(path: Path) -> str:
-    """Return the id of a session once it is open; it may wait for an answer before."""
+    """Return the id of a session once it is open; `last` if it waits for an answer, as about trust."""
     until = time.monotonic() + _OPENS_S
     while time.monotonic() < until:
         note = path.with_suffix(ENDED)
@@ -145,7 +145,7 @@ def _list(call: Invocation) -> int:
     for one in found:
         call.out.write(f"{one.session or '(starting)'}  {one_line(_about(call, one))}\n")
         if one.has_ended:
-            # Now somebody has seen it.
+            # The user has seen it now.
             one.path.unlink(missing_ok=True)
     if not found:
         call.note("there are no detached sessions; terp --detach starts one.")
@@ -157,7 +157,8 @@ def _stop(call: Invocation) -> int:
         chosen = _named(call, name)
         end(chosen.path)
         chosen.path.with_suffix(ENDED).unlink(missing_ok=True)
-        call.out.write(f"Ended {chosen.session}; terp -r {chosen.session} continues its conversation.\n")
+        text = f"{chosen.session}; terp -r {chosen.session} continues its conversation."
+        call.out.write(f"Ended {text if chosen.session else 'a session that had not started.'}\n")
     return 0
 
 

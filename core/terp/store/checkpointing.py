@@ -55,7 +55,7 @@ def is_weaker(now: str, then: str) -> bool:
 
 
 def restored(stored: StoredCheckpoint) -> str:
-    """Return the sentence on variables that were restored."""
+    """Return a sentence about the variables that were restored."""
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(stored.made))
     return f"Restored from the checkpoint of {when}: {stored.summary()}."
 
@@ -76,7 +76,7 @@ class SessionCheckpoints:
         self._limit = limit_of(setting)
 
     async def save(self, name: str = USUAL, *, room: int = 1 << 62, seconds: float = 0.0) -> StoredCheckpoint:
-        """Save all variables as checkpoint `name`: at most `room` bytes of them, in `seconds` (0: no limit).
+        """Save the variables as checkpoint `name`: at most `room` bytes, in at most `seconds` (0: no limit).
 
         Raises:
             SessionError: no Python kernel of terp's runs, or the session is not stored.
@@ -84,11 +84,11 @@ class SessionCheckpoints:
             KernelError: it was interrupted.
         """
         if not NAME.fullmatch(name):
-            raise SessionError(f"'{name}' is no name of a checkpoint: letters, digits, '-', '_' and '.' are.")
+            raise SessionError(f"'{name}' cannot name a checkpoint.", "Use letters, digits, '-' and '_'.")
         if not (self.store.folder.parent / LOG).is_file():
-            raise SessionError("This session is not stored yet: it is with its first turn.")
+            raise SessionError("This session is not stored yet.", "Its first turn stores it.")
         if self.session.kernel.status(_PYTHON) == "stopped":
-            raise SessionError("There are no variables of Python to save.")
+            raise SessionError("There are no variables of Python to save.", "Run code first.")
         saved = await self.session.kernel.alone(lambda running: self._saved(running, name, room, seconds))
         self._saved_at = self.session.log.last
         return saved
@@ -97,11 +97,11 @@ class SessionCheckpoints:
         self, running: "RunningKernel", name: str, room: int, seconds: float
     ) -> StoredCheckpoint:
         if running.is_shared or not running.connection_file:
-            raise SessionError("Only variables of a kernel that terp has started on this machine are kept.")
+            raise SessionError("Only variables of a kernel that terp started on this machine are saved.")
         pipe = Path(running.connection_file).with_name(f"checkpoint-{secrets.token_hex(4)}")
         receiver = Receiver(self.store, pipe, self.session.resources.redactor(), room)
         receiving = asyncio.create_task(asyncio.to_thread(receiver.run))
-        # Nobody waits for it after an interrupt.
+        # After an interrupt nothing awaits it: its exception counts as seen.
         receiving.add_done_callback(lambda task: task.cancelled() or task.exception())
         about = [str(pipe), self._known(), room, seconds]
         asking = asyncio.create_task(running.ask_bootstrap("hand_out", _DAY_S, about=about))
@@ -112,14 +112,14 @@ class SessionCheckpoints:
                 receiver.stop()
             complete = await asyncio.shield(receiving)
         except ValueError as error:
-            raise SessionError(f"The kernel handed out something else than variables: {error}.") from error
+            raise SessionError(f"The kernel sent something other than variables: {error}.") from error
         except OSError as error:
             raise SessionError(f"The checkpoint cannot be written: {error.strerror}.") from error
         finally:
             receiver.stop()
             asking.cancel()
         if not complete:
-            raise SessionError("The kernel has not handed out its variables; the former checkpoint stays.")
+            raise SessionError("The kernel did not send its variables; the former checkpoint stays.")
         tier, left = self._tier(running.tier), sorted(receiver.left.items())
         saved = StoredCheckpoint(name, time.time(), tier, running.cwd, receiver.pieces, left)
         await asyncio.to_thread(self.store.write, saved)
@@ -136,7 +136,7 @@ class SessionCheckpoints:
         return tier + (_HELD if effects_of(self.session.kernels.get(_PYTHON)) else "")
 
     async def save_automatically(self) -> None:
-        """Save the automatic checkpoint, if there is one and code has run since; never raise."""
+        """Save the automatic checkpoint, if it is on and code has run since the last; report problems."""
         records = self.session.log.since(self._saved_at)
         ran = any(isinstance(record.event, CodeFinished) for record in records)
         if not (self._limit and ran and self.session.kernel.status(_PYTHON) == "ready"):
@@ -151,15 +151,15 @@ class SessionCheckpoints:
             return
         except TerpError as error:
             problem = f"No checkpoint was saved. {error.message}"
-        # The same names are not named after each turn.
+        # One problem is reported once, not after each turn.
         if problem not in ("", self._problem):
             self.session.dialog.notify(problem)
         self._problem = problem
 
     async def offer(self) -> str:
-        """Ask the user of a resumed session to restore the newest checkpoint; return the result in words.
+        """Ask the user of a resumed session to restore the newest checkpoint; return a message.
 
-        Without a checkpoint it is "".
+        It is "" without a checkpoint.
 
         Raises:
             TerpError: it cannot be loaded.
@@ -175,7 +175,7 @@ class SessionCheckpoints:
     async def load(self, name: str = "") -> StoredCheckpoint:
         """Bind the names of a checkpoint, by default the newest; each value is read at its first use.
 
-        Code of a kernel with another or a stronger sandbox is loaded after a question only.
+        Code of a kernel with another or a stronger sandbox is loaded only if the user allows it.
 
         Raises:
             SessionError: there is none, it was changed, or the kernel cannot read it.
@@ -191,7 +191,7 @@ class SessionCheckpoints:
             left = [*stored.left, *((one, f"it is code from the sandbox {then}") for one in code)]
             data = [piece for piece in stored.pieces if piece["form"] in DATA]
             if not data:
-                why = f"Nothing was restored: all is code from the sandbox '{then}', which nobody allowed."
+                why = f"Nothing was restored: all is code from the sandbox '{then}', which was not allowed."
                 raise SessionError(why, "/checkpoint load asks again.")
             stored = replace(stored, pieces=data, left=left)
         about = (str(self.store.objects), list(stored.pieces))

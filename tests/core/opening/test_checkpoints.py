@@ -149,7 +149,7 @@ async def test_where_nobody_allows_code_of_a_sandbox_the_result_says_so(tmp_path
     async with opened(tmp_path, sandbox="off") as session:
         result = await offer_checkpoint(session)
         assert result == (
-            "Nothing was restored: all is code from the sandbox 'bubblewrap', which nobody allowed."
+            "Nothing was restored: all is code from the sandbox 'bubblewrap', which was not allowed."
         )
 
 

@@ -167,7 +167,7 @@ async def effects(context: ReplContext, number: str) -> None:
 
 
 async def diff(context: ReplContext, number: str) -> None:
-    """Show the changes of a run to text files, by default the last that changed any; or of a variable."""
+    """Show how a run changed text files, by default the last that did; or how runs changed a variable."""
     runs = runs_of(context)
     if number.isidentifier():
         await _variable_diff(context, number, runs)
@@ -202,13 +202,13 @@ async def _variable_diff(context: ReplContext, name: str, runs: Sequence[LoggedR
 
 
 def changeable(context: ReplContext, begun: str) -> Iterable[str]:
-    """Return the numbers of runs and the names that runs have changed, which begin like this."""
+    """Return the numbers of runs, and the names that runs have changed, that begin with `begun`."""
     names = {change.name: None for run in runs_of(context) for change in run.changes}
     return (*run_numbers(context, begun), *(name for name in names if name.startswith(begun)))
 
 
 def run_numbers(context: ReplContext, begun: str) -> Iterable[str]:
-    """The numbers of runs that begin like this."""
+    """Return the numbers of runs that begin with `begun`."""
     return (str(run.number) for run in runs_of(context) if str(run.number).startswith(begun))
 
 

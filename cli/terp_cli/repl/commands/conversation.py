@@ -46,7 +46,7 @@ async def rename(context: ReplContext, title: str) -> None:
         raise misused("rename", "it needs a title.")
     folder = context.session.folder
     if not is_session(folder):
-        raise TerpError("This session is not stored yet: it is with its first turn.")
+        raise TerpError("This session is not stored yet.", "Its first turn stores it.")
     try:
         store_title(folder, context.session.resources.redacted(title))
     except OSError as error:
@@ -154,12 +154,12 @@ async def checkpoint(context: ReplContext, argument: str) -> None:
         for one in stored:
             context.say(f"{one.name}  {when(one.made)}  {one.summary()}")
             context.say(*(f"  {name} is not kept: {why}" for name, why in one.left))
-        context.say(*([] if stored else ["There is no checkpoint."]))
+        context.say(*([] if stored else ["There is no checkpoint. /checkpoint saves one."]))
     elif verb == _LOAD:
         context.say(restored(await checkpoints.load(name.strip())))
     elif verb == _DROP:
         checkpoints.store.drop(name.strip())
-        context.say(f"Checkpoint {name.strip()} is removed.")
+        context.say(f"Removed checkpoint {name.strip()}.")
     elif name:
         raise misused("checkpoint", f"'{one_line(argument)}' has more than one word.")
     else:

@@ -415,7 +415,7 @@ async def watch(context: ReplContext, text: str) -> None:
     new = [one for one in watched_in("" if off else text) if one not in session.resources.watch]
     session.resources.watch = watched = () if off else (*session.resources.watch, *new)
     if not watched:
-        context.say("Nothing is watched. /watch CONDITION begins it.")
+        context.say("No condition is watched. /watch CONDITION adds one.")
         return
     context.say("A turn stops when a run breaks:", *(f"    {one}" for one in watched))
     if new and session.kernels.get("python").generation:

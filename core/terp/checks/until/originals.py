@@ -74,7 +74,7 @@ def copy_project(root: Path, to: Path) -> None:
             continue
         except OSError as error:
             fact = f"{root} cannot be copied for a check: {error.strerror}."
-            raise TerpError(fact, "Make room where TMPDIR says.") from error
+            raise TerpError(fact, "Free space, or set TMPDIR to a folder on another disk.") from error
 
 
 def _below(root: Path, folder: str) -> Iterator[Entry]:

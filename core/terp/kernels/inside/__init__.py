@@ -53,7 +53,7 @@ def answer_questions(
     A kernel that terp visits has no `directory` to join, no `checkpoints` and no `stored` values.
     """
 
-    # Made, and imported, when they are first asked: see `value_text`.
+    # Imported and made at their first use: see `value_text`.
     @lru_cache(None)
     def handing_out() -> Any:
         return import_module(".handing_out", __package__).HandingOut(stored, checkpoints)
@@ -205,7 +205,7 @@ def install(shell: Any, token: str, away: bool) -> None:
 
 
 class StoppedCell:
-    """Puts an interrupt in the place of one cell, which was interrupted before its first line."""
+    """Replaces the code of one cell by an interrupt, which came while its values were loading."""
 
     done = False
 

@@ -91,7 +91,7 @@ def of_table(value: Any, shape: Any, deadline: float) -> Fingerprint:
 
 
 def parts_of_arrays(columns: dict[str, Any], deadline: float) -> dict[str, Part]:
-    """Return the parts of columns: the types of all, and nulls and marks as far as the time goes."""
+    """Return the parts of columns: the types of all, nulls and marks until the deadline."""
     known = {name: one for name, one in columns.items() if is_array(one) or is_of(type(one), "pandas")}
     nulls = {name: nulls_of(one, deadline) for name, one in known.items()}
     most = MANY if sum(one.nbytes for one in known.values()) <= MEGABYTE else FEW

@@ -94,8 +94,8 @@ class HandingOut:
     def run(self, path: str, known: dict[str, str], room: int, seconds: float) -> dict[str, Any]:
         """Write all values into the pipe at `path`: a line for each object, then its bytes in pieces.
 
-        Objects with a `known` digest have no bytes. At most `room` bytes are kept, in `seconds` (0: no limit
-        of time).
+        Objects with a `known` digest have no bytes. At most `room` bytes are written, in at most `seconds`
+        (0: no limit).
         """
         self.known, self.room = known, room
         self.until = time.monotonic() + (seconds or 1e9)
@@ -125,9 +125,9 @@ class HandingOut:
         return {n: v for n, v in list(self.stored.names.items()) if is_restorable(n, v, hidden)}
 
     def waiting(self) -> Iterator[dict[str, Any]]:
-        """Yield the objects that were not loaded since they were stored: nobody has to read them.
+        """Yield the rows of objects that were restored and never loaded: their files stay as they are.
 
-        One that refers to an object which was loaded is loaded now: that may be another one by then.
+        An object that refers to a loaded one is loaded first: the loaded one may have changed.
         """
         every = self.stored.all
         for one in list(self.stored.waiting.values()):
@@ -141,24 +141,24 @@ class HandingOut:
 
     def pieces(self) -> Iterator[OutgoingObject]:
         """Yield the objects, the small ones first, and at the end those that may refer to others."""
-        rest, alone = {}, []
+        rest, plain = {}, []
         self.by_name: dict[int, str] = {}
         for name, value in self.names().items():
-            piece = self.alone(name, value) if id(value) not in self.by_name else None
+            piece = self.unpickled(name, value) if id(value) not in self.by_name else None
             if piece:
-                alone.append(piece)
+                plain.append(piece)
                 if piece.row["form"] != "json":
                     self.by_name[id(value)] = name
             elif type(value) is not StoredValue:
                 # Also a second name of an object: a pickle that refers to the first.
                 rest[name] = value
         size = self.checkpoints.kinds.size
-        alone.sort(key=lambda piece: size(next(iter(piece.named.values()))) or 0)
+        plain.sort(key=lambda piece: size(next(iter(piece.named.values()))) or 0)
         groups = [part for group in self.sharing(rest) for part in self.parts(group)]
-        yield from alone
+        yield from plain
         yield from (OutgoingObject("pickle", group, "pickle", None) for group in groups)
 
-    def alone(self, name: str, value: Any) -> OutgoingObject | None:
+    def unpickled(self, name: str, value: Any) -> OutgoingObject | None:
         """Return the object for a value that needs no pickle; None for any other."""
         kind, named = type(value), {name: value}
         if is_module(value):
@@ -218,7 +218,7 @@ class HandingOut:
         return groups
 
     def parts(self, group: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return the group, or the values that fit into no pickle, and what the others share without them."""
+        """Return the group if all of it can be pickled; else each value that cannot, and the rest."""
         fit = {}
         for name, value in group.items() if len(group) > 1 else ():
             with suppress(Exception):
@@ -284,7 +284,7 @@ class HandingOut:
             arrays.append((zlib.crc32(buffer.raw()), buffer.raw().nbytes))
 
         sink, row = Sink(self.room, self.until), piece.row
-        # What has no such pickle may still have a digest.
+        # An object that this pickle cannot hold is compared by its digest.
         with suppress(Exception):
             if row["form"] == "pickle":
                 piece.put(sink, take)

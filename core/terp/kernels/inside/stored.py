@@ -1,6 +1,6 @@
 """Values of a checkpoint that are bound to names, and load when a cell first mentions them.
 
-terp writes and signs the files of a checkpoint; this reads them. `handing_out` has the way to terp.
+terp writes and signs the files of a checkpoint; this reads them. `handing_out` sends values to terp.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class StoredNames:
     def __init__(self, home: Home, namespace: Namespace) -> None:
         self.home, self.namespace = home, namespace
         self.folder = ""
-        # Those that no code has mentioned, and all, by the names in the checkpoint.
+        # Values that no code has mentioned yet, and all, by their names in the checkpoint.
         self.waiting: dict[str, StoredValue] = {}
         self.all: dict[str, StoredValue] = {}
-        # The values of objects that others refer to, by the object's id; those that are being read.
+        # Loaded values to which stored ones refer, by the id of their object; ids of objects being read.
         self.loaded: dict[int, list[Any]] = {}
         self.loading: set[int] = set()
         # Functions and classes with their sources, for the next checkpoint.
@@ -96,7 +96,7 @@ class StoredNames:
             words |= self.words_behind(value) - seen
 
     def load_or_remove(self, name: str, stored: StoredValue) -> Any:
-        """Return a value; one that cannot be loaded is named, and its name is removed."""
+        """Return a value; report one that cannot be loaded, and remove its name."""
         try:
             return self.load(stored)
         except Exception as error:  # noqa: BLE001 - of a library, a class, or the user's source
@@ -115,7 +115,7 @@ class StoredNames:
         return {word for one in functions if one.__globals__ is self.names for word in names_in(one.__code__)}
 
     def load(self, stored: StoredValue) -> Any:
-        """Return the value of a stored one, and bind it to all names that still wait for it."""
+        """Return a stored value; bind all values of its object to the names that still wait for them."""
         key = id(stored.piece)
         if key in self.loaded:
             return self.loaded[key][stored.part]

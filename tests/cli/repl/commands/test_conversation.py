@@ -295,8 +295,8 @@ async def test_a_checkpoint_is_saved_listed_completed_loaded_and_removed(tmp_pat
         await here.does("/restart")
         await here.does("/checkpoint load first")
         assert [one.name for one in await session.kernels.get("python").variables()] == ["x"]
-        assert await here.does("/checkpoint drop first") == ["Checkpoint first is removed."]
-        assert await here.does("/checkpoint list") == ["There is no checkpoint."]
+        assert await here.does("/checkpoint drop first") == ["Removed checkpoint first."]
+        assert await here.does("/checkpoint list") == ["There is no checkpoint. /checkpoint saves one."]
         for line in ("/checkpoint a b", "/checkpoint ../a", "/checkpoint load first"):
             with pytest.raises(TerpError):
                 await here.does(line)

@@ -320,13 +320,13 @@ async def test_there_is_nothing_to_carry_out_without_a_plan(tmp_path: Path) -> N
 
 async def test_conditions_are_added_listed_and_ended_all_at_once(tmp_path: Path) -> None:
     here = Here(tmp_path)
-    assert await here.does("/watch") == ["Nothing is watched. /watch CONDITION begins it."]
+    assert await here.does("/watch") == ["No condition is watched. /watch CONDITION adds one."]
     assert await here.does("/watch len(df) > 3") == ["A turn stops when a run breaks:", "    len(df) > 3"]
     assert (await here.does("/watch x == 1"))[1:] == ["    len(df) > 3", "    x == 1"]
     with pytest.raises(SettingsError, match="watch: 'x = 1' is no Python expression"):
         await here.does("/watch x = 1")
     assert here.session.resources.watch == ("len(df) > 3", "x == 1")
-    assert await here.does("/watch off") == ["Nothing is watched. /watch CONDITION begins it."]
+    assert await here.does("/watch off") == ["No condition is watched. /watch CONDITION adds one."]
 
 
 async def test_the_setting_watch_takes_effect_at_once(tmp_path: Path) -> None:
