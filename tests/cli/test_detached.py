@@ -115,6 +115,14 @@ def test_stop_ends_it_and_its_conversation_can_be_resumed(terp: Terp) -> None:
     assert terp("sessions").out.startswith(name)
 
 
+def test_a_session_without_an_id_yet_can_be_stopped(terp: Terp) -> None:
+    (terp.cwd / ".terp").mkdir()
+    (terp.cwd / ".terp/profile.yaml").write_text("max_steps: 5\n")
+    with window(terp, "--detach", "--sandbox", "off", "--model", "openai/x") as shown:
+        shown.until("Trust it")
+        assert terp("ps", "stop", "last") == Result(0, "Ended a session that had not started.\n", "")
+
+
 def test_a_session_that_ended_unseen_is_listed_once(terp: Terp) -> None:
     with Loopback(["An answer."]) as server:
         name = detached(terp, server, "hello")
