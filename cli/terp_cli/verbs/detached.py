@@ -72,8 +72,7 @@ def attach(call: Invocation) -> int:
         return _list_attachable(call)
     if not call.talks:
         raise SettingsError(["terp attach shows a session on a terminal, and there is none."])
-    chosen = _named(call, call.line.argument)
-    return _show(call, chosen.path)
+    return _show(call, _named(call, call.line.argument).path)
 
 
 def _show(call: Invocation, path: Path) -> int:

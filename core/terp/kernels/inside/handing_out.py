@@ -207,10 +207,8 @@ class HandingOut:
         for name, value in values.items():
             scan = Sharing(self.checkpoints, Checkpoint(0, {}), max(0.0, until - time.thread_time()))
             scan.apart = self.by_name
-            group, keys = (
-                {name: value},
-                {k for k, v in scan.of(value).items() if not is_one(type(v), CONSTANTS)},
-            )
+            group = {name: value}
+            keys = {k for k, v in scan.of(value).items() if not is_one(type(v), CONSTANTS)}
             for at in [at for at in reversed(range(len(groups))) if reached[at] & keys]:
                 group, keys = {**groups.pop(at), **group}, reached.pop(at) | keys
             groups.append(group)
