@@ -115,8 +115,10 @@ def test_code_is_confined_as_said_where_auto_run_comes_on_while_a_kernel_starts(
     with Loopback([[Call(code=code)], "Tried."]) as server:
         command = [sys.executable, "-m", "terp_cli", *to(server)]
         with Teletype(command, terp.cwd, terp.environ) as terminal:
+            terminal.until("No sandbox.")
+            terminal.types("/auto_run on")
             terminal.until("starting")
-            terminal.types("/auto_run on\r")
+            terminal.types("\r")
             terminal.until("Sandbox: ")
             terminal.types("go\r")
             terminal.until("Tried.")

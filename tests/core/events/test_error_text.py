@@ -1,7 +1,7 @@
 """Two failures are the same when they differ only in what differs from run to run."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from terp.events import CodeFinished, Event, KernelChanged, SessionResumed
@@ -36,6 +36,7 @@ def test_what_says_something_counts(one: str, other: str) -> None:
     assert normal(one) != normal(other)
 
 
+@example("\x9b\x85@")
 @given(st.text())
 def test_what_was_normal_stays_so(text: str) -> None:
     assert normal(normal(text)) == normal(text)
