@@ -98,6 +98,8 @@ async def test_an_interrupt_stops_code_and_keeps_its_variables(kernel: Kernel, w
 
 
 async def test_an_interrupt_is_told_before_the_end_of_its_run(kernel: Kernel, heard: Listener) -> None:
+    await kernel.start()
+    heard.states.clear()
     told: list[KernelState] = []
     async with asyncio.timeout(PATIENCE_S), aclosing(kernel.execute("print(1, flush=True)\ninput()")) as run:
         async for item in run:
