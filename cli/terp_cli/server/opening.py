@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from terp.errors import SettingsError
+from terp.kernels.jupyter.local import LocalKernels
 from terp.kernels.sandbox.confinement import confinement_of
 from terp.models.adapters.discovery import keyed_models, listed_models
 from terp.models.building import options_of
@@ -40,6 +41,9 @@ OF_CLIENTS = tuple(name for name, row in table(Settings).items() if "wire" in ro
 _KEPT = ("max_budget_usd", "max_month_usd", "max_turn_usd", "session_quota_mb")
 
 
+# Limit of local kernels that start at once. Fifty at once stopped the event loop for 2 s at a time, and
+# were up no earlier (2 cores).
+_STARTING = 4
 # The page shows charts that can be used.
 _LIVE_CHARTS = "__import__('os').environ['TERP_LIVE_CHARTS'] = '1'"
 
@@ -252,6 +256,7 @@ class SettingsOpener:
     environ: Mapping[str, str]
     token: ServerToken
     api_key: Callable[[], str] = str
+    starting: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_STARTING))
 
     def offer(self) -> SessionOffer:
         """The model of the server, the profiles that can be read, and models used before or with a key."""
@@ -335,6 +340,8 @@ class SettingsOpener:
             api_key=self.api_key(),
             supplied=Supplied(prelude=_LIVE_CHARTS),
         )
+        if isinstance(session.kernels, LocalKernels):
+            session.kernels.starting = self.starting
         for line in session.resources.notices:
             session.dialog.notify(line)
         # A client that opens a session is about to prompt.

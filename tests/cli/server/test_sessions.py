@@ -8,10 +8,14 @@ from pathlib import Path
 import pytest
 
 from terp.errors import SettingsError
+from terp.kernels.jupyter.local import LocalKernels
 from terp.settings import Settings
-from terp.testing import EchoKernel, ScriptedModel, call
+from terp.settings.places import find_places
+from terp.testing import EchoKernel, ScriptedModel, ScriptedPerson, call
+from terp_cli.server.access import ServerToken
 from terp_cli.server.connections import ServerLimits
-from terp_cli.server.opening import OF_CLIENTS, SessionRequest, checked_settings, settings_for
+from terp_cli.server.opening import OF_CLIENTS, SessionRequest, SettingsOpener, checked_settings, settings_for
+from terp_cli.server.workspaces import Workspaces
 from tests.cli.server.serving import BYTES, SECRET, TOKEN, serving
 
 
@@ -371,3 +375,15 @@ async def test_the_server_tells_what_it_counts_and_the_schema_of_its_events(tmp_
     validator = jsonschema.Draft202012Validator(schema)
     assert [error.message for one in told for error in validator.iter_errors(json.loads(one.json))] == []
     assert "terp_sessions_open 1\n" in metrics
+
+
+async def test_all_sessions_of_a_server_share_the_limit_of_starting_kernels(tmp_path: Path) -> None:
+    environ = {"TERP_HOME": str(tmp_path), "OPENAI_API_KEY": "unused"}
+    workspaces = Workspaces(tmp_path, find_places(environ))
+    started = Settings(model="openai/scripted")
+    opener = SettingsOpener(lambda: started, lambda _: started, workspaces, environ, ServerToken("t" * 22))
+    made = [(await opener.new(SessionRequest(), ScriptedPerson())).session for _ in range(2)]
+    limits = [session.kernels.starting for session in made if isinstance(session.kernels, LocalKernels)]
+    assert limits == [opener.starting, opener.starting]
+    for session in made:
+        await session.aclose()

@@ -5,6 +5,7 @@ import logging
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
@@ -254,6 +255,8 @@ class Connector(ABC):
     """Time limit for the first answer, in seconds."""
     results_lag: bool = False
     """True if a result may arrive after the kernel's `idle` status."""
+    starting: AbstractAsyncContextManager[Any] = nullcontext()
+    """Entered for the start: it may limit how many kernels start at once."""
 
     @property
     def tier(self) -> str:

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 from importlib.machinery import SourceFileLoader
 from importlib.util import cache_from_source
@@ -90,6 +91,7 @@ class Launch(Connector):
     confined: Confined = field(default_factory=unconfined)
     effects: HeldEffects = field(default_factory=HeldEffects)
     provisioner: Provisioner | None = None
+    starting: AbstractAsyncContextManager[Any] = field(default_factory=nullcontext)
 
     @property
     def tier(self) -> str:

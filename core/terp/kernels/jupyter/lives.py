@@ -175,9 +175,10 @@ class Lives:
         # Who changes what holds kernels must find this one too.
         self.generation = max(1, self.generation)
         self._changed("starting", connector.why)
-        connect = await asyncio.to_thread(connector.load)
-        self._coming = RunningKernel(connector, connect(), self._unclaimed)
-        await self._coming.start()
+        async with connector.starting:
+            connect = await asyncio.to_thread(connector.load)
+            self._coming = RunningKernel(connector, connect(), self._unclaimed)
+            await self._coming.start()
         return self._coming
 
     async def _mourn(self, running: RunningKernel) -> None:

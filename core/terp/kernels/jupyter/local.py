@@ -2,9 +2,11 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from terp.errors import KernelError, SettingsError, UnknownLanguage
 from terp.events.kernel import Kernel, KernelListener, KnownLanguage, remedy_for
@@ -75,8 +77,8 @@ class LocalKernels:
 
     `interpreter` is the Python of the next kernel start, once it is decided. `functions` returns more code
     for that start, after the `prelude` of the options. `own_files`, and files below `own_folders`, are terp's
-    own and never a result of code; set them before the first kernel. Jupyter is not imported before a kernel
-    starts.
+    own and never a result of code; set them before the first kernel. A kernel of terp's starts within
+    `starting`. Jupyter is not imported before a kernel starts.
     """
 
     def __init__(
@@ -97,6 +99,7 @@ class LocalKernels:
         self.functions: Callable[[], str] = str
         self.own_files: tuple[str, ...] = ()
         self.own_folders: tuple[str, ...] = ()
+        self.starting: AbstractAsyncContextManager[Any] = nullcontext()
         self._temporary = OwnTemporary()
         self._listeners = Listeners()
         self._kernels: dict[str, Kernel] = {}
@@ -108,6 +111,7 @@ class LocalKernels:
         others = LocalKernels(self.cwd, self.options, environ=self.environ, confinement=self.confinement)
         others.interpreter, others.functions = self.interpreter, self.functions
         others.own_files, others.own_folders = self.own_files, self.own_folders
+        others.starting = self.starting
         return others
 
     @property
@@ -215,7 +219,8 @@ class LocalKernels:
             if self.confinement.wanted:
                 self.confinement.temporary = self._temporary.made()
             needed = (*made.needs, *needed_around(self.cwd, self.environ, self.python))
-            return replace(made, confined=self.confinement.now(needed, language), effects=kernel.effects)
+            confined = self.confinement.now(needed, language)
+            return replace(made, confined=confined, effects=kernel.effects, starting=self.starting)
 
         kernel = JupyterKernel(
             language,

@@ -83,6 +83,20 @@ async def test_a_restart_ends_a_kernel_that_is_still_starting(kernels: Switched)
     assert (listener.states.count("starting"), kernel.generation) == (2, 2)
 
 
+async def test_a_kernel_starts_when_there_is_room(tmp_path: Path) -> None:
+    kernels, listener, room = LocalKernels(str(tmp_path)), Listener(), asyncio.Semaphore(1)
+    kernels.starting = room
+    kernels.listen(listener)
+    kernel = kernels.get("python")
+    async with room:
+        starting = asyncio.create_task(kernel.start())
+        await listener.until_state("starting")
+        assert kernel.connection_file == ""
+    await starting
+    assert (listener.states, room.locked()) == (["starting", "ready"], False)
+    await kernels.aclose()
+
+
 KILLS_ITSELF = """
 import os, pathlib
 starts = pathlib.Path("starts")
