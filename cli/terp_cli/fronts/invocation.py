@@ -33,10 +33,6 @@ if TYPE_CHECKING:
     from terp_cli.terminal.detached import HostLink
 
 STDIN = 0
-_KEY_IN_ARGUMENTS = (
-    "other users of this machine can read --api-key; set the provider's variable, "
-    "or name one with --api-key-env."
-)
 
 
 class Invocation:
@@ -64,8 +60,6 @@ class Invocation:
         """Function that writes a line above an open prompt, else None."""
         for notice in line.notices:
             self.note(notice)
-        if self.options.api_key:
-            self.note(_KEY_IN_ARGUMENTS)
 
     def note(self, text: str) -> None:
         """Write a line about the call; -q hides it."""

@@ -39,6 +39,12 @@ class CommandLine:
     help: str | None = None
 
 
+_KEY_IN_ARGUMENTS = (
+    "other users of this machine can read --api-key; set the provider's variable, "
+    "or name one with --api-key-env."
+)
+
+
 def read_command_line(arguments: Sequence[str]) -> CommandLine:
     """Parse the arguments, without the program's name.
 
@@ -53,6 +59,8 @@ def read_command_line(arguments: Sequence[str]) -> CommandLine:
         if not topic and asks and reader.words and (problem := mistaken_topic(reader.words[0])):
             raise SettingsError([problem])
         return CommandLine(options=Options(**reader.options), help=topic)
+    if reader.options.get("api_key"):
+        reader.notices.append(_KEY_IN_ARGUMENTS)
     command, argument = "", ""
     if not reader.after_dashes and (kernel := attached_by(reader.words)):
         # `attach` is an ordinary conversation with this setting.

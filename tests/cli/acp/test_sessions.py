@@ -1,8 +1,10 @@
 """Sessions in an editor: stored, loaded after a crash, listed, closed; modes, models and commands."""
 
 import asyncio
+import json
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -429,3 +431,18 @@ async def test_an_mcp_server_of_the_editor_is_used_by_code(terp: Terp) -> None:
             session = await editor.agent.new_session(cwd=str(terp.cwd), mcp_servers=[shop])
             await editor.ask(session, "add")
     assert "```console\n42\n```" in texts_of(editor.calls()["c1"])
+
+
+def test_a_key_among_the_arguments_is_warned_about_once(terp: Terp) -> None:
+    acp = ("acp", "--api-key", "k" * 20, "-m", "openai/scripted", "--api-base", "http://127.0.0.1:9/v1")
+    begin = {"id": 1, "method": "initialize", "params": {"protocolVersion": 1}}
+    new = {"id": 2, "method": "session/new", "params": {"cwd": str(terp.cwd), "mcpServers": []}}
+    with terp.start(*acp, stdin=subprocess.PIPE) as process:
+        assert process.stdin is not None and process.stdout is not None
+        for request in (begin, new):
+            process.stdin.write(json.dumps({"jsonrpc": "2.0", **request}) + "\n")
+        process.stdin.flush()
+        while "sessionId" not in (line := process.stdout.readline()):
+            assert line
+        _, notes = process.communicate(timeout=30)
+    assert notes.count("can read --api-key") == 1
