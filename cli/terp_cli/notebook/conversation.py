@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import shlex
 import signal
 import traceback
 from collections.abc import Coroutine, Iterator, Mapping
@@ -169,7 +170,11 @@ class NotebookConversation:
 
     async def _config(self, message: Mapping[str, Any]) -> None:
         rows, given = _settable(), dict(self._given)
-        for word in message["given"]:
+        try:
+            words = shlex.split(message["given"])
+        except ValueError as error:
+            raise SettingsError([f"{error}. Write NAME='VALUE' for a value with spaces."]) from None
+        for word in words:
             name, equals, text = word.partition("=")
             if name not in rows:
                 raise SettingsError(

@@ -24,7 +24,8 @@ _RESISTS_S, _ANSWERS_S = 2.0, 2.0
 class NotebookKernel(OnlyKernel):
     """Implements `Kernel`, and the only one of its `Kernels`. It answers while a turn is running.
 
-    `opened` are the facts that it sent first. Nothing confines its code.
+    `opened` are the facts that it sent first. Nothing confines its code. Conditions in `watch` are evaluated
+    after each run.
     """
 
     language, generation, network = "python", 1, True
@@ -33,6 +34,7 @@ class NotebookKernel(OnlyKernel):
     def __init__(self, pipe: KernelPipe, opened: Mapping[str, Any], own_folders: Sequence[str]) -> None:
         self.cwd = str(opened["cwd"])
         self.place = "this notebook's kernel" if opened["rich"] else "this IPython"
+        self.watch: list[str] = []
         self._pipe = pipe
         self._pid, self._python = int(opened["pid"]), str(opened["python"])
         self._turn = asyncio.Lock()
@@ -60,7 +62,7 @@ class NotebookKernel(OnlyKernel):
             self._watch.begin()
             began = time.time_ns()
             self._over.clear()
-            self._pipe.send("run", code=code)
+            self._pipe.send("run", code=code, watch=self.watch)
             yield RunStarted(number)
             clock = asyncio.get_running_loop().call_later(timeout_s or 1e9, self._stop, "timeout")
             try:

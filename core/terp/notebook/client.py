@@ -175,7 +175,7 @@ class NotebookClient:
             with interrupts(process.interrupt):
                 while (message := process.receive())["do"] != "done":
                     if message["do"] == "run":
-                        await self._run(message["code"])
+                        await self._run(message["code"], message["watch"])
                     elif message["do"] != "ask":
                         self._show(message)
                     elif not self._ask(message):
@@ -201,13 +201,13 @@ class NotebookClient:
             case "value":
                 self._answer(message, value=self._runner.value(message["asked"]))
 
-    async def _run(self, code: str) -> None:
-        """Run code, unless its cell has; send the report."""
+    async def _run(self, code: str, watch: list[str]) -> None:
+        """Run code, unless its cell has; send the report, with the conditions in `watch` that are broken."""
         if self._ran is None:
             inside("recall").provide(self.call)
             self._ran = await self._runner.run(code, can_await=self._can_await)
         ran, self._ran = self._ran, None
-        self._send(do="ran", **ran)
+        self._send(do="ran", **{**ran, "broken": self._runner.broken(watch)})
 
     def _ask(self, message: dict[str, Any]) -> bool:
         """Ask the user; return False if the answer comes later."""

@@ -95,7 +95,7 @@ class TerpMagics(Magics):
     @line_magic
     def terp_config(self, line: str) -> None:
         """Show or change settings: %terp_config model=openai/gpt-4o."""
-        finished(self.client.order(do="config", given=line.split()))
+        finished(self.client.order(do="config", given=line))
 
     @line_magic
     def terp_rewind(self, line: str) -> None:

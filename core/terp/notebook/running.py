@@ -166,6 +166,13 @@ class CellRunner:
                 report[name] = of(error, self._home, self._namespace.kinds)
         return report
 
+    def broken(self, conditions: list[str]) -> list[Any]:
+        """Return the watched conditions that the run has broken, each with the reason."""
+        with interrupts(signal.default_int_handler):
+            self._namespace.evaluate(conditions)
+        broken: list[Any] = self._namespace.broken
+        return broken
+
     async def run(self, code: str, *, can_await: bool) -> dict[str, Any]:
         """Run code within the current cell, whose number it shares; return the report on it.
 

@@ -41,7 +41,7 @@ TYPED = "typed"
 """The beginning of the call IDs of code that the user typed."""
 _NO_INSTALLER = "No package is installed where this code runs. Code can run %pip install instead."
 _BROKEN = "Stopped: a watched condition is broken."
-_BROKEN_REMEDY = "The model knows; say what to do. /watch lists the conditions, /watch off ends them."
+_BROKEN_REMEDY = "The model knows; say what to do. Conditions are changed by /watch or --watch-condition."
 SENT = "sent"
 """The beginning of the call IDs of code that a client of a server sent."""
 

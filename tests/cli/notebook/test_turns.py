@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import psutil
+import pytest
 
 from tests.cli.notebook.driven import opened, sent, shown, surroundings
 from tests.cli.running import Terp
@@ -121,6 +122,12 @@ async def test_a_sandbox_is_no_setting_of_a_notebook(tmp_path: Path) -> None:
 async def test_a_mistyped_setting_is_answered_with_the_nearest(tmp_path: Path) -> None:
     async with opened(tmp_path, []) as notebook:
         assert "Did you mean 'temperature'?" in shown(await notebook.run("%terp_config temprature=1"))
+
+
+async def test_a_quote_without_an_end_is_a_mistake(tmp_path: Path) -> None:
+    async with opened(tmp_path, []) as notebook:
+        told = shown(await notebook.run('%terp_config watch="x > 1'))
+        assert told == "terp: No closing quotation. Write NAME='VALUE' for a value with spaces."
 
 
 async def test_a_corrected_file_of_settings_counts_at_the_next_question(tmp_path: Path) -> None:
@@ -241,6 +248,19 @@ async def test_the_account_knows_variables_of_the_cells_of_the_user(tmp_path: Pa
     async with opened(tmp_path, [["", Call(code=code)], "Done."], "n") as notebook:
         await notebook.run("import math\nxs = [1]")
         assert "reads only: a" in shown(await notebook.run("%terp append pi"))
+
+
+@pytest.mark.parametrize("typed", ["y", "cell"])
+async def test_a_run_that_breaks_a_watched_condition_stops_the_turn(tmp_path: Path, typed: str) -> None:
+    async with opened(tmp_path, [["", Call(code="rows = 3")], "Never asked."], typed) as notebook:
+        await notebook.run("%terp_config watch='rows > 700'")
+        outputs = await notebook.run("%terp drop rows")
+        if typed == "cell":
+            outputs = await notebook.run(notebook.inserted[0])
+        assert "Watch: rows > 700 does not hold: rows is 3." in shown(outputs)
+        remedy = "Conditions are changed by /watch or %terp_config watch=…."
+        assert remedy in shown(outputs)
+        assert len(notebook.model.requests) == 1
 
 
 async def test_an_answer_without_a_question_is_not_sent(tmp_path: Path) -> None:
