@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from terp_cli.terminal.detached import state_of
 from tests.cli.running import Result, Terp, to
 from tests.cli.teletype import Teletype
 from tests.loopback import Call, Loopback
@@ -86,6 +87,38 @@ def test_a_user_can_leave_its_window(terp: Terp, keys: str) -> None:
         assert state(terp) == [(name, "waiting", 0)]
 
 
+def test_ctrl_z_leaves_its_window_at_a_question(terp: Terp) -> None:
+    with Loopback([[Call(code="x = 41")], "Well."]) as server:
+        name = detached(terp, server, "make x")
+        with window(terp) as shown:
+            shown.until("Run this")
+            shown.types("\x1a")
+            shown.over()
+        assert [(one, windows) for one, _, windows in state(terp)] == [(name, 0)]
+
+
+def test_a_second_window_takes_its_session_from_the_first(terp: Terp) -> None:
+    with Loopback(["An answer."]) as server:
+        detached(terp, server, "hello")
+        with window(terp) as first:
+            first.until("An answer.")
+            with window(terp) as second:
+                second.until("An answer.")
+                left, _ = first.over()
+    assert left.endswith("\r\x1b[Jterp: Another window shows the session now.\r\n")
+
+
+def test_a_socket_with_a_long_path_leaves_no_descriptor_open(tmp_path: Path) -> None:
+    path = tmp_path / ("long" * 30) / "x.sock"
+    path.parent.mkdir()
+    open_before = []
+    for _ in range(3):
+        with pytest.raises(FileNotFoundError):
+            state_of(path)
+        open_before.append(len(os.listdir("/proc/self/fd")))  # noqa: PTH208
+    assert open_before[2] == open_before[0]
+
+
 def test_without_a_prompt_its_window_is_this_one(terp: Terp) -> None:
     with Loopback(["An answer."]) as server:
         with window(terp, "--detach", *to(server)) as shown:
@@ -113,6 +146,17 @@ def test_stop_ends_it_and_its_conversation_can_be_resumed(terp: Terp) -> None:
         )
     assert terp("ps") == Result(0, "", "terp: there are no detached sessions; terp --detach starts one.\n")
     assert terp("sessions").out.startswith(name)
+
+
+def test_a_resumed_session_whose_window_was_left_can_be_stopped(terp: Terp) -> None:
+    with Loopback(["An answer."]) as server:
+        name = detached(terp, server, "hello")
+        terp("ps", "stop", name)
+        with window(terp, "--detach", "-c", *to(server)) as shown:
+            shown.until("An answer.")
+            shown.types("/detach\r")
+            shown.over()
+    assert terp("ps", "stop", name).code == 0
 
 
 def test_a_session_without_an_id_yet_can_be_stopped(terp: Terp) -> None:

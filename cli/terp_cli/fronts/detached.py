@@ -15,7 +15,7 @@ class DetachedSession:
     """A detached session.
 
     `path` is the socket of its host, or the note on its end. `session` is "" until it is open. `since` is
-    the time of its `state`, in seconds since the epoch. `words` is the beginning of its last prompt, `last`
+    the time of its `state`, in seconds since the epoch. `prompt` is the beginning of its last one, `last`
     the end of its output when it ended.
     """
 
@@ -24,7 +24,7 @@ class DetachedSession:
     state: str
     since: float = 0.0
     cwd: str = ""
-    words: str = ""
+    prompt: str = ""
     windows: int = 0
     last: str = ""
 
@@ -62,7 +62,7 @@ def session_at(path: Path) -> DetachedSession | None:
     except (OSError, ValueError):
         return None
     # The host may be of another version of terp.
-    given = {name: facts[name] for name in ("since", "cwd", "words", "windows", "last") if name in facts}
+    given = {name: facts[name] for name in ("since", "cwd", "prompt", "windows", "last") if name in facts}
     return DetachedSession(path, facts.get("session", ""), facts.get("state", ""), **given)
 
 

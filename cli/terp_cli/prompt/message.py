@@ -218,11 +218,6 @@ class MessageLine:
         def _editor(event: KeyPressEvent) -> None:
             event.current_buffer.open_in_editor(validate_and_handle=False)
 
-        @bindings.add("c-z", filter=typing)
-        def _suspend(event: KeyPressEvent) -> None:
-            if not self._host.suspends():
-                event.app.suspend_to_background()
-
         return bindings
 
     def _paste_keys(self) -> KeyBindings:

@@ -22,6 +22,7 @@ from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.input import Input
 from prompt_toolkit.input.typeahead import clear_typeahead
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.layout import (
     ConditionalContainer,
     DynamicContainer,
@@ -139,6 +140,7 @@ class PromptApp:
             input=source,
             output=Measured(painter),
             erase_when_done=True,
+            key_bindings=self._keys(),
         )
         self._app.renderer = self._bottom = Bottom(self._app.renderer.style, painter, self._listener, theme)
         self._app.layout = Layout(self._layout())
@@ -397,6 +399,17 @@ class PromptApp:
             self._painter.place((), None)
             self._painter.resume()
             self._listener.kept()
+
+    def _keys(self) -> KeyBindings:
+        """Return the keys that work on the message line and at questions."""
+        bindings = KeyBindings()
+
+        @bindings.add("c-z", filter=Condition(lambda: self._host is not None))
+        def _suspend(event: KeyPressEvent) -> None:
+            if self._host is not None and not self._host.suspends():
+                event.app.suspend_to_background()
+
+        return bindings
 
     def _ended(self, task: "asyncio.Task[None]") -> None:
         """Handle the end of the application; an error means that the terminal is gone."""

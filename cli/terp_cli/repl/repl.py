@@ -125,14 +125,15 @@ async def run_repl(
     Ctrl-C interrupts a turn; SIGTERM and SIGHUP leave with 143 and 129.
     """
     repl = Repl(context, titles or Titles.none())
-    running = asyncio.current_task()
-    loop = asyncio.get_running_loop()
+    running, loop = asyncio.current_task(), asyncio.get_running_loop()
     ended_by: list[int] = []
 
     def end(number: int) -> None:
         ended_by.append(number)
         # The sender does not wait for code that resists an interrupt.
         repl.start(context.session.kernels.aclose)
+        if host := context.call.host:
+            host.release()
         if running is not None:
             running.cancel()
 
@@ -294,8 +295,7 @@ class Repl(PromptHost):
 
     def suspends(self) -> bool:
         """Leave the window of a detached session; return False for another one."""
-        host = self._context.call.host
-        if host is not None:
+        if host := self._context.call.host:
             host.leave()
         return host is not None
 

@@ -23,7 +23,7 @@ import time
 import tty
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,8 @@ _LONGEST_PATH = 100
 _ANSWER_S = 2.0
 # The end of a shorter turn is not notified.
 _LONG_TURN_S = 10.0
-_OWN_MODES = "\x1b[?2026l\x1b[?2004l\x1b[?1004l\x1b[?7h\x1b[?25h\x1b[m"
+# The last removes the prompt that a program still shows when another window takes it over.
+_OWN_MODES = "\x1b[?2026l\x1b[?2004l\x1b[?1004l\x1b[?7h\x1b[?25h\x1b[m\r\x1b[J"
 Size = tuple[int, int]
 """Columns and rows."""
 
@@ -57,6 +58,7 @@ async def _messages(reader: asyncio.StreamReader) -> AsyncIterator[tuple[bytes, 
             yield kind, await reader.readexactly(length)
 
 
+@cache
 def _short(path: Path) -> str:
     """Return a path that is not too long for a socket."""
     if len(os.fsencode(path)) <= _LONGEST_PATH or not Path("/proc/self/fd").exists():
@@ -80,7 +82,7 @@ class TerminalHost:
         self._program: asyncio.StreamWriter | None = None
         self._state: dict[str, Any] = {
             "state": "starting",
-            "words": "",
+            "prompt": "",
             "since": time.time(),
             "cwd": str(Path.cwd()),
         }
@@ -91,7 +93,10 @@ class TerminalHost:
 
     async def run(self, command: list[str]) -> None:
         """Run the command on the terminal, and serve windows until it has ended."""
-        server = await asyncio.start_unix_server(self._serve, _short(self._path))
+        new = self._path.with_suffix(".new")
+        server = await asyncio.start_unix_server(self._serve, _short(new))
+        # A socket that refuses, because nothing listens yet, counts as that of a killed host.
+        new.rename(self._path)
         child, self._terminal = pty.fork()
         if child == 0:
             os.execve(command[0], command, {**os.environ, VARIABLE: f"{os.getpid()}:{self._path}"})  # noqa: S606
@@ -217,11 +222,11 @@ class TerminalHost:
         changed = facts.get("state", before) != before
         self._state |= {**facts, **({"since": time.time()} if changed else {})}
         if changed and (prompt := facts["state"].partition("running: ")[2]):
-            self._state["words"] = prompt
-        state, words = str(self._state["state"]), str(self._state["words"])
+            self._state["prompt"] = prompt
+        state, prompt = str(self._state["state"]), str(self._state["prompt"])
         is_over = before.startswith("running") and seconds > _LONG_TURN_S and state == "waiting"
         if changed and not self._windows and (is_over or not state.startswith(("running", "waiting"))):
-            _call_user(f"{state}: {words or self._state['cwd']}")
+            _call_user(f"{state}: {prompt or self._state['cwd']}")
 
 
 def _call_user(text: str) -> None:
@@ -365,6 +370,10 @@ class HostLink:
         """Report facts on the program's state, for `terp ps`."""
         self._facts |= facts
         self._send(b"R", json.dumps(facts).encode())
+
+    def release(self) -> None:
+        """Return the terminal to the program, which ends while no window shows it."""
+        self._shown.set()
 
     def leave(self) -> None:
         """Leave the window."""

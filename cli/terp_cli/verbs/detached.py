@@ -83,9 +83,11 @@ def _show(call: Invocation, path: Path) -> int:
         raise TerpError("The session has ended.") from error
     if not path.exists():
         return 0
-    if session_at(path) is None:
+    found = session_at(path)
+    if found is None:
         raise TerpError("The session was killed.", "terp -c continues its conversation.")
-    call.note("The session continues: terp attach last shows it again.")
+    taken, left = "Another window shows the session now.", "terp attach last shows it again."
+    call.note(taken if found.windows else f"The session continues: {left}")
     return 0
 
 
@@ -164,9 +166,10 @@ def _stop(call: Invocation) -> int:
 def _about(call: Invocation, one: DetachedSession) -> str:
     lasts = age(one.since, time.time()).removesuffix(" ago")
     where = "" if Path(one.cwd) == Path.cwd() else short_path(Path(one.cwd))
-    parts = [one.state, lasts, _title(call, one), where]
+    title = _title(call, one)
+    parts = [one.state, lasts, "" if title in one.state else title, where]
     return " · ".join([*filter(None, parts), *(["shown in a window"] if one.windows else [])])
 
 
 def _title(call: Invocation, one: DetachedSession) -> str:
-    return (one.session and read_title(call.places.sessions / one.session)) or one.words
+    return (one.session and read_title(call.places.sessions / one.session)) or one.prompt

@@ -143,7 +143,7 @@ class Lock:
         pid = holder(folder)
         raise SessionInUse(
             f"The session {folder.name} is open in another terp{f' (process {pid})' if pid else ''}.",
-            f"terp begins a new session; terp -r {folder.name} --fork continues on a copy of this one.",
+            f"terp attach {folder.name} shows a detached one; terp -r {folder.name} --fork continues a copy.",
         )
 
 
