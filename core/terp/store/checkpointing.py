@@ -111,6 +111,9 @@ class SessionCheckpoints:
             if asking.done() and not asking.result():
                 receiver.stop()
             complete = await asyncio.shield(receiving)
+        except asyncio.CancelledError:
+            await running.interrupt()
+            raise
         except ValueError as error:
             raise SessionError(f"The kernel sent something other than variables: {error}.") from error
         except OSError as error:

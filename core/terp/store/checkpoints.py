@@ -247,6 +247,8 @@ class Receiver:
             self._leave(names, f"it needs {missing[0]}")
         elif (size := self._store.size_of(digest)) >= 0:
             self.pieces.append({**piece, "digest": digest, "size": size, "needs": needs})
+        else:
+            self._leave(names, "its file was removed")
 
     def _object(self, search: SecretSearch | None, *, is_secret: bool) -> tuple[str, bool]:
         """Write an object; return its digest ("": the kernel gave up), and if it is a secret."""
@@ -300,7 +302,7 @@ def _checked_names(row: Mapping[str, Any]) -> list[str]:
     if not all(isinstance(one, str) and len(one) <= 300 and one.isprintable() for one in texts):
         raise ValueError("a row with other names")
     found = [name for name in names if name]
-    are_names = all(name.isidentifier() and name[:2] != "__" for name in found)
+    are_names = all(name.isidentifier() and not re.match("_.*__$", name) for name in found)
     if not (found and are_names and row["form"] in _FORMS):
         raise ValueError("a row that is no object")
     return found

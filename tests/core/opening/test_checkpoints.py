@@ -212,6 +212,19 @@ async def test_an_interrupted_save_leaves_the_former_one(tmp_path: Path) -> None
         assert checkpoints.store.read("last") == first
 
 
+async def test_an_interrupted_save_stops_the_code_of_a_value(tmp_path: Path) -> None:
+    code = f"open('{tmp_path}/begun', 'w'); import time; time.sleep(600)"
+    async with opened(tmp_path, f"class Slow:\n    def __getstate__(self): {code}\nx = Slow()") as session:
+        await collect(session, "go")
+        saving = asyncio.create_task(checkpoints_of(session).save())
+        while not (tmp_path / "begun").exists():  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        await session.interrupt()
+        with pytest.raises(KernelError, match="Interrupted"):
+            await saving
+        assert await shown(session, "40 + 2") == "42"
+
+
 @pytest.mark.parametrize(
     ("now", "then", "weaker"),
     [

@@ -83,6 +83,33 @@ def test_a_decorated_class_without_methods_comes_back(tmp_path: Path) -> None:
     assert repr(kernel["row"]) == "Row(n=5)"
 
 
+@pytest.mark.parametrize(
+    ("cell", "expression"),
+    [
+        ("import functools\n@functools.cache\ndef fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)",
+         "fib(30), fib.cache_info().currsize"),
+        ("from typing import NewType; Id = NewType('Id', int)", "Id(832_040), 31"),
+        ("from collections import namedtuple; Two = namedtuple('Two', 'a b')", "Two(832_040, 31)"),
+    ],
+)  # fmt: skip
+def test_what_pickles_only_name_comes_back_from_its_statement(
+    tmp_path: Path, cell: str, expression: str
+) -> None:
+    kernel, _ = resumed(tmp_path, cell)
+    assert kernel[expression] == (832_040, 31)
+
+
+def test_a_value_that_its_pickle_would_only_name_is_not_kept(tmp_path: Path) -> None:
+    kernel = StoringKernel(tmp_path)
+    kernel.run(1, "import typing; T, = map(typing.TypeVar, 'T')")
+    assert dict(kernel.save().left) == {"T": "the source of T is not known"}
+
+
+def test_names_with_two_underscores_come_back(tmp_path: Path) -> None:
+    kernel, _ = resumed(tmp_path, "__half = 21; x__ = 2")
+    assert kernel["__half * x__"] == 42
+
+
 def test_modules_come_back_by_name(tmp_path: Path) -> None:
     kernel, _ = resumed(tmp_path, "import json as j")
     assert kernel["j"] is json
@@ -247,6 +274,16 @@ def test_the_largest_values_are_left_out_where_there_is_no_room(tmp_path: Path) 
     assert "small" in checkpoint.names
 
 
+def test_a_value_whose_pickle_blocks_is_given_up_when_the_time_is_over(tmp_path: Path) -> None:
+    kernel = StoringKernel(tmp_path)
+    kernel.run(
+        1, "import time\nclass Blocks:\n    def __reduce__(self): time.sleep(60)", "one = Blocks(); x = 1"
+    )
+    checkpoint = kernel.save(seconds=0.2)
+    assert dict(checkpoint.left) == {"one": "it took too long"}
+    assert "x" in checkpoint.names
+
+
 def test_an_object_that_was_given_up_takes_no_room_from_later_ones(tmp_path: Path) -> None:
     kernel = StoringKernel(tmp_path)
     kernel.run(1, "import numpy, threading")
@@ -345,7 +382,7 @@ def test_a_digest_that_names_no_object_is_not_kept(tmp_path: Path) -> None:
     receiver = Receiver(store, tmp_path / "pipe", Redactor(), 1_000)
     with writing(tmp_path / "pipe", line(digest="../../key") + line(digest="0" * 64) + b'{"end": true}\n'):
         assert receiver.run()
-    assert receiver.pieces == []
+    assert (receiver.pieces, receiver.left) == ([], {"x": "its file was removed"})
 
 
 def test_a_kernel_that_ends_in_the_middle_leaves_the_former_checkpoint(tmp_path: Path) -> None:

@@ -14,15 +14,17 @@ import inspect
 import io
 import json
 import pickle
+import re
+import signal
 import struct
 import sys
 import time
 import types
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from functools import partial
-from typing import Any
+from contextlib import contextmanager, suppress
+from functools import _lru_cache_wrapper, partial
+from typing import Any, NewType, TypeVar
 
 from .checkpoints import Checkpoint, Checkpoints, is_restorable
 from .heap_scan import Reach
@@ -38,6 +40,8 @@ SHARED_S = 0.3
 # Rows of a table for which Arrow is tried.
 TRIED = 100
 LIBRARIES = ("pickle", "cloudpickle", "dill")
+# A pickle of one of these only names it, so it would refer to itself.
+NAMED = (_lru_cache_wrapper, NewType, TypeVar)
 # Objects of these are shared by unrelated values.
 CONSTANTS = (tuple, frozenset, slice, types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 
@@ -99,7 +103,8 @@ class HandingOut:
         """
         self.known, self.room = known, room
         self.until = time.monotonic() + (seconds or 1e9)
-        with open(path, "wb", buffering=1 << 16) as self.pipe:  # noqa: PTH123
+        # terp stops reading if it cannot write, and interrupts this if the user does.
+        with suppress(BrokenPipeError, KeyboardInterrupt), open(path, "wb", buffering=1 << 16) as self.pipe:  # noqa: PTH123
             for row in self.waiting():
                 self.room -= row["size"]
                 self.line(row)
@@ -165,7 +170,8 @@ class HandingOut:
             module = printable(getattr(value, "__name__", ""), 200)
             is_known = sys.modules.get(module) is value
             return OutgoingObject("module", named, module, partial(put_text, module)) if is_known else None
-        if kind is types.FunctionType or issubclass(kind, type):
+        is_named = is_one(kind, NAMED) and value.__name__ == name
+        if kind is types.FunctionType or issubclass(kind, type) or is_named:
             source = self.source_of(value)
             return (
                 OutgoingObject("source", named, value.__name__, partial(put_text, source)) if source else None
@@ -187,7 +193,8 @@ class HandingOut:
     def source_of(self, value: Any) -> str:
         """Return the source with which a cell has defined a function or class; "" if there is none."""
         own = value.__name__
-        if value.__module__ != MAIN or value.__qualname__ != own or getattr(value, "__closure__", None):
+        where = (value.__module__, getattr(value, "__qualname__", own))
+        if where != (MAIN, own) or getattr(value, "__closure__", None):
             return ""
         loaded, source = self.stored.sources.get(own, (None, ""))
         if loaded is value:
@@ -302,15 +309,33 @@ class HandingOut:
             name = self.by_name.get(id(value))
             if name is not None:
                 needs.add(name)
-            elif type(value) is types.FunctionType or issubclass(type(value), type):
-                if by == "pickle" and value.__module__ == MAIN:
+            elif is_one(type(value), (types.FunctionType, *NAMED)) or issubclass(type(value), type):
+                if value.__module__ == MAIN and (by == "pickle" or is_one(type(value), NAMED)):
                     raise Left(f"the source of {printable(value.__name__, 60)} is not known")
             elif by == "dill" and isinstance(value, io.IOBase):
                 raise Left("it holds an open file")
             return name
 
         pickler = type("Pickler", (importlib.import_module(by).Pickler,), {"persistent_id": persistent_id})
-        pickler(out, protocol=5 if take else 4, buffer_callback=take).dump(list(named.values()))
+        with self.time_limit():
+            pickler(out, protocol=5 if take else 4, buffer_callback=take).dump(list(named.values()))
+
+    @contextmanager
+    def time_limit(self) -> Iterator[None]:
+        """Raise `Full` in code of the values when the time is over, but not within the bytes of a piece."""
+
+        def over(_: int, frame: Any) -> None:
+            if frame.f_code is not HandingOut.send.__code__:
+                raise Full("it took too long")
+
+        before = signal.signal(signal.SIGALRM, over)
+        # Again each second: code may catch the first.
+        timer = signal.setitimer(signal.ITIMER_REAL, max(self.until - time.monotonic(), 0.001), 1.0)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, *timer)
+            signal.signal(signal.SIGALRM, before or signal.SIG_DFL)
 
 
 class Sharing(Reach):
@@ -339,11 +364,15 @@ def reason(error: Exception, piece: OutgoingObject) -> str:
 
 
 def definition(code: str, name: str) -> str:
-    """Return the part of a cell that defines a function or class at its top, with its decorators."""
+    """Return the part of a cell that defines a name at its top: `def`, `class`, or `T = TypeVar("T")`."""
     with suppress(SyntaxError, ValueError):
         for one in reversed(ast.parse(code).body):
-            if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and one.name == name:
-                start = min([one.lineno, *(decorator.lineno for decorator in one.decorator_list)])
+            text = ast.get_source_segment(code, one) or "" if isinstance(one, ast.Assign) else ""
+            if re.match(rf"{name}\s*=\s*[\w.]+\(\s*(['\"]){name}\1", text):
+                return text
+            if getattr(one, "name", "") == name:
+                decorators = getattr(one, "decorator_list", ())
+                start = min([one.lineno, *(decorator.lineno for decorator in decorators)])
                 return "\n".join(code.splitlines()[start - 1 : one.end_lineno]) + "\n"
     return ""
 
