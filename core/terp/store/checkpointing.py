@@ -215,6 +215,17 @@ class SessionCheckpoints:
         self.session.note_restored(tuple(stored.names), text)
         return stored
 
+    async def drop(self, name: str) -> None:
+        """Remove a checkpoint; restored values that no code has used yet are read before.
+
+        Raises:
+            SessionError: there is none.
+            KernelError: code runs, or it was interrupted.
+        """
+        if name in self.store.all() and self.session.kernel.status(_PYTHON) != "stopped":
+            await self.session.kernel.alone(lambda running: running.ask_bootstrap("load_all", _DAY_S))
+        self.store.drop(name)
+
 
 def _question(count: int, stored: StoredCheckpoint, now: str) -> Consent:
     are = f"{counted(count, 'value')} of the checkpoint {'is' if count == 1 else 'are'}"

@@ -185,6 +185,16 @@ async def test_an_interrupt_while_a_value_loads_stops_the_code_that_needs_it(tmp
         assert await shown(session, "number") == "7"
 
 
+async def test_a_removed_checkpoint_leaves_the_values_that_were_restored_from_it(tmp_path: Path) -> None:
+    async with opened(tmp_path, "x = [41]") as session:
+        await collect(session, "go")
+        await checkpoints_of(session).save()
+    async with opened(tmp_path, answers=(True,)) as session:
+        await offer_checkpoint(session)
+        await checkpoints_of(session).drop("last")
+        assert await shown(session, "x") == "[41]"
+
+
 async def test_a_changed_checkpoint_is_not_offered(tmp_path: Path) -> None:
     async with opened(tmp_path, "x = 1") as session:
         await collect(session, "go")

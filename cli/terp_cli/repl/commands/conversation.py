@@ -158,8 +158,12 @@ async def checkpoint(context: ReplContext, argument: str) -> None:
     elif verb == _LOAD:
         context.say(restored(await checkpoints.load(name.strip())))
     elif verb == _DROP:
-        checkpoints.store.drop(name.strip())
+        if not name:
+            raise misused("checkpoint", "drop needs a name.")
+        await checkpoints.drop(name.strip())
         context.say(f"Removed checkpoint {name.strip()}.")
+    elif verb in ("auto", "off"):
+        raise TerpError(f"'{verb}' is a setting.", f"/settings checkpoint {verb} sets it.")
     elif name:
         raise misused("checkpoint", f"'{one_line(argument)}' has more than one word.")
     else:

@@ -84,6 +84,7 @@ def answer_questions(
             "written": lambda: checkpoints.written(*about) if checkpoints else [],
             "hand_out": lambda: handing_out().run(*about) if stored else {},
             "bind": lambda: stored.bind(*about) if stored else {},
+            "load_all": lambda: stored.load_mentioned("globals()") if stored else None,
             "rewind": lambda: restored(namespace, checkpoints, *about) if checkpoints else {},
         }
         data = {asked: answers[asked]()} if asked in answers else {}

@@ -297,7 +297,13 @@ async def test_a_checkpoint_is_saved_listed_completed_loaded_and_removed(tmp_pat
         assert [one.name for one in await session.kernels.get("python").variables()] == ["x"]
         assert await here.does("/checkpoint drop first") == ["Removed checkpoint first."]
         assert await here.does("/checkpoint list") == ["There is no checkpoint. /checkpoint saves one."]
-        for line in ("/checkpoint a b", "/checkpoint ../a", "/checkpoint load first"):
+        for line in (
+            "/checkpoint a b",
+            "/checkpoint auto",
+            "/checkpoint drop",
+            "/checkpoint ../a",
+            "/checkpoint load first",
+        ):
             with pytest.raises(TerpError):
                 await here.does(line)
 
