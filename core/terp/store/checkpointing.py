@@ -89,7 +89,8 @@ class SessionCheckpoints:
             raise SessionError("This session is not stored yet.", "Its first turn stores it.")
         if self.session.kernel.status(_PYTHON) == "stopped":
             raise SessionError("There are no variables of Python to save.", "Run code first.")
-        saved = await self.session.kernel.alone(lambda running: self._saved(running, name, room, seconds))
+        async with self.session.dialog.working("Saving the checkpoint"):
+            saved = await self.session.kernel.alone(lambda running: self._saved(running, name, room, seconds))
         self._saved_at = self.session.log.last
         return saved
 

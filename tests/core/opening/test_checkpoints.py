@@ -9,7 +9,7 @@ import pytest
 
 import terp
 from terp.errors import KernelError, SessionError, SettingsError
-from terp.events import Asked, Noticed
+from terp.events import Asked, Noticed, Progress
 from terp.opening.chat_session import ChatSession, checkpoints_of, offer_checkpoint
 from terp.person import AutoRun
 from terp.store.checkpointing import is_weaker, limit_of
@@ -113,6 +113,14 @@ async def test_an_automatic_checkpoint_is_saved_after_each_turn(tmp_path: Path) 
         second = checkpoints_of(session).store.read("auto")
         assert first.names["x"]["digest"] != second.names["x"]["digest"]
         assert notices(session)[-1] == "Not in the checkpoint: big (there is no room for it)."
+
+
+async def test_a_checkpoint_is_reported_while_it_is_saved(tmp_path: Path) -> None:
+    async with opened(tmp_path, "x = 1") as session:
+        await collect(session, "go")
+        await checkpoints_of(session).save()
+        reported = {one.event.what for one in session.log.since(0) if isinstance(one.event, Progress)}
+    assert "Saving the checkpoint" in reported
 
 
 async def test_by_default_nothing_is_saved(tmp_path: Path) -> None:
