@@ -80,12 +80,7 @@ class TerminalHost:
         self._size = size
         self._windows: set[asyncio.StreamWriter] = set()
         self._program: asyncio.StreamWriter | None = None
-        self._state: dict[str, Any] = {
-            "state": "starting",
-            "prompt": "",
-            "since": time.time(),
-            "cwd": str(Path.cwd()),
-        }
+        self._state = dict[str, Any](state="starting", prompt="", since=time.time(), cwd=str(Path.cwd()))
         self._unwritten = self._last = b""
         # `_unseen`: something was drawn before a window came.
         self._unseen = self._reads_keys = False

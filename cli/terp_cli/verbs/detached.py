@@ -22,6 +22,7 @@ from terp_cli.terminal.sanitise import one_line
 
 _OPENS_S = 15.0
 _ASKED_S = 0.05
+_FACTS = ("state", "since", "cwd", "windows")
 
 
 def detach(call: Invocation) -> int:
@@ -131,14 +132,7 @@ def _list(call: Invocation) -> int:
     found = detached_sessions(call.places)
     if call.options.output_format == "json":
         facts = [
-            {
-                "id": one.session,
-                "state": one.state,
-                "since": one.since,
-                "cwd": one.cwd,
-                "windows": one.windows,
-                "title": _title(call, one),
-            }
+            {"id": one.session, "title": _title(call, one), **{key: getattr(one, key) for key in _FACTS}}
             for one in found
         ]
         write_json(call.out, {"detached": facts})

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 AUTO, USUAL = "auto", "last"
 """The names of the checkpoints that are saved after turns, and by /checkpoint without a name."""
 _AUTO_BYTES, _AUTO_S, _DAY_S, _BOUND_S = 1_000_000_000, 10.0, 24 * 3600.0, 60.0
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 _PYTHON, _NAMED = "python", 20
 _HELD, _NO_NETWORK = ", effects held", " without network"
 
@@ -43,7 +42,7 @@ def limit_of(setting: str) -> int:
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmg]?)b?", setting.strip().lower())
     if not found:
         raise SettingsError([f"checkpoint: '{setting}' must be auto, off, or a size such as 500MB."])
-    return int(float(found[1]) * _UNITS[found[2]])
+    return int(float(found[1]) * 1_000 ** " kmg".index(found[2] or " "))
 
 
 def is_weaker(now: str, then: str) -> bool:
@@ -204,14 +203,9 @@ class SessionCheckpoints:
             why = "it started before there was one" if answer else "terp has not started it"
             raise SessionError(f"The kernel cannot read the checkpoint: {why}.", "Restart it with /restart.")
         self._saved_at = self.session.log.last
-        names = [
-            f"{name} ({kind})"
-            for one in stored.pieces
-            for name, kind in zip(one["names"], one["kinds"], strict=True)
-        ]
-        lost = (
-            f" Not restored: {first_names([name for name, _ in stored.left], _NAMED)}." if stored.left else ""
-        )
+        pairs = [pair for one in stored.pieces for pair in zip(one["names"], one["kinds"], strict=True)]
+        names, gone = [f"{name} ({kind})" for name, kind in pairs], [name for name, _ in stored.left]
+        lost = f" Not restored: {first_names(gone, _NAMED)}." if gone else ""
         text = f"[Python variables were restored from a checkpoint: {first_names(names, _NAMED)}.{lost}]"
         self.session.note_restored(tuple(stored.names), text)
         return stored

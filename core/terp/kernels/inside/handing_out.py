@@ -169,13 +169,10 @@ class HandingOut:
         if is_module(value):
             module = printable(getattr(value, "__name__", ""), 200)
             is_known = sys.modules.get(module) is value
-            return OutgoingObject("module", named, module, partial(put_text, module)) if is_known else None
+            return text_object("module", named, module, module if is_known else "")
         is_named = is_one(kind, NAMED) and value.__name__ == name
         if kind is types.FunctionType or issubclass(kind, type) or is_named:
-            source = self.source_of(value)
-            return (
-                OutgoingObject("source", named, value.__name__, partial(put_text, source)) if source else None
-            )
+            return text_object("source", named, value.__name__, self.source_of(value))
         table = next((one for one in TABLES if is_one(kind, defined(*one.split(".")))), "")
         if table and is_exact(value, table):
             dtypes = getattr(value, "dtypes", [None])
@@ -185,10 +182,7 @@ class HandingOut:
         if is_numpy(kind) or (is_array and not value.dtype.hasobject):
             by, put = "numpy.ndarray" if is_array else "numpy.scalar", partial(write, value, arrow=False)
             return OutgoingObject("npy", named, by, put, is_numeric(value.dtype))
-        is_plain = is_one(kind, SCALARS)
-        return (
-            OutgoingObject("json", named, "json", partial(put_text, json.dumps(value))) if is_plain else None
-        )
+        return text_object("json", named, "json", json.dumps(value) if is_one(kind, SCALARS) else "")
 
     def source_of(self, value: Any) -> str:
         """Return the source with which a cell has defined a function or class; "" if there is none."""
@@ -350,9 +344,9 @@ class Sharing(Reach):
         return super().saver_for(value)
 
 
-def put_text(text: str, out: Any) -> None:
-    """Write a text to a file."""
-    out.write(text.encode())
+def text_object(form: str, named: dict[str, Any], by: str, text: str) -> OutgoingObject | None:
+    """Return the object for a value that is stored as text; None without one."""
+    return OutgoingObject(form, named, by, lambda out: out.write(text.encode())) if text else None
 
 
 def reason(error: Exception, piece: OutgoingObject) -> str:
