@@ -247,7 +247,7 @@ class Receiver:
             self._leave(names, f"it needs {missing[0]}")
         elif (size := self._store.size_of(digest)) >= 0:
             self.pieces.append({**piece, "digest": digest, "size": size, "needs": needs})
-        else:
+        elif digest:
             self._leave(names, "its file was removed")
 
     def _object(self, search: SecretSearch | None, *, is_secret: bool) -> tuple[str, bool]:

@@ -385,6 +385,15 @@ def test_a_digest_that_names_no_object_is_not_kept(tmp_path: Path) -> None:
     assert (receiver.pieces, receiver.left) == ([], {"x": "its file was removed"})
 
 
+def test_an_object_that_another_library_may_still_pickle_is_not_named(tmp_path: Path) -> None:
+    receiver = Receiver(
+        CheckpointStore(tmp_path / "a", tmp_path / "key"), tmp_path / "pipe", Redactor(), 1_000
+    )
+    with writing(tmp_path / "pipe", line() + b"\xff" * 4 + b'{"end": true}\n'):
+        assert receiver.run()
+    assert (receiver.pieces, receiver.left) == ([], {})
+
+
 def test_a_kernel_that_ends_in_the_middle_leaves_the_former_checkpoint(tmp_path: Path) -> None:
     kernel = StoringKernel(tmp_path)
     kernel.run(1, "x = 1")
