@@ -189,7 +189,7 @@ async def offer_checkpoint(session: Session) -> str:
     try:
         return await checkpoints_of(session).offer() if session.log.resumed_at else ""
     except TerpError as error:
-        return error.message
+        return f"{error.message} {error.remedy}".rstrip()
 
 
 def _all_attached(session: Session, attachments: Sequence[Attachable]) -> Sequence[Attachment]:

@@ -157,7 +157,8 @@ async def test_where_nobody_allows_code_of_a_sandbox_the_result_says_so(tmp_path
     async with opened(tmp_path, sandbox="off") as session:
         result = await offer_checkpoint(session)
         assert result == (
-            "Nothing was restored: all is code from the sandbox 'bubblewrap', which was not allowed."
+            "Nothing was restored: all is code from the sandbox 'bubblewrap', which was not allowed. "
+            "/checkpoint load asks again."
         )
 
 
@@ -212,6 +213,7 @@ async def test_a_changed_checkpoint_is_not_offered(tmp_path: Path) -> None:
     async with opened(tmp_path, answers=(True,)) as session:
         result = await offer_checkpoint(session)
         assert result.startswith("The checkpoint 'last' was changed by something other than terp")
+        assert result.endswith("/checkpoint drop last removes it.")
 
 
 async def test_an_interrupted_save_leaves_the_former_one(tmp_path: Path) -> None:
