@@ -163,7 +163,7 @@ async def checkpoint(context: ReplContext, argument: str) -> None:
         await checkpoints.drop(name.strip())
         context.say(f"Removed checkpoint {name.strip()}.")
     elif verb in ("auto", "off"):
-        raise TerpError(f"'{verb}' is a setting.", f"/settings checkpoint {verb} sets it.")
+        raise TerpError(f"'{verb}' cannot name a checkpoint.", f"/settings checkpoint {verb} is the setting.")
     elif name:
         raise misused("checkpoint", f"'{one_line(argument)}' has more than one word.")
     else:
