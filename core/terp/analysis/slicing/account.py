@@ -393,10 +393,7 @@ def gone_through(node: ast.AST) -> Iterator[ast.expr]:
 
 
 def _name_of(func: ast.expr) -> str:
-    match func:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name
-    return ""
+    return str(getattr(func, "id", getattr(func, "attr", "")))
 
 
 def _asks_to_change(call: ast.Call) -> bool:

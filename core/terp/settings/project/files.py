@@ -74,12 +74,14 @@ class Project:
         """Return lines about files that are left out."""
         if not self.ignored:
             return self.problems
-        names = ", ".join(map(self._named, self.ignored))
+        names = ", ".join(name_below(self.root, one) for one in self.ignored)
         notice = f"this project is not trusted, so nothing is taken from it: {names}. See: terp trust"
         return (notice, *self.problems)
 
-    def _named(self, path: Path) -> str:
-        return str(path.relative_to(self.root) if path.is_relative_to(self.root) else path)
+
+def name_below(root: Path, path: Path) -> str:
+    """Return a path as it is named below a folder; the whole path elsewhere."""
+    return str(path.relative_to(root) if path.is_relative_to(root) else path)
 
 
 def nothing_is_trusted(_path: Path, _content: bytes) -> bool:

@@ -25,6 +25,7 @@ from terp.settings.project.files import (
     SETTINGS,
     SKILLS,
     TOOLS,
+    name_below,
     named_instructions,
 )
 from terp.settings.project.folders import OF_TERP, Folders, folders_of
@@ -81,7 +82,7 @@ class Survey:
 
     def holds(self, path: Path, content: bytes) -> bool:
         """Return True if the survey has a used file with exactly these bytes."""
-        name = _named(self.folders, path)
+        name = name_below(self.folders.root, path)
         return any(part.name == name and part.digest == _sha(content) for part in self.used)
 
 
@@ -162,11 +163,11 @@ def _python(folders: Folders, python: ProjectPython) -> Iterator[SurveyedPart]:
         program = Path(os.path.realpath(python.path))
         own = digest_of(program, _LARGEST_PROGRAM) if program.is_relative_to(folders.root.resolve()) else ""
     except Refused as refused:
-        yield SurveyedPart(_named(folders, Path(python.path)), "refused", "", str(refused))
+        yield SurveyedPart(name_below(folders.root, Path(python.path)), "refused", "", str(refused))
         return
-    yield SurveyedPart(_named(folders, config), "python", _sha(stated))
+    yield SurveyedPart(name_below(folders.root, config), "python", _sha(stated))
     seen = json.dumps([python.path, str(program), own]).encode()
-    yield SurveyedPart(_named(folders, Path(python.path)), "python", _sha(seen))
+    yield SurveyedPart(name_below(folders.root, Path(python.path)), "python", _sha(seen))
     yield from _kernelspecs(folders, prefix)
 
 
@@ -175,10 +176,6 @@ def _kernelspecs(folders: Folders, prefix: Path) -> Iterator[SurveyedPart]:
     for path in specs:
         if path.is_relative_to(folders.root):
             yield _file(folders, path, "kernelspec", LARGEST_BYTES)
-
-
-def _named(folders: Folders, path: Path) -> str:
-    return str(path.relative_to(folders.root) if path.is_relative_to(folders.root) else path)
 
 
 def _inside(path: Path, root: Path) -> bool:

@@ -63,10 +63,7 @@ def _registered(tree: ast.Module) -> Iterator[tuple[ast.FunctionDef | ast.AsyncF
 
 
 def _last_name(node: ast.expr) -> str:
-    match node:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name
-    return ""
+    return str(getattr(node, "id", getattr(node, "attr", "")))
 
 
 def _tool(
