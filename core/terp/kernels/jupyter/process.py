@@ -203,10 +203,6 @@ class KernelProcess(StartedKernel):
             "Run `terp doctor` to check its environment.",
         )
 
-    async def _signal_interrupt(self) -> None:
-        if self._provisioner is not None:
-            await self._provisioner.send_signal(signal.SIGINT)
-
     async def _end(self) -> None:
         # Also after an orderly end: what the kernel left running ends with it.
         await self.kill()
@@ -241,7 +237,6 @@ class KernelProcess(StartedKernel):
         return manager
 
     async def _exit_code(self) -> int | None:
-        assert self._provisioner is not None
-        code: int | None = await self._provisioner.poll()
+        code = await super()._exit_code()
         self._killed = code is not None and code < 0
         return code

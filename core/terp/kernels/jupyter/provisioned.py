@@ -1,6 +1,5 @@
 """A kernel that a kernel provisioner of Jupyter starts, signals and ends."""
 
-import signal
 import sys
 import uuid
 from collections.abc import Mapping
@@ -29,7 +28,6 @@ class ProvisionedKernel(StartedKernel):
         assert launch.provisioner is not None
         self._named = launch.provisioner
         self._manager: AsyncKernelManager | None = None
-        self._provisioner: KernelProvisionerBase | None = None
 
     async def open(self, route: Route) -> None:
         """Have the provisioner start the kernel, and connect to the address that it returns."""
@@ -65,10 +63,6 @@ class ProvisionedKernel(StartedKernel):
             "Its machine may not be reachable from here.",
         )
 
-    async def _signal_interrupt(self) -> None:
-        if self._provisioner is not None:
-            await self._provisioner.send_signal(signal.SIGINT)
-
     async def _end(self) -> None:
         await self.kill()
         await self._watch.end()
@@ -96,11 +90,6 @@ class ProvisionedKernel(StartedKernel):
         manager.provisioner = self._provisioner
         self._manager = manager
         return manager
-
-    async def _exit_code(self) -> int | None:
-        assert self._provisioner is not None
-        code: int | None = await self._provisioner.poll()
-        return code
 
 
 def found_class(name: str) -> type[KernelProvisionerBase]:

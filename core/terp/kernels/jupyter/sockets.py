@@ -1,6 +1,7 @@
 """Connections over ZeroMQ: the sockets to a kernel, and the base class of kernels that terp has started."""
 
 import asyncio
+import signal
 import time
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine
@@ -9,6 +10,7 @@ from typing import Any
 import zmq.asyncio
 from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.manager import AsyncKernelManager
+from jupyter_client.provisioning.provisioner_base import KernelProvisionerBase
 
 from terp.kernels.jupyter.channels import Connection, Message, Route, give_way, new_request, read
 from terp.kernels.jupyter.ending import end_of
@@ -136,6 +138,7 @@ class StartedKernel(Connection):
         self._dir = RunDir()
         self._context = new_context(keeps_unread=launch.keeps_unread)
         self._sockets: Sockets | None = None
+        self._provisioner: KernelProvisionerBase | None = None
         self._last_words = ""
         self._watch = Watch(self._exit_code, self.gone, pace)
 
@@ -153,8 +156,8 @@ class StartedKernel(Connection):
         """Interrupt the kernel: by SIGINT, or by an interrupt message if its kernel spec asks for one."""
         if self._launch.interrupt_by == "message":
             self.send("control", new_request("interrupt_request"))
-        else:
-            await self._signal_interrupt()
+        elif self._provisioner is not None:
+            await self._provisioner.send_signal(signal.SIGINT)
         # A call that waits for the user returns, so that the code notices the signal.
         self._launch.effects.interrupt()
 
@@ -187,13 +190,11 @@ class StartedKernel(Connection):
         self._watch.begin()
 
     @abstractmethod
-    async def _signal_interrupt(self) -> None:
-        """Send SIGINT to the kernel."""
-
-    @abstractmethod
     async def _end(self) -> None:
         """Kill the kernel if it still runs, and remove what is left of it."""
 
-    @abstractmethod
     async def _exit_code(self) -> int | None:
         """Return the exit code, negative for a signal; None while the kernel runs."""
+        assert self._provisioner is not None
+        code: int | None = await self._provisioner.poll()
+        return code
