@@ -104,11 +104,6 @@ class Picker:
         chosen = self.answered.result().text if done else ""
         return f"{self._title} › {one_line(self._picks[int(chosen)].cells[0])}" if chosen else ""
 
-    def fail(self, error: type[BaseException]) -> None:
-        """End without an answer."""
-        if not self.answered.done():
-            self.answered.set_exception(error())
-
     @property
     def _width(self) -> int:
         return get_app().output.get_size().columns

@@ -415,8 +415,8 @@ class PromptApp:
         """Handle the end of the application; an error means that the terminal is gone."""
         if not task.cancelled() and task.exception() is not None:
             self._leave()
-            if self._question is not None:
-                self._question.fail(EOFError)
+            if self._question is not None and not self._question.answered.done():
+                self._question.answered.set_exception(EOFError())
 
     def _focus(self) -> None:
         if self._question is not None:

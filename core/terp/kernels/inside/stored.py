@@ -32,6 +32,7 @@ class StoredNames:
 
     def __init__(self, home: Home, namespace: Namespace) -> None:
         self.home, self.namespace = home, namespace
+        self.names: dict[str, Any] = home.shell.user_ns
         self.folder = ""
         # Values that no code has mentioned yet, and all, by their names in the checkpoint.
         self.waiting: dict[str, StoredValue] = {}
@@ -41,11 +42,6 @@ class StoredNames:
         self.loading: set[int] = set()
         # Functions and classes with their sources, for the next checkpoint.
         self.sources: dict[str, tuple[Any, str]] = {}
-
-    @property
-    def names(self) -> dict[str, Any]:
-        """The namespace itself."""
-        return self.home.shell.user_ns  # type: ignore[no-any-return]
 
     def bind(self, folder: str, pieces: list[Any]) -> dict[str, Any]:
         """Bind names to the stored objects in a folder; they are read when code first mentions them."""
