@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from terp import __version__
-from terp.text.files import content_of, make_private, new_file
+from terp.text.files import content_of, replace_private
 
 _DIGEST_CHARS, _MOST = 64, 16
 # Settings of Linux that open and close namespaces; a distribution has some of them.
@@ -37,7 +37,7 @@ def unless_recorded(record: Path | None, about: str, program: str, test: Callabl
     failure = test() and test()
     if record is not None and digest and not failure:
         with suppress(OSError):
-            _add(record, digest)
+            replace_private(record, "\n".join([*_digests(record), digest][-_MOST:]) + "\n")
     return failure
 
 
@@ -82,12 +82,3 @@ def _digests(record: Path) -> list[str]:
         return content_of(record, _MOST * (_DIGEST_CHARS + 1)).decode(errors="replace").split()
     except OSError:
         return []
-
-
-def _add(record: Path, digest: str) -> None:
-    make_private(record.parent)
-    lines = [*_digests(record), digest][-_MOST:]
-    written = record.with_name(f"{record.name}.{os.getpid()}")
-    with os.fdopen(new_file(written), "w") as file:
-        file.write("\n".join(lines) + "\n")
-    written.replace(record)
