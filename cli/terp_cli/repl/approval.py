@@ -217,8 +217,8 @@ class TerminalPerson:
         return None
 
     def _agreed(self, proposed: CodeProposed, *, always: bool) -> Run:
-        self._front.asks = not always
         if always:
+            self._front.asks = False
             self._say(_UNASKED_ONCE if self._once else _UNASKED)
             # A kernel in which no code has run yet begins again, in the sandbox.
             if not (self._once or is_confined(proposed.tier) or self._will_be_confined(proposed.language)):
