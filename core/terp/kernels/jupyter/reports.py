@@ -153,16 +153,18 @@ def variable_of(row: Sequence[Any]) -> Variable:
 
 
 def _change(row: Any) -> VariableChange | None:
-    if not isinstance(row, list) or len(row) < 5 or row[0] not in _ACTIONS or not isinstance(row[1], str):
+    if not isinstance(row, list) or len(row) < 5 or not isinstance(row[1], str):
         return None
-    action, name, kind, shape, size = row[:5]
+    action, name, kind, shape, size = _ACTIONS.get(_text(row[0])), *row[1:5]
+    if action is None:
+        return None
     was, now, facts = row[5:] if len(row) == 8 else ("", "", ())
     if is_secret_name(name) or (kind == "str" and _are_secret(was, now)):
         was = now = ""
     texts = [_text(one)[:_LONGEST_FACT] for one in facts[:_MOST_FACTS]] if isinstance(facts, list) else []
     # "pin 1 → 2" is an item of a dict.
     told = tuple(one for one in texts if one and not is_secret_name(one.partition(" ")[0]))
-    about = _text(name), _ACTIONS[action], _text(kind), shape_in(shape), _number(size)
+    about = _text(name), action, _text(kind), shape_in(shape), _number(size)
     return VariableChange(*about, _text(was)[:_LONGEST_FACT], _text(now)[:_LONGEST_FACT], told)
 
 
