@@ -60,10 +60,6 @@ _BESIDE = "Commands that only show something, as /vars does, can be used here, t
 _NO_COMMANDS = "Commands and code of your own cannot be entered here. ? lists the answers."
 
 
-def _send_interrupt() -> None:
-    signal.raise_signal(signal.SIGINT)
-
-
 class TerminalPerson:
     """Asks at the terminal that `front` draws on.
 
@@ -85,7 +81,7 @@ class TerminalPerson:
         front: InteractiveFront,
         prompt: Callable[[], PromptReader],
         *,
-        interrupted: Callable[[], None] = _send_interrupt,
+        interrupted: Callable[[], None] = lambda: signal.raise_signal(signal.SIGINT),
         once: bool = False,
         draws: bool = False,
         spoken: bool = False,
