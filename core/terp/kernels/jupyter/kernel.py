@@ -259,9 +259,8 @@ class JupyterKernel:
 
     async def missing(self, modules: Sequence[str]) -> Sequence[str]:
         """Return those of `modules` (top-level names) that code cannot import; none without an answer."""
-        return tuple(
-            name for name in await self._ask("missing", _VARIABLES_S, modules) or () if name in modules
-        )
+        found = await self._ask("missing", _VARIABLES_S, modules)
+        return tuple(name for name in modules if isinstance(found, list) and name in found)
 
     async def written(self, moment: int) -> Sequence[Sequence[str]]:
         """Return the files that runs have written to since a moment, each with its possible action."""
@@ -269,9 +268,8 @@ class JupyterKernel:
 
     async def difference(self, name: str) -> Sequence[tuple[str, str]]:
         """Return lines on rows and cells that the last change of a table changed, each with its title."""
-        return [
-            (title, text) for title, text in texts_in(await self._ask("difference", _COMPARED_S, [name]), 2)
-        ]
+        rows = texts_in(await self._ask("difference", _COMPARED_S, [name]), 2)
+        return [(title, text) for title, text in rows]
 
     async def value(self, name: str, keys: Sequence[Any], spec: str) -> WrittenValue:
         """Return the text of a value, or the reason why there is none. The kernel has 1 s to answer."""
