@@ -11,14 +11,15 @@ from dataclasses import replace
 from typing import Any
 
 from terp import __version__
-from terp.errors import SettingsError, TerpError, with_remedy
-from terp.events import TurnFinished
+from terp.errors import NobodyThere, SettingsError, TerpError, with_remedy
+from terp.events import CodeProposed, TurnFinished
 from terp.events.changes import shape_text
 from terp.kernels.sandbox.confinement import confinement_of
 from terp.opening.changing import Change, change_settings
-from terp.opening.given_environment import GivenEnvironment
 from terp.opening.session import build_session
-from terp.opening.supplied import Supplied
+from terp.opening.supplied import GivenEnvironment, Supplied
+from terp.person import Choice, Consent, Decline, Run
+from terp.person.approving import Decision, FunctionPerson
 from terp.secrets.keys import key_providers, variables_of, with_keys
 from terp.secrets.known_secrets import Secrets
 from terp.session.session import Session
@@ -38,8 +39,8 @@ from terp.text.plain import counted
 from terp_cli.line.flags import all_flags
 from terp_cli.notebook.drawing import NotebookFront
 from terp_cli.notebook.kernel import NotebookKernel
-from terp_cli.notebook.person import NotebookUser
 from terp_cli.notebook.pipe import KernelPipe
+from terp_cli.terminal.sanitise import one_line
 
 _NO_SANDBOX = "Code runs in {}, without a sandbox: it can do what you can. You are asked before it runs."
 _AUTO = "Code now runs without asking. {} has no sandbox: it can do what you can. %terp --no-auto asks again."
@@ -304,3 +305,46 @@ def _as_setting(found: re.Match[str]) -> str:
 
 def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]}\n[… {len(text) - most:,} more characters]"
+
+
+class NotebookUser(FunctionPerson):
+    """Asks in the notebook. With `auto`, code runs without asking."""
+
+    def __init__(self, pipe: KernelPipe) -> None:
+        super().__init__(self._decision)
+        self.auto = False
+        self._pipe = pipe
+
+    async def approve(self, proposed: CodeProposed) -> Run | Decline:
+        """Return the decision on one proposal."""
+        if self.auto and not proposed.asks:
+            return Run(proposed.code, by="auto_run")
+        return await super().approve(proposed)
+
+    async def allow(self, request: Consent) -> bool:
+        """Return True if the user consents."""
+        if self.auto and request.as_code:
+            return True
+        return (await self.type_in(f"{request.what} [y/n] ")).strip().lower() in ("y", "yes")
+
+    async def choose(self, choice: Choice) -> str:
+        """Return the letter that the user types."""
+        if self.auto and choice.as_code:
+            return choice.as_code
+        options = " · ".join(f"{option.letter}: {option.does}" for option in choice.options)
+        return (await self.type_in(f"{choice.what} {options}: ")).strip() or choice.otherwise
+
+    async def type_in(self, prompt: str, *, secret: bool = False) -> str:
+        """Return a line that the user types.
+
+        Raises:
+            NobodyThere: this front end has no input line.
+        """
+        answer = await self._pipe.ask("ask", kind="text", text=one_line(prompt), secret=secret)
+        if answer["text"] is None:
+            raise NobodyThere("This notebook cannot ask for a line of text.")
+        return str(answer["text"])
+
+    async def _decision(self, proposed: CodeProposed) -> Decision:
+        answer = await self._pipe.ask("ask", kind="approval", code=proposed.code)
+        return Run(answer["run"]) if "run" in answer else Decline(answer["decline"])

@@ -60,10 +60,6 @@ _BESIDE = "Commands that only show something, as /vars does, can be used here, t
 _NO_COMMANDS = "Commands and code of your own cannot be entered here. ? lists the answers."
 
 
-def _send_interrupt() -> None:
-    signal.raise_signal(signal.SIGINT)
-
-
 class TerminalPerson:
     """Asks at the terminal that `front` draws on.
 
@@ -85,7 +81,7 @@ class TerminalPerson:
         front: InteractiveFront,
         prompt: Callable[[], PromptReader],
         *,
-        interrupted: Callable[[], None] = _send_interrupt,
+        interrupted: Callable[[], None] = lambda: signal.raise_signal(signal.SIGINT),
         once: bool = False,
         draws: bool = False,
         spoken: bool = False,
@@ -217,8 +213,8 @@ class TerminalPerson:
         return None
 
     def _agreed(self, proposed: CodeProposed, *, always: bool) -> Run:
-        self._front.asks = not always
         if always:
+            self._front.asks = False
             self._say(_UNASKED_ONCE if self._once else _UNASKED)
             # A kernel in which no code has run yet begins again, in the sandbox.
             if not (self._once or is_confined(proposed.tier) or self._will_be_confined(proposed.language)):

@@ -4,7 +4,7 @@ Its imports are slow, so a REPL shows its prompt before this is imported (`terp_
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 from terp.errors import NoModel, SettingsError
 from terp.events.messages import Attachment
+from terp.models.adapters.discovery import DEFAULT_MODELS
 from terp.models.adapters.routing import doubt, route
 from terp.models.building import options_of, settings_for, with_found_model, with_offered_model
 from terp.opening.chat_session import offer_checkpoint
 from terp.opening.supplied import Supplied
 from terp.person import AutoRun, Choice, Decline, Nobody, Option, Person
-from terp.secrets.keys import with_keys
+from terp.secrets.keys import checked_key, stored_keys, with_keys
 from terp.session.attaching import found_for
 from terp.session.attachments import attach, attach_elsewhere, text_room, with_attachments
 from terp.session.downloading import downloaded, is_address
@@ -31,6 +32,7 @@ from terp.text.peek import Room
 from terp_cli.fronts.invocation import STDIN, Invocation, keep_imports
 from terp_cli.fronts.oneshot import OneShotPrompt, one_shot, wanted_by, write_variable
 from terp_cli.line.piped import Piped, read_prompt, take_data
+from terp_cli.prompt.interface import Pick, PromptReader
 from terp_cli.repl.keeping import SessionOpener, person_beside, place_of, prune_soon, resumed_by, what_first
 from terp_cli.repl.trusting import settled
 
@@ -230,7 +232,7 @@ async def _with_model(
         except NoModel:
             if not (call.stays and ui and ui.prompt) or settings.discover == "local":
                 raise
-            from terp_cli.repl.first_model import first_model  # noqa: PLC0415  (for a first start only)
+            from terp_cli.repl.conversation import first_model  # noqa: PLC0415  (for a first start only)
 
             return await first_model(call, settings, environ, ui.prompt(), person)
 
@@ -276,3 +278,43 @@ def _asked(call: Invocation, folder: Path, room: Room, *, elsewhere: bool) -> tu
         private = partial(make_private, folder)
         return prompt, take_data(STDIN, private, call, room=words_only, elsewhere=elsewhere)
     return read_prompt(STDIN, call.warn), None
+
+
+_TITLE = "No model is configured, no key is set. What do you have?"
+_LOCAL = Pick(("a local server", "Ollama, LM Studio, llama.cpp, vLLM or Jan, once it runs"))
+_DEMO = Pick(("none of these", "terp demo: a recorded model, a real kernel"))
+
+
+async def first_model(
+    call: Invocation, settings: Settings, environ: Mapping[str, str], prompt: PromptReader, person: Person
+) -> Settings:
+    """Return the settings with a model for which the user gives a key or starts a server.
+
+    If the user wants the demo, the call notes that, and the settings are unchanged.
+
+    Raises:
+        NoModel: the user leaves the list.
+    """
+    picks = [Pick((f"a key of {provider}", name)) for provider, name in DEFAULT_MODELS]
+    picks += [_LOCAL, _DEMO]
+    while (at := await prompt.pick(_TITLE, picks)) is not None:
+        if picks[at] is _DEMO:
+            call.wants_demo = True
+            return settings
+        try:
+            if picks[at] is _LOCAL:
+                found = await with_found_model(replace(settings, discover="local"), environ, person)
+                return replace(found, discover=settings.discover)
+            await _keep_key(call, prompt, DEFAULT_MODELS[at][0])
+            return replace(settings, model="/".join(DEFAULT_MODELS[at]))
+        except (NoModel, SettingsError) as problem:
+            prompt.say(f"{problem.message} {problem.remedy}".rstrip())
+        except (EOFError, KeyboardInterrupt):
+            continue
+    raise NoModel("No model is configured.", "terp keys set PROVIDER stores a key; terp demo needs none.")
+
+
+async def _keep_key(call: Invocation, prompt: PromptReader, provider: str) -> None:
+    typed = await prompt.line(f"Key of {provider} (it is not shown) › ", secret=True)
+    where = stored_keys(call.places).set(provider, checked_key(typed.text))
+    prompt.say(f"The key of {provider} is in {where}; terp keys delete {provider} removes it.")

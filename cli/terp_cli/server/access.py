@@ -193,17 +193,13 @@ class Access:
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
-        refused = self._refused(scope)
+        refused = self._misled(scope) or (None if self._may_be_strange(scope) else self._unknown(scope))
         if scope["type"] == "websocket":
             await self._socket(scope, receive, send, refused)
         elif refused is not None:
             await answer(scope, receive, send, refused)
         else:
             await self.app(scope, receive, send)
-
-    def _refused(self, scope: Scope) -> RequestRefused | None:
-        """Return the reason to refuse a request; None if it is permitted."""
-        return self._misled(scope) or (None if self._may_be_strange(scope) else self._unknown(scope))
 
     def _misled(self, scope: Scope) -> RequestRefused | None:
         """Return a refusal if the request is for another server, or from a page of another origin."""

@@ -384,7 +384,12 @@ class Sessions:
             raise RequestRefused(
                 429, "The server takes no more sessions now.", "Close one, or ask again later.", code="full"
             )
-        await self._open.pop(idle[0].id).aclose()
+        # Meanwhile nobody else takes its place.
+        self._making += 1
+        try:
+            await self._open.pop(idle[0].id).aclose()
+        finally:
+            self._making -= 1
 
     def _is_stored(self, session: str) -> bool:
         if not SESSION_ID.fullmatch(session):

@@ -10,8 +10,7 @@ from terp.models.building import build_model
 from terp.models.facts.lookup import known_prices, windows
 from terp.opening.chat_session import ChatSession
 from terp.opening.environment import ExecutionEnvironment, open_environment
-from terp.opening.given_environment import GivenEnvironment
-from terp.opening.supplied import Supplied
+from terp.opening.supplied import GivenEnvironment, Supplied
 from terp.person import Person
 from terp.secrets.known_secrets import Secrets
 from terp.session.context.system_prompt import SystemPrompt

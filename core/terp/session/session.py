@@ -21,8 +21,8 @@ from terp.person.dialog import Answer, UserDialog
 from terp.session.artifacts import OUTPUTS, Artifacts
 from terp.session.context.compaction import Compactor
 from terp.session.context.history import History, PastTurn
-from terp.session.context.live_facts import live_facts
 from terp.session.context.request import ModelRequests, RequestTokens
+from terp.session.context.summary import live_facts
 from terp.session.conversation import Conversation
 from terp.session.cost.budget import Budget
 from terp.session.foreground import Foreground, Task

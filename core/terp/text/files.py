@@ -8,6 +8,7 @@ import errno
 import hashlib
 import os
 import stat
+import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -31,7 +32,7 @@ def write_whole(path: Path, content: bytes, mode: int = 0o600) -> None:
     Raises:
         OSError: it cannot be written; the former file stays.
     """
-    new = path.with_name(f".{path.name}.{os.getpid()}")
+    new = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}")
     try:
         with os.fdopen(new_file(new), "wb") as file:
             file.write(content)

@@ -272,6 +272,15 @@ async def test_always_does_not_ask_again(desk: Callable[..., Seat]) -> None:
     assert await seat.person.approve(CODE) == Run("print(1)", by="auto_run")
 
 
+async def test_a_yes_to_code_that_a_rule_asks_about_leaves_auto_run_on(desk: Callable[..., Seat]) -> None:
+    seat = desk()
+    seat.front.asks = False
+    asking = asyncio.create_task(seat.person.approve(replace(CODE, asks="rule shell: git **")))
+    await seat.asked(1)
+    seat.keys.send_text("y\r")
+    assert (await asyncio.wait_for(asking, 20), seat.front.asks) == (Run("print(1)"), False)
+
+
 @pytest.mark.parametrize(
     ("once", "said"),
     [

@@ -184,6 +184,14 @@ async def test_the_session_that_was_idle_for_longest_makes_room(tmp_path: Path) 
         assert {served.id for served in server.sessions.open} == {ids[0], third}
 
 
+async def test_sessions_that_are_opened_at_once_stay_within_the_limit(tmp_path: Path) -> None:
+    async with serving(tmp_path, limits=ServerLimits(sessions=1)) as server:
+        await server.created()
+        opening = (server.sessions.new(SessionRequest()) for _ in range(2))
+        await asyncio.gather(*opening, return_exceptions=True)
+        assert len(server.sessions.open) == 1
+
+
 async def test_a_session_that_is_at_work_is_not_closed_for_another(tmp_path: Path) -> None:
     limits = ServerLimits(sessions=1)
     async with serving(tmp_path, call(EchoKernel.ENDLESS), limits=limits) as server:

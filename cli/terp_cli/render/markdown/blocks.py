@@ -53,14 +53,6 @@ def _heading(node: SyntaxTreeNode, width: int) -> list[Text]:
     return wrapped(inline(node.children[0], look.HEADINGS[min(level, len(look.HEADINGS) - 1)]), width)
 
 
-def _paragraph(node: SyntaxTreeNode, width: int) -> list[Text]:
-    return wrapped(inline(node.children[0]), width)
-
-
-def _quote(node: SyntaxTreeNode, width: int) -> list[Text]:
-    return quoted(blocks(node.children, width - 2))
-
-
 def _code(node: SyntaxTreeNode, width: int) -> list[Text]:
     code = CodeStream(node.info.split()[0] if node.info.strip() else "", lambda: width)
     return code.feed(node.content) + code.finish()
@@ -80,18 +72,10 @@ def _lines(node: SyntaxTreeNode, width: int) -> list[Text]:
     return [row for line in node.content.split("\n") for row in wrapped(Text(readable(line)), width)]
 
 
-def _definition(node: SyntaxTreeNode, width: int) -> list[Text]:
-    return wrapped(Text(visible(node.content), look.DIM), width)
-
-
 def _footnote(node: SyntaxTreeNode, width: int) -> list[Text]:
     mark = f"[{readable(node.info)}] "
     rows = wrapped(inline(node.children[0]), max(10, width - cell_len(mark)))
     return _prefixed(rows, mark, " " * cell_len(mark), look.DIM)
-
-
-def _rule(_: SyntaxTreeNode, width: int) -> list[Text]:
-    return [Text("─" * min(width, 40), look.RULE)]
 
 
 def _list(node: SyntaxTreeNode, width: int) -> Iterator[Text]:
@@ -129,16 +113,16 @@ def _prefixed(rows: Sequence[Text], first: str, others: str, style: Style) -> li
 
 _DRAWN: dict[str, Callable[[SyntaxTreeNode, int], Iterable[Text]]] = {
     "heading": _heading,
-    "paragraph": _paragraph,
+    "paragraph": lambda node, width: wrapped(inline(node.children[0]), width),
     "bullet_list": _list,
     "ordered_list": _list,
-    "blockquote": _quote,
+    "blockquote": lambda node, width: quoted(blocks(node.children, width - 2)),
     "fence": _code,
     "code_block": _code,
-    "hr": _rule,
+    "hr": lambda _, width: [Text("─" * min(width, 40), look.RULE)],
     "table": tables.table,
     "formula_block": _formula,
-    "definition": _definition,
+    "definition": lambda node, width: wrapped(Text(visible(node.content), look.DIM), width),
     "footnote": _footnote,
     "markup": _lines,
 }

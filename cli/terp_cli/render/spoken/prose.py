@@ -91,11 +91,7 @@ def _row(number: int, header: Sequence[str], row: Sequence[str]) -> str:
     return f"Row {name}: {', '.join(cells)}."
 
 
-def _heading(node: SyntaxTreeNode, _: int) -> list[str]:
-    return _labelled("Heading", inline(node.children[0]).plain.split("\n"))
-
-
-def _paragraph(node: SyntaxTreeNode, _: int) -> list[str]:
+def _words(node: SyntaxTreeNode) -> list[str]:
     return inline(node.children[0]).plain.split("\n")
 
 
@@ -134,10 +130,6 @@ def _formula(node: SyntaxTreeNode, _: int) -> list[str]:
     return [readable(line) for line in displayed(node.content, ascii_only=True)]
 
 
-def _footnote(node: SyntaxTreeNode, _: int) -> list[str]:
-    return _labelled(f"Footnote {readable(node.info)}", inline(node.children[0]).plain.split("\n"))
-
-
 def _as_it_is(node: SyntaxTreeNode, _: int) -> list[str]:
     return readable(node.content).rstrip("\n").split("\n")
 
@@ -148,8 +140,8 @@ def _labelled(label: str, lines: Sequence[str]) -> list[str]:
 
 
 _SPOKEN: dict[str, Callable[[SyntaxTreeNode, int], list[str]]] = {
-    "heading": _heading,
-    "paragraph": _paragraph,
+    "heading": lambda node, _: _labelled("Heading", _words(node)),
+    "paragraph": lambda node, _: _words(node),
     "blockquote": _quote,
     "fence": _code,
     "code_block": _code,
@@ -159,5 +151,5 @@ _SPOKEN: dict[str, Callable[[SyntaxTreeNode, int], list[str]]] = {
     # A line across says nothing.
     "hr": lambda *_: [],
     "formula_block": _formula,
-    "footnote": _footnote,
+    "footnote": lambda node, _: _labelled(f"Footnote {readable(node.info)}", _words(node)),
 }

@@ -197,7 +197,7 @@ class SpokenTurn:
         match event:
             case on.TurnStarted(prompt=prompt, attachments=names):
                 asked = _asked(prompt) if self._repeats else []
-                return [*asked, *([f"Attached: {_names(names)}."] if names else [])]
+                return [*asked, *([f"Attached: {', '.join(map(one_line, names))}."] if names else [])]
             case on.Noticed(text=text, remedy=remedy):
                 return _lines(f"Note: {text}") + (_lines(remedy) if remedy else [])
             case on.KernelChanged():
@@ -283,7 +283,3 @@ def _plain(rows: list[Text]) -> list[str]:
 
 def _lines(text: str) -> list[str]:
     return readable(text).split("\n")
-
-
-def _names(names: tuple[str, ...]) -> str:
-    return ", ".join(map(one_line, names))

@@ -11,6 +11,7 @@ from terp.kernels.jupyter.local import LocalKernels
 from terp.opening.chat_session import checkpoints_of
 from terp.session.context.history import PastTurn
 from terp.session.context.namespaces import Namespaces
+from terp.store.catalogue import Catalogue
 from terp.store.checkpointing import restored
 from terp.store.places import is_session
 from terp.store.titles import read_title, store_title
@@ -47,10 +48,7 @@ async def rename(context: ReplContext, title: str) -> None:
     folder = context.session.folder
     if not is_session(folder):
         raise TerpError("This session is not stored yet.", "Its first turn stores it.")
-    try:
-        store_title(folder, context.session.resources.redacted(title))
-    except OSError as error:
-        raise TerpError(f"The title cannot be stored: {error.strerror}.") from error
+    Catalogue(context.places.sessions).rename(folder, context.session.resources.redacted(title))
     context.say(f"The session is called {read_title(folder)!r} now.")
 
 

@@ -112,7 +112,7 @@ class CompatConnection:
         self._seen = reader.at
         while True:
             frame = await reader.next()
-            if not (_is_complete(frame) and await self._is_of_others(reader.at)):
+            if not (COMPLETE.items() <= frame.items() and await self._is_of_others(reader.at)):
                 self._seen = reader.at + 1
                 await self._send(frame)
                 if "id" in frame:
@@ -139,10 +139,6 @@ class CompatConnection:
     async def _send(self, frame: Frame) -> None:
         message = {"type": "websocket.send", "text": json.dumps(frame)}
         await self._outgoing.send(message)
-
-
-def _is_complete(frame: Frame) -> bool:
-    return COMPLETE.items() <= frame.items()
 
 
 def _auth_in(text: str) -> str | None:

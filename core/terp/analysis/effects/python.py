@@ -397,19 +397,11 @@ def _compared(reader: Reader, node: ast.Compare | ast.UnaryOp) -> Value:
     return Thing.EXPRESSION if builds else Thing.CONTENT
 
 
-def _lambda(_: Reader, node: ast.Lambda) -> Value:
-    return Local(node)
-
-
 def _any_of(reader: Reader, node: ast.BoolOp | ast.IfExp) -> Value | None:
     value: Value | None = None
     for part in node.values if isinstance(node, ast.BoolOp) else (node.body, node.orelse):
         value = joined(value, reader.value(part))
     return value
-
-
-def _same(reader: Reader, node: ast.NamedExpr | ast.Await | ast.Starred) -> Value | None:
-    return reader.value(node.value)
 
 
 def _several(reader: Reader, node: ast.expr) -> Value:
@@ -426,9 +418,9 @@ _BY_TYPE: dict[type[ast.expr], Callable[[Reader, Any], Value | None]] = {
     ast.JoinedStr: _f_string,
     ast.BinOp: _operation,
     ast.Subscript: _item,
-    ast.Lambda: _lambda,
+    ast.Lambda: lambda _, node: Local(node),
     **dict.fromkeys((ast.IfExp, ast.BoolOp), _any_of),
-    **dict.fromkeys((ast.NamedExpr, ast.Await, ast.Starred), _same),
+    **dict.fromkeys((ast.NamedExpr, ast.Await, ast.Starred), lambda reader, node: reader.value(node.value)),
     **dict.fromkeys((ast.Compare, ast.UnaryOp), _compared),
     **dict.fromkeys((ast.List, ast.Tuple, ast.Set, *_COMPREHENSIONS), _several),
 }

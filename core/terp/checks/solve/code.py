@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 
 from terp.errors import TerpError
 from terp.events.messages import Assistant
@@ -16,6 +17,21 @@ class NoTests(TerpError):
     """A text that should consist of tests is no Python."""
 
 
+def tree_of(text: str) -> ast.Module:
+    """Return the tree of a text.
+
+    Raises:
+        NoTests: it is no Python.
+    """
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = getattr(error, "lineno", None)
+        where = f"line {line}: " if line else ""
+        why = getattr(error, "msg", str(error)) or "it is nested too deep"
+        raise NoTests(f"{where}{why}") from error
+
+
 def split(text: str) -> tuple[str, ...]:
     """Return every test of `text`: an assert, a statement that contains some, or a function `test_…`.
 
@@ -25,15 +41,9 @@ def split(text: str) -> tuple[str, ...]:
     Raises:
         NoTests: it is no Python.
     """
-    try:
-        body = ast.parse(text).body
-    except (SyntaxError, ValueError, RecursionError) as error:
-        line = getattr(error, "lineno", None)
-        where = f"line {line}: " if line else ""
-        raise NoTests(f"{where}{getattr(error, 'msg', error)}") from error
     tests: list[str] = []
     above: list[ast.stmt] = []
-    for statement in body:
+    for statement in tree_of(text).body:
         if _is_test(statement):
             tests.append(_with(above, statement))
         above.append(statement)
@@ -80,10 +90,9 @@ def blocks(text: str) -> Iterator[tuple[str, str]]:
 
 def parsed(text: str) -> ast.Module | None:
     """Return the tree of a text; None if it is no Python."""
-    try:
-        return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return None
+    with suppress(NoTests):
+        return tree_of(text)
+    return None
 
 
 def names_in(text: str) -> frozenset[str]:

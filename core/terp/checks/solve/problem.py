@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Literal
 
-from terp.checks.solve.code import NoTests, blocks, only_tests, parsed, split, without_tests
+from terp.checks.solve.code import NoTests, blocks, only_tests, parsed, split, tree_of, without_tests
 from terp.errors import SettingsError
 from terp.text.dataclasses import dataclass
 from terp.text.fences import opening_fence
@@ -291,13 +291,9 @@ def read_python(text: str, name: str) -> Problem:
         SettingsError: it is no Python, or has no docstring.
     """
     try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError) as error:
-        line = getattr(error, "lineno", None)
-        where = f"line {line}: " if line else ""
-        raise SettingsError(
-            [f"the problem {name} is no Python: {where}{getattr(error, 'msg', error)}."]
-        ) from error
+        tree = tree_of(text)
+    except NoTests as error:
+        raise SettingsError([f"the problem {name} is no Python: {error.message}."]) from error
     described = ast.get_docstring(tree) or ""
     if not described:
         raise SettingsError([f"the problem {name} has no docstring that describes it."])

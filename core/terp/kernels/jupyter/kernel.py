@@ -18,7 +18,7 @@ from terp.kernels.jupyter.channels import Connector, Message, first_of, is_set_w
 from terp.kernels.jupyter.ending import RunStopper, fatal_end, ordinary_end, until_settled
 from terp.kernels.jupyter.files import RunFiles, of_interest
 from terp.kernels.jupyter.lives import Lives
-from terp.kernels.jupyter.reports import variable_of, with_diffs
+from terp.kernels.jupyter.reports import rows_in, texts_in, variable_of, with_diffs
 from terp.kernels.jupyter.run import Backlog, KernelRun
 from terp.kernels.jupyter.running import RunningKernel
 from terp.kernels.jupyter.translation import RUN_MOMENT, RUN_NUMBER, WATCH, Translator, report_of, wants_exit
@@ -255,22 +255,21 @@ class JupyterKernel:
         rows = await self._ask("variables", _VARIABLES_S if self._run is None else _VARIABLES_BUSY_S)
         if rows is None:
             raise KernelBusy("The kernel is busy and answers only after its run.", "Ask again later.")
-        return tuple(map(variable_of, rows))
+        return tuple(map(variable_of, rows_in(rows, 5)))
 
     async def missing(self, modules: Sequence[str]) -> Sequence[str]:
         """Return those of `modules` (top-level names) that code cannot import; none without an answer."""
-        return tuple(
-            name for name in await self._ask("missing", _VARIABLES_S, modules) or () if name in modules
-        )
+        found = await self._ask("missing", _VARIABLES_S, modules)
+        return tuple(name for name in modules if isinstance(found, list) and name in found)
 
     async def written(self, moment: int) -> Sequence[Sequence[str]]:
         """Return the files that runs have written to since a moment, each with its possible action."""
-        return [[str(part) for part in row] for row in await self._ask("written", _PAST_S, [moment]) or ()]
+        return texts_in(await self._ask("written", _PAST_S, [moment]), 3)
 
     async def difference(self, name: str) -> Sequence[tuple[str, str]]:
         """Return lines on rows and cells that the last change of a table changed, each with its title."""
-        lines = await self._ask("difference", _COMPARED_S, [name]) or ()
-        return [(str(title), str(text)) for title, text in lines]
+        rows = texts_in(await self._ask("difference", _COMPARED_S, [name]), 2)
+        return [(title, text) for title, text in rows]
 
     async def value(self, name: str, keys: Sequence[Any], spec: str) -> WrittenValue:
         """Return the text of a value, or the reason why there is none. The kernel has 1 s to answer."""

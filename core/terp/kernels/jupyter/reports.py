@@ -62,15 +62,12 @@ def more_in(report: Mapping[str, Any]) -> int:
 
 def files_in(report: Mapping[str, Any], host: str) -> tuple[FileChange, ...]:
     """Return the changed files of `host` in a report; none if it is malformed."""
-    rows = report.get("files")
     changes, states = [], {}
-    for row in rows[:_MOST_ROWS] if isinstance(rows, list) else ():
-        if not isinstance(row, list) or len(row) != 5 or not isinstance(row[0], str):
+    for path, kind, *numbers in rows_in(report.get("files"), 5)[:_MOST_ROWS]:
+        action = _FILE_ACTIONS.get(_text(kind))
+        if action is None or not isinstance(path, str) or len(path) > _LONGEST_PATH:
             continue
-        path, action = row[0], _FILE_ACTIONS.get(_text(row[1]))
-        if action is None or len(path) > _LONGEST_PATH:
-            continue
-        size, time_ns, inode = (_number(part) or 0 for part in row[2:])
+        size, time_ns, inode = (_number(part) or 0 for part in numbers)
         changes.append(FileChange(path, action, 0 if action == "deleted" else size, host))
         states[path] = (size, time_ns, inode)
     return tuple(with_moves(changes, states))[:_MOST]
@@ -78,11 +75,10 @@ def files_in(report: Mapping[str, Any], host: str) -> tuple[FileChange, ...]:
 
 def with_diffs(changes: Sequence[FileChange], report: Mapping[str, Any]) -> tuple[FileChange, ...]:
     """Return the changes, those of modified text files with the lines and the diff in a report."""
-    rows = report.get("diffs")
     found = {
-        row[0]: row[1:]
-        for row in (rows[:_MOST] if isinstance(rows, list) else ())
-        if isinstance(row, list) and len(row) == 4 and isinstance(row[0], str) and isinstance(row[3], str)
+        path: (added, removed, diff)
+        for path, added, removed, diff in rows_in(report.get("diffs"), 4)[:_MOST]
+        if isinstance(path, str) and isinstance(diff, str)
     }
     return tuple(
         replace(
@@ -146,6 +142,17 @@ def shape_in(value: Any) -> tuple[int, ...]:
     return () if None in numbers else tuple(number for number in numbers if number is not None)
 
 
+def rows_in(value: Any, length: int) -> list[list[Any]]:
+    """Return the rows of a list that have this length; none if it is no list."""
+    rows = value if isinstance(value, list) else []
+    return [row for row in rows if isinstance(row, list) and len(row) == length]
+
+
+def texts_in(value: Any, length: int) -> list[list[str]]:
+    """Return the rows of a list that have this length, as texts."""
+    return [[str(part) for part in row] for row in rows_in(value, length)]
+
+
 def variable_of(row: Sequence[Any]) -> Variable:
     """Return the variable in a row of a list."""
     name, kind, shape, size, head = row
@@ -153,16 +160,18 @@ def variable_of(row: Sequence[Any]) -> Variable:
 
 
 def _change(row: Any) -> VariableChange | None:
-    if not isinstance(row, list) or len(row) < 5 or row[0] not in _ACTIONS or not isinstance(row[1], str):
+    if not isinstance(row, list) or len(row) < 5 or not isinstance(row[1], str):
         return None
-    action, name, kind, shape, size = row[:5]
+    action, name, kind, shape, size = _ACTIONS.get(_text(row[0])), *row[1:5]
+    if action is None:
+        return None
     was, now, facts = row[5:] if len(row) == 8 else ("", "", ())
     if is_secret_name(name) or (kind == "str" and _are_secret(was, now)):
         was = now = ""
     texts = [_text(one)[:_LONGEST_FACT] for one in facts[:_MOST_FACTS]] if isinstance(facts, list) else []
     # "pin 1 → 2" is an item of a dict.
     told = tuple(one for one in texts if one and not is_secret_name(one.partition(" ")[0]))
-    about = _text(name), _ACTIONS[action], _text(kind), shape_in(shape), _number(size)
+    about = _text(name), action, _text(kind), shape_in(shape), _number(size)
     return VariableChange(*about, _text(was)[:_LONGEST_FACT], _text(now)[:_LONGEST_FACT], told)
 
 

@@ -29,11 +29,7 @@ _PIP = r"""
 
 def runtime() -> Runtime:
     """Return the row of Python, which is always installed: terp itself runs in one."""
-    return Runtime(("python",), _find, "", _make)
-
-
-def _find(machine: Machine) -> str:
-    return machine.python
+    return Runtime(("python",), lambda machine: machine.python, "", _make)
 
 
 def _make(kernels: "LocalKernels") -> "JupyterKernel":

@@ -1,6 +1,7 @@
 """Context windows and prices of the models that settings name, looked up without a request."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache
 
 from terp.errors import SettingsError
@@ -25,30 +26,27 @@ def windows(settings: Settings, environ: Mapping[str, str]) -> Callable[[str], W
             settings.compact_at,
             settings.supports_vision is not False,
         )
-        try:
-            abilities = abilities_of(name, settings, environ)
-        except SettingsError:
-            # A recording goes by whatever name it was made with.
+        if (found := abilities_of(name, settings, environ)) is None:
             return configured
-        return Window(abilities.context_window or 0, configured.reply, configured.share, abilities.vision)
+        return Window(found.context_window or 0, configured.reply, configured.share, found.vision)
 
     return window
 
 
-def abilities_of(name: str, settings: Settings, environ: Mapping[str, str]) -> Abilities:
-    """Return the abilities of the model that reports this name.
+def abilities_of(name: str, settings: Settings, environ: Mapping[str, str]) -> Abilities | None:
+    """Return the abilities of the model that reports this name; None if it has no known provider.
 
     Facts in the settings apply only to the model that the settings name.
-
-    Raises:
-        SettingsError: the name has no known provider.
     """
-    options = options_of(settings, "")
-    own = route(options, environ)
-    if name == own.full_name:
-        return Abilities(own, options)
-    other = options_of(settings_for(name, settings.model, settings, "")[0], "")
-    return Abilities(route(other, environ), other)
+    # A recording goes by whatever name it was made with.
+    with suppress(SettingsError):
+        options = options_of(settings, "")
+        own = route(options, environ)
+        if name == own.full_name:
+            return Abilities(own, options)
+        other = options_of(settings_for(name, settings.model, settings, "")[0], "")
+        return Abilities(route(other, environ), other)
+    return None
 
 
 def known_prices(settings: Settings, environ: Mapping[str, str]) -> Callable[[str], ModelFacts]:
@@ -59,10 +57,7 @@ def known_prices(settings: Settings, environ: Mapping[str, str]) -> Callable[[st
 
     @cache
     def facts(name: str) -> ModelFacts:
-        try:
-            return abilities_of(name, settings, environ).facts
-        except SettingsError:
-            # A recording goes by whatever name it was made with.
-            return UNKNOWN
+        found = abilities_of(name, settings, environ)
+        return found.facts if found else UNKNOWN
 
     return facts

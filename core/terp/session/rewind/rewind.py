@@ -9,6 +9,7 @@ from terp.events.kernel import KeepsPast, Kernels
 from terp.events.log import EventLog
 from terp.events.performed import FILE_EFFECTS
 from terp.events.run_log import RERUN_PROMPT, LoggedRun, RunLog
+from terp.kernels.jupyter.reports import texts_in
 from terp.session.context.compaction import Compactor
 from terp.session.context.history import History, PastTurn
 from terp.session.foreground import Foreground
@@ -291,7 +292,7 @@ class Rewind:
             answer = {"refused": str(busy)}
         differ = {one.path for one in files}
         # It knows only its own changes: a file that another kernel made may be gone, as it was before.
-        own = {path: (what, why) for path, what, why in _rows(answer, "files", 3) if path in differ}
+        own = {path: (what, why) for path, what, why in texts_in(answer.get("files"), 3) if path in differ}
         done = own | done
         lost = [(path, why) for path, (what, why) in done.items() if what == "left"]
         lost += [(one.path, one.why) for one in files if not one.restorable]
@@ -336,7 +337,7 @@ class Rewind:
 
     def _lost(self, answer: Mapping[str, Any], checkpoint: int) -> Sequence[tuple[str, str]]:
         """Return the variables that are not restored; after a restart of the kernel, all earlier ones."""
-        lost = [(str(name), str(why)) for name, why in _rows(answer, "lost", 2)]
+        lost = [(name, why) for name, why in texts_in(answer.get("lost"), 2)]
         if not checkpoint or self._runs.names.ended_at(_PYTHON) < checkpoint:
             return lost
         before = RunLog()
@@ -390,13 +391,6 @@ def _list(title: str, names: Sequence[str]) -> list[str]:
 def _names(answer: Mapping[str, Any], key: str) -> tuple[str, ...]:
     found = answer.get(key)
     return tuple(str(one) for one in found) if isinstance(found, list) else ()
-
-
-def _rows(answer: Mapping[str, Any], key: str, length: int) -> list[Sequence[str]]:
-    """Rows of an answer; code in the kernel can forge it."""
-    found = answer.get(key)
-    rows = found if isinstance(found, list) else []
-    return [[str(part) for part in row] for row in rows if isinstance(row, list) and len(row) == length]
 
 
 def _refusal(answer: Mapping[str, Any]) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ def of_call(name: str, result: "mcp.CallToolResult", schema: Mapping[str, Any] |
         value = result.structured_content
         wrapped = schema is not None and is_wrapped(schema) and isinstance(value, Mapping)
         found["value"] = value.get("result") if wrapped else value
-        # Interleaver a value the text repeats it, for clients without structured results.
+        # Beside a value the text repeats it, for clients without structured results.
         found["parts"] = [part for part in parts if "said" not in part]
     return _bounded(name, found)
 

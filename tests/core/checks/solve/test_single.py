@@ -39,6 +39,7 @@ def test_a_python_file_is_description_interface_and_tests() -> None:
     [
         ("def add(a, b): ...", "no docstring"),
         ("def add(a, b: ...", "the problem adding is no Python: line 1: "),
+        (f"x{'.y' * 10_000}", "the problem adding is no Python: "),
     ],
 )
 def test_a_python_file_that_is_no_problem_is_refused(text: str, why: str) -> None:

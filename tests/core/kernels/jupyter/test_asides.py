@@ -160,3 +160,19 @@ async def test_nothing_is_taken_back_under_code_that_runs(kernel: Kernel) -> Non
     assert isinstance(kernel, KeepsPast)
     refused, _ = await beside(kernel, SLEEPS, partial(kernel.take_back, 0, ()))
     assert str(refused).startswith("Code still runs in the kernel, so nothing was undone.")
+
+
+FORGES = """
+import sys
+listed = next(one.VariableListing for one in list(sys.modules.values()) if hasattr(one, "VariableListing"))
+def forged(self, real=listed.variables):
+    listed.variables = real
+    return [7, ["x"], ["y", "int", [], 8, "1"]]
+listed.variables = forged
+"""
+
+
+async def test_forged_variables_are_left_out(kernel: Kernel) -> None:
+    await kernel.variables()
+    await ran(kernel, FORGES)
+    assert await kernel.variables() == (Variable("y", "int", (), 8, "1"),)

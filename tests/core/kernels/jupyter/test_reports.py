@@ -70,6 +70,7 @@ def test_other_text_is_told(name: str, text: str) -> None:
         [["new"]],
         [["bought", "x", "int", [], 1]],
         [["new", 7, "int", [], 1]],
+        [[["new"], "x", "int", [], 1]],
         [["new", "x", 7, 7, "large"]],
         [["new", "x", "int", ["a", -1], -1]],
     ],

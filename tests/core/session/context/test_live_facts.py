@@ -12,8 +12,7 @@ from terp.events.log import EventLog
 from terp.events.outputs import FileAction, FileChange
 from terp.events.run_log import RunLog
 from terp.kernels.jupyter.local import LocalKernels
-from terp.session.context.live_facts import live_facts
-from terp.session.context.summary import Listing
+from terp.session.context.summary import Listing, live_facts
 from terp.testing import EchoKernel
 from tests.core.kernels.running import ran
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from terp.kernels.sandbox.policy import policy_for
-from terp.kernels.sandbox.tested import unless_recorded
+from terp.kernels.sandbox.tiers import unless_recorded
 from terp.settings.places import find_places
 
 
