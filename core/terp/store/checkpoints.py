@@ -143,8 +143,12 @@ class CheckpointStore:
 
     def _signature(self, body: bytes) -> bytes:
         if not self._key.exists():
-            make_private(self._key.parent)
-            write_whole(self._key, secrets.token_bytes(32))
+            new = make_private(self._key.parent) / f"{self._key.name}{_NEW}{secrets.token_hex(8)}"
+            write_whole(new, secrets.token_bytes(32))
+            # Another process may have made one, and signed with it.
+            with suppress(FileExistsError):
+                self._key.hardlink_to(new)
+            new.unlink()
         return hmac.new(self._key.read_bytes(), body, "sha256").hexdigest().encode()
 
 

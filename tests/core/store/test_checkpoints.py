@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,20 @@ def test_values_come_back_as_they_were(tmp_path: Path, expression: str) -> None:
 def test_values_that_share_objects_share_them_again(tmp_path: Path) -> None:
     kernel, _ = resumed(tmp_path, "items = [1]; both = (items, items); also = items")
     assert kernel["both[0] is both[1] is items is also"]
+
+
+def test_all_who_make_the_key_at_once_sign_with_the_same(tmp_path: Path) -> None:
+    stores = [CheckpointStore(tmp_path / str(number), tmp_path / "key") for number in range(8)]
+    begin = threading.Barrier(len(stores))
+
+    def write(store: CheckpointStore) -> None:
+        store.folder.mkdir()
+        begin.wait()
+        store.write(StoredCheckpoint("last", 1.0, "none", "/", ()))
+
+    with ThreadPoolExecutor(len(stores)) as threads:
+        list(threads.map(write, stores))
+    assert [store.read("last").name for store in stores] == ["last"] * len(stores)
 
 
 def test_an_array_in_a_dict_is_stored_once(tmp_path: Path) -> None:
