@@ -34,6 +34,7 @@ TOLD = [
     ("d = {'a': 1}\n---\nd['b'] = 2", "~d 1 → 2 items · +b"),
     ("s = {1}\n---\ns.add(2)", "~s 1 → 2 items"),
     ("t = 'short'\n---\nt = 'short'", ""),
+    ("t = 'bob b'\n---\nt = 'al b'", "~t 'bob b' → 'al b'"),
     ("def f(): pass\nclass A: pass", "+f function · +A class"),
     ("class A: pass\na = A()\n---\na.fitted = 1", "~a"),
     ("import json, math", ""),
@@ -62,6 +63,16 @@ TABLES = [
     ("df = pd.DataFrame({'x': range(9), 'y': 2.0})\n---\ndf.describe(); df.sum(); repr(df);", ""),
     ("df = pd.DataFrame({'x': list('cba')})\n---\ndf.sort_values('x', inplace=True)", "~df: x changed"),
     ("s = pd.Series([1, 2])\n---\ns[0] = 7", "~s: values changed"),
+    ("df = pd.DataFrame({'x': [0, 0]})\n---\ndf['x'] = df.x.astype(float)", "~df: x int64 → float64"),
+    (
+        "df = pd.DataFrame({'t': pd.to_datetime(['2024'], utc=True)})\n---\n"
+        "df['t'] = df.t.dt.tz_convert('Asia/Tokyo')",
+        "~df: t datetime64[us, UTC] → datetime64[us, Asia/Tokyo]",
+    ),
+    (
+        "df = pd.DataFrame([[1, 2], [3, 4]], columns=['a', 'a'])\n---\ndf.iloc[0, 0] = 7",
+        "~df: a changed",
+    ),
 ]
 
 
@@ -79,7 +90,7 @@ df = pd.DataFrame({'Age': [1.0, None, 3.0] * 300, 'Fare': range(900), 'Cabin': [
 DATA = [
     ("df = df.dropna(subset=['Age'])", "~df 900×3 → 600×3 · Age: 300 nulls dropped"),
     ("df['Age'] = df['Age'].fillna(0)", "~df: Age: 300 nulls filled"),
-    ("df.loc[0, 'Cabin'] = None", "~df: Cabin: 1 null more"),
+    ("df.loc[0, 'Cabin'] = None", "~df: Cabin: 1 more null"),
     ("df['Fare'] = df['Fare'].astype(float)", "~df: Fare int64 → float64"),
     ("df = df.rename(columns={'Fare': 'Price'})", "~df: +Price · −Fare"),
     ("df = df['Age']", "~df 900×3 → 900 values"),
@@ -93,6 +104,15 @@ async def test_a_run_reports_what_it_did_to_a_table(kernel: Kernel, code: str, l
     await ran(kernel, f"%reset -f\n{SEEN}")
     changes = (await ran(kernel, f"df;\n{code}")).ended.changes
     assert [delta_line([one]) for one in changes if one.name == "df"] == [line]
+
+
+async def test_equal_texts_of_arrow_in_new_memory_are_no_change(kernel: Kernel) -> None:
+    pytest.importorskip("pyarrow")
+    await ran(kernel, "%reset -f\nimport pandas as pd\ndf = pd.DataFrame({'x': ['a', None, 'b'] * 50})")
+    assert await delta(kernel, "df = pd.concat([df.head(1), df.iloc[1:]]); df['y'] = 1") == (
+        "~df 150×1 → 150×2 · +y"
+    )
+    assert await delta(kernel, "df.loc[63, 'x'] = 'c'") == "~df: x changed"
 
 
 MODELS = """
@@ -172,7 +192,7 @@ async def test_looking_at_variables_runs_no_code_of_their_classes(kernel: Kernel
     again = await ran(kernel, "sized.append(3); bad, lazy = Bad(), Lazy(); items[0] = bad; items.pop();")
     assert again.stdout == ""
     told = {change.name: (change.was, change.now, change.facts) for change in again.ended.changes}
-    assert told.pop("items") == ("2", "1 items", ())
+    assert told.pop("items") == ("2", "1 item", ())
     assert set(told.values()) <= {("", "", ()), ("2", "3 values", ())}
     assert told.keys() == {"sized", "bad", "lazy"}
 

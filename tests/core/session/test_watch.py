@@ -54,6 +54,15 @@ async def test_a_condition_that_stays_broken_stops_no_further_turn(kernels: Loca
     assert len(results(session)) == 4
 
 
+async def test_a_condition_that_held_again_by_a_rewind_can_break_again(kernels: LocalKernels) -> None:
+    replies = (call("zs = [1, 2]"), "done", call("zs.pop();"), call("zs.pop();"))
+    session = watching(kernels, "len(zs) > 1", *replies)
+    await collect(session, "load")
+    await collect(session, "break")
+    await session.rewind.restore(2)
+    assert (await collect(session, "again"))[-1].reason == "watch_broken"  # type: ignore[union-attr]
+
+
 async def test_a_condition_on_variables_that_do_not_exist_is_not_evaluated(kernels: LocalKernels) -> None:
     events = await collect(watching(kernels, "missing_name > 1", call("1 + 1"), "Two."), "go")
     assert events[-1] == TurnFinished("done", "Two.")

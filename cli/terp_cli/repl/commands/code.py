@@ -12,7 +12,7 @@ from rich.text import Text as Row
 
 from terp.errors import TerpError
 from terp.events import JobChanged
-from terp.events.changes import delta_line, file_name, lines_text, shape_text
+from terp.events.changes import delta_line, delta_words, file_name, lines_text, shape_text
 from terp.events.kernel import Variable
 from terp.events.outputs import Display, Text
 from terp.events.performed import effect_line
@@ -193,7 +193,8 @@ async def _variable_diff(context: ReplContext, name: str, runs: Sequence[LoggedR
     changed = [(run, one) for run in runs for one in run.changes if one.name == name]
     if not changed:
         raise misused("diff", f"no run has changed a variable '{name}'.")
-    rows = [(f"run {run.number}", delta_line([one])) for run, one in changed[-_FEW:]]
+    told = delta_words if context.settings.screen_reader else delta_line
+    rows = [(f"run {run.number}", told([one])) for run, one in changed[-_FEW:]]
     kernel = context.session.kernels.get("python")
     # Kernels of other kinds have none.
     if (difference := getattr(kernel, "difference", None)) and changed[-1][1].action == "changed":

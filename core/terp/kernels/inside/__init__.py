@@ -128,8 +128,8 @@ def packages() -> dict[str, str]:
 def restored(namespace: Namespace, checkpoints: Checkpoints, number: int, *paths: str) -> dict[str, Any]:
     """Restore the state before a turn; return a report."""
     report = checkpoints.restore(number, *paths)
-    # The next cell is compared with the restored state.
-    namespace.before = None
+    # The next cell is compared with the restored state, and a condition may have held in that.
+    namespace.before = namespace.watches = None
     return report
 
 

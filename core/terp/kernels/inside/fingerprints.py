@@ -11,9 +11,10 @@ import time
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
+from zlib import crc32
 
 from .known import COLUMNS, CONTAINERS, MRO, Kinds, attributes, columns_of, printable, type_name
-from .namespace import FEW, MANY, MEGABYTE, column_mark, is_in_memory
+from .namespace import FEW, MANY, MEGABYTE, SOME, column_mark, is_in_memory
 from .referring import CannotFormat, defined, is_numpy, is_of, is_one, text_of
 
 # Numbers, and objects, that are read before the clock is.
@@ -54,13 +55,12 @@ def fingerprint(value: Any, kinds: Kinds, deadline: float) -> Any:
             return of_model(value)
         if is_one(kind, CONTAINERS):
             items = dict.items(value) if issubclass(kind, dict) else ()
-            return Fingerprint(f"{len(value):,} items", parts_of(islice(items, COLUMNS)))
+            return Fingerprint(counted(len(value), "item"), parts_of(islice(items, COLUMNS)))
         if kind is str:
             short = len(value) <= LONGEST_TEXT and value.isprintable()
-            return Fingerprint(repr(value) if short else f"{len(value):,} characters", {})
+            return Fingerprint(repr(value) if short else counted(len(value), "character"), {})
         shape = kinds.shape(value)
-        plain = Fingerprint(number_text(value) or shape_text(shape), {})
-        return of_table(value, shape, deadline) if shape else plain
+        return of_table(value, shape, deadline) if shape else Fingerprint(number_text(value) or "", {})
     except Exception:  # noqa: BLE001 - changed meanwhile by a thread, or a library in an unexpected state
         return None
 
@@ -76,7 +76,7 @@ def of_table(value: Any, shape: Any, deadline: float) -> Fingerprint:
         left_out = NOT_COMPARED
     elif is_one(kind, defined("pandas", "DataFrame", "Series")):
         axis = manager_of(value).axes[0] if wide else [""]
-        columns = dict(zip(map(label_text, axis), columns_of(value)))  # noqa: B905 - Python 3.8
+        columns = dict(zip(column_names(axis), columns_of(value)))  # noqa: B905 - Python 3.8
     elif is_one(kind, defined("polars", "DataFrame", "Series")):
         series = value.get_columns() if wide else [value]
         parts = {one.name if wide else "": Part(str(one.dtype), one.null_count()) for one in series}
@@ -85,8 +85,8 @@ def of_table(value: Any, shape: Any, deadline: float) -> Fingerprint:
         parts = {one: Part(str(value.schema.field(one).type), value.column(one).null_count) for one in names}
     if columns:
         parts = parts_of_arrays(columns, deadline)
-        counted = time.thread_time() < deadline or all(one.nulls is not None for one in parts.values())
-        left_out = "" if counted else NOT_COUNTED
+        if time.thread_time() >= deadline and any(one.nulls is None for one in parts.values()):
+            left_out = NOT_COUNTED
     return Fingerprint(shape_text(shape), parts, shape[0], None, left_out)
 
 
@@ -97,9 +97,19 @@ def parts_of_arrays(columns: dict[str, Any], deadline: float) -> dict[str, Part]
     most = MANY if sum(one.nbytes for one in known.values()) <= MEGABYTE else FEW
     parts = {name: Part(type_name(one)) for name, one in columns.items()}
     for name, one in known.items():
-        mark = column_mark(one, most) if time.thread_time() < deadline else None
+        mark_of = arrow_mark if hasattr(one, "_pa_array") else column_mark
+        mark = mark_of(one, most) if time.thread_time() < deadline else None
         parts[name] = Part(str(one.dtype), nulls[name], mark)
     return parts
+
+
+def arrow_mark(column: Any, most: int) -> Any:
+    """Return a mark of the values of a column of Arrow: equal ones may be in new memory."""
+    arrow = column._pa_array
+    if most < MANY:
+        return [str(arrow[at]) for at in range(0, len(arrow), len(arrow) // SOME + 1)]
+    taken = arrow.take(sys.modules["numpy"].arange(len(arrow)))
+    return [crc32(part) for chunk in taken.chunks for part in chunk.buffers() if part]
 
 
 def is_array(value: Any) -> bool:
@@ -152,10 +162,8 @@ def of_model(model: Any) -> Any:
     if type(steps) is list and steps and type(steps[-1]) is tuple and is_model(type(steps[-1][-1])):
         # The last step of a pipeline is the last that is fitted.
         learned += [("steps", fitted)] if (fitted := of_model(steps[-1][-1]).fitted) else []
-    parts = parts_of(
-        item for item in own.items() if item[0] != "steps" and "_" not in (item[0][-1:], item[0][:1])
-    )
-    return Fingerprint("", parts, None, hash(tuple(learned)) if learned else 0)
+    plain = [item for item in own.items() if item[0] != "steps" and "_" not in (item[0][-1:], item[0][:1])]
+    return Fingerprint("", parts_of(plain), None, hash(tuple(learned)) if learned else 0)
 
 
 def parts_of(items: Any) -> dict[str, Part]:
@@ -183,13 +191,26 @@ def number_text(value: Any) -> Any:
 
 def shape_text(shape: Any) -> str:
     """Return a shape as text: `891×12`."""
-    return "×".join(f"{length:,}" for length in shape) + (" values" if len(shape) == 1 else "")
+    return counted(shape[0], "value") if len(shape) == 1 else "×".join(f"{length:,}" for length in shape)
+
+
+def counted(number: int, unit: str) -> str:
+    """Return a number with its unit: `3 items`."""
+    return f"{number:,} {unit}{'s' * (number != 1)}"
 
 
 def label_text(label: Any) -> str:
     """Return the label of a column as text, without code of its class."""
     shown = label if type(label) is str else number_text(label) or f"<{type_name(label)}>"
     return printable(shown, LONGEST_TEXT)
+
+
+def column_names(axis: Any) -> list[str]:
+    """Return the labels of columns as text; a repeated one has its place."""
+    names: dict[str, None] = {}
+    for label in map(label_text, axis):
+        names[f"{label} (column {len(names) + 1})" if label in names else label] = None
+    return list(names)
 
 
 def facts_between(before: Any, after: Any) -> tuple[str, str, tuple[str, ...]]:
@@ -200,8 +221,8 @@ def facts_between(before: Any, after: Any) -> tuple[str, str, tuple[str, ...]]:
     if before is None or after is None:
         return "", "", ("fitted",) if after and after.fitted else ()
     was, now = (before.text, after.text) if before.text != after.text else ("", "")
-    unit = now.partition(" ")[2]
-    if unit and was.endswith(f" {unit}"):
+    unit = now.partition(" ")[2].rstrip("s")
+    if unit.isalpha() and now[0].isdigit() and was.partition(" ")[2].rstrip("s") == unit:
         was = was.partition(" ")[0]
     left_out = after.left_out or before.left_out
     # A column has no parts to compare with a table.
@@ -221,10 +242,8 @@ def all_facts(before: Fingerprint, after: Fingerprint) -> Iterator[str]:
             yield sign + listed(names)
     changed = []
     for name in [name for name in after.parts if name in before.parts]:
-        facts, marks = (
-            list(part_facts(before, after, name)),
-            (before.parts[name].mark, after.parts[name].mark),
-        )
+        facts = list(part_facts(before, after, name))
+        marks = [one.parts[name].mark for one in (before, after)]
         # "Age float64 → int64", "Age: 177 nulls dropped".
         yield from (f"{name}{' ' if '→' in fact else ': '}{fact}" if name else fact for fact in facts)
         # With other rows a mark says nothing.
@@ -245,8 +264,8 @@ def part_facts(before: Fingerprint, after: Fingerprint, name: str) -> Iterator[s
         yield f"{old.kind} → {new.kind}"
     if None not in (old.nulls, new.nulls) and old.nulls != new.nulls:
         fewer = "dropped" if None not in (before.rows, after.rows) and after.rows < before.rows else "filled"
-        count = abs(new.nulls - old.nulls)
-        yield f"{count:,} null{'s' * (count > 1)} {'more' if new.nulls > old.nulls else fewer}"
+        count = new.nulls - old.nulls
+        yield counted(count, "more null") if count > 0 else f"{counted(-count, 'null')} {fewer}"
 
 
 def listed(names: list[str]) -> str:
@@ -257,11 +276,8 @@ def listed(names: list[str]) -> str:
 
 def manager_of(value: Any) -> Any:
     """Return the block manager of a table of pandas; None for another value."""
-    return (
-        object.__getattribute__(value, "_mgr")
-        if is_one(type(value), defined("pandas", "DataFrame"))
-        else None
-    )
+    is_table = is_one(type(value), defined("pandas", "DataFrame"))
+    return object.__getattribute__(value, "_mgr") if is_table else None
 
 
 def copy_of(value: Any) -> Any:

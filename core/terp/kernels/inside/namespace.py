@@ -148,7 +148,7 @@ def column_mark(column: Any, most: int) -> Any:
     for name in ("_ndarray", "_codes", "_data"):
         held = getattr(column, name, None)
         if type(held) is numpy.ndarray:
-            return array_mark(held, most)
+            return array_mark(held, most), str(getattr(column, "_dtype", ""))
     return id(getattr(column, "_pa_array", column))
 
 
@@ -156,15 +156,15 @@ def array_mark(array: Any, most: int) -> Any:
     """Return a checksum of an array: of all values if that is wanted and cheap, else of a grid of values."""
     if not is_in_memory(array):
         return None
+    # Zeros of several types have the same bytes.
+    seed = hash(array.dtype) & 0xFFFFFFFF
     if most >= MANY and array.nbytes <= MEGABYTE:
         # Numbers that lie side by side need not be copied for it.
         in_place = array.dtype.kind in "biufc" and array.flags.c_contiguous
-        return zlib.crc32(array if in_place else array.tobytes())
-    if not array.ndim:
-        return array.tobytes()
-    per_axis = max(2, round(SOME ** (1 / array.ndim)))
+        return zlib.crc32(array if in_place else array.tobytes(), seed)
+    per_axis = max(2, round(SOME ** (1 / max(1, array.ndim))))
     grid = tuple(slice(None, None, max(1, length // per_axis)) for length in array.shape)
-    return zlib.crc32(array[grid].tobytes())
+    return zlib.crc32(array[grid].tobytes(), seed)
 
 
 def is_in_memory(array: Any) -> bool:
@@ -285,8 +285,7 @@ class Namespace:
     def evaluate(self, conditions: Any) -> None:
         """Evaluate watched conditions after a cell; note those that are broken."""
         if conditions:
-            if self.watches is None:
-                self.watches = import_module(".watching", __package__).Watches(self.home.shell)
+            self.watches = self.watches or import_module(".watching", __package__).Watches(self.home.shell)
             self.broken = self.watches.broken(conditions)
 
     def compare(self) -> None:
@@ -354,9 +353,8 @@ class Namespace:
     def difference(self, name: str) -> Any:
         """Return lines on how a table differs from before the last run that changed it; [] if unknown."""
         manager, copy = data_facts().manager_of(self.names.get(name)), self.former.get(name)
-        if copy is None or manager is None:
-            return []
-        return import_module(".table_difference", __package__).difference(copy, manager)
+        known = copy is not None and manager is not None
+        return import_module(".table_difference", __package__).difference(copy, manager) if known else []
 
 
 def data_facts() -> Any:

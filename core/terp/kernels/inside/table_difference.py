@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from .fingerprints import is_array, label_text, number_text
+from .fingerprints import column_names, counted, is_array, label_text, number_text
 from .known import printable, type_name
 from .referring import is_numpy, is_of, is_one
 
@@ -26,22 +26,19 @@ def difference(before: Any, after: Any) -> list[list[str]]:
         return [["rows", "not compared: their labels are not unique, or not plain"]]
     at = new.get_indexer(old)
     sides = (("−", old[at < 0]), ("+", new[old.get_indexer(new) < 0]))
-    lines = [
-        [
-            f"{sign}{len(rows):,} row{'s' * (len(rows) > 1)}",
-            ", ".join([*map(label_text, rows[:MOST_LABELS]), "…"][: len(rows)]),
-        ]
-        for sign, rows in sides
-        if len(rows)
-    ]
+    lines = []
+    for sign, rows in sides:
+        if len(rows):
+            some = ", ".join([*map(label_text, rows[:MOST_LABELS]), "…"][: len(rows)])
+            lines.append([sign + counted(len(rows), "row"), some])
     return lines + cells(before, after, (at >= 0).nonzero()[0], at[at >= 0])
 
 
 def cells(before: Any, after: Any, old: Any, new: Any) -> list[list[str]]:
     """Return a line for each column with other values in the rows `old`, which are `new` now."""
-    numbers = {label_text(label): number for number, label in enumerate(after.axes[0])}
+    numbers = {name: number for number, name in enumerate(column_names(after.axes[0]))}
     rows, lines = after.axes[-1], []
-    for number, name in enumerate(map(label_text, before.axes[0])):
+    for number, name in enumerate(column_names(before.axes[0])):
         if name in numbers:
             one = values_of(before.iget_values(number), old)
             other = values_of(after.iget_values(numbers[name]), new)
@@ -59,9 +56,8 @@ def values_of(column: Any, rows: Any) -> list[Any]:
         return [None] * len(rows)
     dates = getattr(column, "_ndarray", column)
     # An array of objects would have whole numbers of dates.
-    return [
-        *(dates if dates.dtype.kind in "mM" else sys.modules["numpy"].asarray(column, dtype=object))[rows]
-    ]
+    all_rows = dates if dates.dtype.kind in "mM" else sys.modules["numpy"].asarray(column, dtype=object)
+    return list(all_rows[rows])
 
 
 def is_same(one: Any, other: Any) -> bool:

@@ -43,7 +43,7 @@ class Watches:
             # Its variables do not exist yet, or the user did not wait for it.
             return None
         except BaseException as error:  # noqa: BLE001 - also SystemExit, in code of a library
-            return f"{type_name(error)}: {error}"
+            return f"{type_name(error)}: {error}".rstrip(".")
 
     def value_of(self, tree: Any) -> Any:
         """Return the value of an expression with the user's variables."""

@@ -355,6 +355,21 @@ async def test_the_changes_of_the_last_run_that_changed_a_text_file_are_shown(tm
     assert await here.does("/diff 2") == ["Run 2 changed no file."]
 
 
+async def test_columns_of_the_same_name_are_compared_by_their_place(tmp_path: Path) -> None:
+    here = Here(tmp_path, kernels=LocalKernels(str(tmp_path)))
+    for code in (
+        "import pandas as pd; df = pd.DataFrame([[1, 2], [3, 4]], columns=['a', 'a'])",
+        "df.iloc[0, 1] = 7",
+    ):
+        assert [event async for event in here.session.run("python", code)]
+    assert [line.split("  ")[-1] for line in await here.does("/diff df")] == [
+        "+df DataFrame 2×2",
+        "~df: a (column 2) changed",
+        "0: 2 → 7",
+    ]
+    await here.session.aclose()
+
+
 async def test_the_changes_of_a_variable_are_shown_by_run_with_rows_and_cells_of_a_table(
     tmp_path: Path,
 ) -> None:
@@ -372,6 +387,8 @@ async def test_the_changes_of_a_variable_are_shown_by_run_with_rows_and_cells_of
         "b: 1 changed  0: 'x' → 'new'",
     ]
     assert here.offered("diff", "d") == ["df"]
+    here.settings = replace(here.settings, screen_reader=True)
+    assert "run 2         changed df 3×2 to 2×2, a: 1 null dropped" in await here.does("/diff df")
     with pytest.raises(Misused, match="no run has changed a variable 'other'"):
         await here.does("/diff other")
     await here.session.aclose()
