@@ -57,7 +57,7 @@ TABLES = [
     ("a = np.zeros(100)\n---\na[37] = 1", "~a: values changed"),
     ("a = np.zeros(100)\n---\na.sum();", ""),
     ("a = np.zeros(10**6)\n---\na += 1", "~a: values changed"),
-    ("df = pd.DataFrame({'x': range(10_000), 'y': 'text'})", "+df DataFrame 10,000×2 1"),
+    ("df = pd.DataFrame({'x': range(10_000), 'y': 'text'})", "+df DataFrame 10,000×2 "),
     ("df = pd.DataFrame({'x': range(9)})\n---\ndf['z'] = 1", "~df 9×1 → 9×2 · +z"),
     ("df = pd.DataFrame({'x': range(9)})\n---\ndf.loc[3, 'x'] = 70", "~df: x changed"),
     ("df = pd.DataFrame({'x': range(9), 'y': 2.0})\n---\ndf.describe(); df.sum(); repr(df);", ""),
