@@ -64,6 +64,7 @@ class TerpAgent:
     def __init__(self, call: Invocation) -> None:
         self.call = call
         self._abilities = schema.ClientCapabilities()
+        self._client_name = ""
         self._sessions: dict[str, EditorSession] = {}
 
     def on_connect(self, client: Client) -> None:
@@ -71,10 +72,14 @@ class TerpAgent:
         self.client = client
 
     async def initialize(
-        self, client_capabilities: schema.ClientCapabilities | None = None, **_: Any
+        self,
+        client_capabilities: schema.ClientCapabilities | None = None,
+        client_info: schema.Implementation | None = None,
+        **_: Any,
     ) -> Fields:
         """Return the abilities of terp, and where its keys come from."""
         self._abilities = client_capabilities or self._abilities
+        self._client_name = client_info.name if client_info else ""
         return {
             "protocolVersion": PROTOCOL_VERSION,
             "agentCapabilities": {
@@ -203,7 +208,12 @@ class TerpAgent:
                 tools=(*settings.tools, *([TOOLS] if edits else [])),
             )
             has_forms = asking is not None and asking.form is not None
-            person = EditorPerson(self.client, has_forms=has_forms, free=settings.auto_run)
+            person = EditorPerson(
+                self.client,
+                has_forms=has_forms,
+                free=settings.auto_run,
+                shows_titles=self._client_name == "CodeCompanion.nvim",
+            )
             supplied = Supplied(prelude=PRELUDE * edits)
             session = await SessionOpener(call, settings, person, call.cwd, supplied).open(place)
         editor = EditorSession(call, settings, session, person)

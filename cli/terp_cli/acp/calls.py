@@ -48,8 +48,11 @@ class ToolCallView:
 
     def update(self) -> schema.ToolCallProgress:
         """Return all of the call."""
-        texts = [*self.heads, *([fenced(self.printed, "console")] if self.printed else [])]
-        shown = [*self.diffs.values(), *list(self.shown.values())[-_MOST_SHOWN:]]
+        texts = [[_said(text)] for text in self.heads]
+        texts += [[_said(fenced(self.printed, "console"))]] if self.printed else []
+        # CodeCompanion shows a diff only if it is first.
+        parts = [*self.diffs.values(), *texts] if self.kind == "edit" else [*texts, *self.diffs.values()]
+        parts += list(self.shown.values())[-_MOST_SHOWN:]
         notes = [_said("\n".join(f"- {visible(note)}" for note in self.notes))] if self.notes else []
         places = [schema.ToolCallLocation(path=path, line=line) for path, line in self.places.items()]
         return helpers.update_tool_call(
@@ -57,7 +60,7 @@ class ToolCallView:
             title=self.title,
             kind=self.kind,
             status=self.status,
-            content=[*map(_said, texts), *(one for part in shown for one in part), *notes],
+            content=[*(one for part in parts for one in part), *notes],
             locations=places[:_MOST_SHOWN],
             raw_input=self.raw or None,
         )
@@ -75,7 +78,8 @@ class ToolCallView:
         edits = spelled_edits(event.language, event.code, cwd)
         self.code(event.language, event.code)
         # Of a `read` or a `delete` Jupyter AI shows the paths, and neither the code nor its output.
-        only_edits = edits and effects.kinds <= {"reads", "writes"}
+        # Of an `edit` clients show only the diffs.
+        only_edits = effects.kinds == {"writes"} and set(effects.targets("writes")) == {e.path for e in edits}
         self._text, self.kind = RunText(cwd), "edit" if only_edits else "execute"
         tier = "no sandbox" if event.tier == "none" else f"sandbox: {event.tier}"
         lines = [f"! {line}." for line in lookalikes(event.code)]

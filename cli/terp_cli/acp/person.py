@@ -41,15 +41,16 @@ class EditorPerson:
     """Asks in `editor`, a session of `client`.
 
     While `editor.asks` is False, code in a sandbox runs without approval; with `free` also other code. Code
-    that is always allowed is known by its digest.
+    that is always allowed is known by its digest. With `shows_titles` the title of a question has the code.
     """
 
     editor: "EditorSession"
 
-    def __init__(self, client: Client, *, has_forms: bool, free: bool) -> None:
+    def __init__(self, client: Client, *, has_forms: bool, free: bool, shows_titles: bool = False) -> None:
         self.client = client
         self._has_forms = has_forms
         self.free = free
+        self._shows_titles = shows_titles
         self._allowed: set[tuple[str, str, str]] = set()
 
     async def approve(self, proposed: CodeProposed) -> Run | Decline:
@@ -70,7 +71,12 @@ class EditorPerson:
             "stop": (f"Decline, and {how}", "reject_once"),
         }
         await self.editor.sender.drawn()
-        call = self.editor.sender.calls[proposed.call_id].update()
+        view = self.editor.sender.calls[proposed.call_id]
+        call = view.update()
+        if self._shows_titles:
+            call.title = "\n".join(
+                ["", *view.heads, *(name for name, kind in options.values() if "always" in kind)]
+            )
         chosen, meta = await self._asked(call, options, digest=proposed.digest)
         if chosen in (once, always):
             if isinstance(edited := meta.get("code"), str) and edited != proposed.code:

@@ -173,10 +173,11 @@ class EventSender:
         if is_new:
             # marimo shows the first title of a call for good.
             yield helpers.start_tool_call(call.id, call.title, kind=call.kind, status="pending")
-        yield call.update()
         if isinstance(event, on.CodeFinished):
-            # Jupyter AI shows no other output, and Toad drops an update with this text.
+            # Jupyter AI shows no other output, Toad drops an update with this text, and CodeCompanion
+            # takes an update after the last for another call.
             yield helpers.update_tool_call(call.id, raw_output=call.printed)
+        yield call.update()
 
     def _show_soon(self, call: ToolCallView) -> None:
         if not self._dirty:

@@ -21,6 +21,7 @@ from acp.schema import (
     ElicitationCapabilities,
     ElicitationFormCapabilities,
     FileSystemCapabilities,
+    Implementation,
     NewSessionResponse,
     PermissionOption,
     PromptResponse,
@@ -95,10 +96,11 @@ class Editor:
     def observe(self, event: StreamEvent) -> None:
         (self.heard if event.direction is StreamDirection.INCOMING else self.told).append(event.message)
 
-    async def begin(self, *, files: bool = False, forms: bool = False) -> Any:
+    async def begin(self, *, files: bool = False, forms: bool = False, name: str = "test") -> Any:
         """Initialize the connection with these abilities."""
         return await self.agent.initialize(
             protocol_version=1,
+            client_info=Implementation(name=name, version="1"),
             client_capabilities=ClientCapabilities(
                 fs=FileSystemCapabilities(read_text_file=files, write_text_file=files),
                 elicitation=ElicitationCapabilities(form=ElicitationFormCapabilities()) if forms else None,

@@ -45,6 +45,8 @@ async def test_approved_code_runs_and_its_call_has_code_and_output(terp: Terp) -
     assert [one.keys() for one in editor.updates("tool_call_update") if "rawOutput" in one] == [
         {"sessionUpdate", "toolCallId", "rawOutput"}
     ]
+    # CodeCompanion takes an update after the end of a call for another call.
+    assert editor.updates("tool_call_update")[-1]["status"] == "completed"
 
 
 async def test_a_request_for_permission_names_the_digest_of_the_code_that_it_shows(terp: Terp) -> None:
@@ -162,10 +164,33 @@ async def test_a_changed_file_is_a_diff_and_a_place(terp: Terp) -> None:
     (asked, *_) = editor.asked[0]
     call, diff = editor.calls()["c1"], {"oldText": "one\ntwo", "newText": "one\nzwei"}
     assert asked.kind == call["kind"] == "edit"
+    # CodeCompanion shows no other diff.
+    assert call["content"][0]["type"] == "diff"
     assert call["locations"] == [{"path": str(notes), "line": 1}]
     (shown,) = (part for part in parts_of(call) if part["type"] == "diff")
     assert shown == {"type": "diff", "path": str(notes), **diff}
     assert notes.read_text() == "one\nzwei\n"
+
+
+async def test_an_edit_with_another_write_is_shown_as_code(terp: Terp) -> None:
+    (terp.cwd / "notes.txt").write_text("one\n")
+    code = "edit_file('notes.txt', 'one', 'two')\nopen('b.txt', 'w').write('x')"
+    with Loopback([Call(code=code), "done"]) as server:
+        async with opened(terp, server, Editor("decline")) as editor:
+            await editor.begin()
+            await editor.ask(await editor.new(terp.cwd), "edit")
+    # Clients show only the diffs of an `edit`.
+    assert [call.kind for call, *_ in editor.asked] == ["execute"]
+
+
+async def test_a_question_has_the_code_as_its_title_in_a_client_that_shows_no_more(terp: Terp) -> None:
+    with Loopback([Call(code=ADD), "done"]) as server:
+        async with opened(terp, server, Editor("once")) as editor:
+            await editor.begin(name="CodeCompanion.nvim")
+            await editor.ask(await editor.new(terp.cwd), "add")
+    title = editor.asked[0][0].title or ""
+    assert title.startswith(f"\n```python\n{ADD}\n```\nExpected: computes only.")
+    assert title.endswith("\nAlways run exactly this code")
 
 
 async def test_a_created_file_is_a_diff_without_a_text_before(terp: Terp) -> None:
