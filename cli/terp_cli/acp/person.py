@@ -74,9 +74,7 @@ class EditorPerson:
         view = self.editor.sender.calls[proposed.call_id]
         call = view.update()
         if self._shows_titles:
-            call.title = "\n".join(
-                ["", *view.heads, *(name for name, kind in options.values() if "always" in kind)]
-            )
+            call.title = "\n".join(["", *view.heads])
         chosen, meta = await self._asked(call, options, digest=proposed.digest)
         if chosen in (once, always):
             if isinstance(edited := meta.get("code"), str) and edited != proposed.code:
@@ -104,7 +102,8 @@ class EditorPerson:
         await sender.drawn()
         running, lines = sender.running, visible(f"{choice.what}\n{choice.why}".rstrip())
         id_ = running.id if running else f"question-{self.editor.session.log.last}"
-        title, content = lines.partition("\n")[0], [helpers.tool_content(helpers.text_block(lines))]
+        title = lines if self._shows_titles else lines.partition("\n")[0]
+        content = [helpers.tool_content(helpers.text_block(lines))]
         if running is None:
             await sender.send(helpers.start_tool_call(id_, title, kind="other", status="pending"))
         options: Options = {one.letter: (visible(one.does), _kind_of(one)) for one in choice.options}
@@ -130,6 +129,10 @@ class EditorPerson:
     ) -> tuple[str, dict[str, Any]]:
         """Return the id of the chosen option, "" for none, and terp's own fields of the answer."""
         rows = [(id_, *option) for id_, option in options.items()]
+        if self._shows_titles:
+            # Kinds in place of names, and of options of one kind only one.
+            rows = list({row[2]: row for row in reversed(rows)}.values())
+            call.title = "\n".join([call.title or "", *(name for _, name, kind in rows if "always" in kind)])
         choices = [schema.PermissionOption(option_id=id_, name=name, kind=kind) for id_, name, kind in rows]
         clean, own = self.editor.sender.clean(call), {META: meta} if meta else {}
         try:

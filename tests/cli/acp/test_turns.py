@@ -188,7 +188,11 @@ async def test_a_question_has_the_code_as_its_title_in_a_client_that_shows_no_mo
         async with opened(terp, server, Editor("once")) as editor:
             await editor.begin(name="CodeCompanion.nvim")
             await editor.ask(await editor.new(terp.cwd), "add")
-    title = editor.asked[0][0].title or ""
+    ((call, options, _),) = editor.asked
+    title = call.title or ""
+    # It shows the kinds of options, not their names.
+    assert {one.kind for one in options} == {"allow_once", "allow_always", "reject_once"}
+    assert len(options) == 3
     assert title.startswith(f"\n```python\n{ADD}\n```\nExpected: computes only.")
     assert title.endswith("\nAlways run exactly this code")
 
