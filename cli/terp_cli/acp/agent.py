@@ -202,7 +202,7 @@ class TerpAgent:
             settings = await self._with_model(call.settings())
             fs, asking = self._abilities.fs, self._abilities.elicitation
             edits = bool(fs and fs.read_text_file and fs.write_text_file) and not settings.gateway_url
-            settings = replace(
+            with_editor = replace(
                 settings,
                 mcp_servers={**settings.mcp_servers, **dict(map(_server, servers or ()))},
                 tools=(*settings.tools, *([TOOLS] if edits else [])),
@@ -215,7 +215,8 @@ class TerpAgent:
                 shows_titles=self._client_name == "CodeCompanion.nvim",
             )
             supplied = Supplied(prelude=PRELUDE * edits)
-            session = await SessionOpener(call, settings, person, call.cwd, supplied).open(place)
+            session = await SessionOpener(call, with_editor, person, call.cwd, supplied).open(place)
+        # Without what the editor adds: changed settings are compared with those of files and flags.
         editor = EditorSession(call, settings, session, person)
         if edits:
             offer_files(person, session)

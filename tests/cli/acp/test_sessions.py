@@ -374,6 +374,16 @@ async def test_a_project_that_is_not_trusted_is_named_with_the_command_for_it(te
     assert said(server.requests[0])[-1] == ("user", "Fix it.")
 
 
+async def test_what_an_editor_adds_is_no_change_of_the_settings(terp: Terp) -> None:
+    server = McpServerStdio(name="workshop", command=sys.executable, args=[str(WORKSHOP)], env=[])
+    with Loopback([]) as model:
+        async with opened(terp, model, Editor()) as editor:
+            await editor.begin(files=True)
+            session = await editor.agent.new_session(cwd=str(terp.cwd), mcp_servers=[server])
+            await editor.ask(session, "/settings temperature 0.5")
+    assert editor.text().startswith("```\n  temperature  – → 0.5  /settings\n```\n")
+
+
 async def test_skills_are_listed_in_an_editor(terp: Terp) -> None:
     skill = terp.home / "skills" / "charts"
     skill.mkdir(parents=True)
