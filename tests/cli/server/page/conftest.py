@@ -170,7 +170,8 @@ def warm(site: Site, tabs: Callable[..., Tab]) -> Tab:
     """In a session whose kernel runs, behind what other tests have done in it."""
     tab = tabs()
     headers = {"Authorization": f"Bearer {site.token}", "Content-Type": "application/json"}
-    post = partial(tab.page.request.post, headers=headers, data="{}")
+    # The server may just have closed the idle connection of an earlier test.
+    post = partial(tab.page.request.post, headers=headers, data="{}", max_retries=2)
     site.warm = site.warm or post(f"{site.url}/v1/sessions").json()["id"]
     # A test that failed may have left code that waits.
     post(f"{site.url}/v1/sessions/{site.warm}/interrupt")
