@@ -257,7 +257,9 @@ def test_the_arrays_of_an_unchanged_object_are_neither_copied_nor_hashed_again(t
     assert kernel["seen"] == [5]
 
 
-@pytest.mark.parametrize("code", ["array[5] = 7", "array.shape = (10, 100)", "array = array.astype('i4')"])
+@pytest.mark.parametrize(
+    "code", ["array[5] = 7", "array.resize((10, 100), refcheck=False)", "array = array.astype('i4')"]
+)
 def test_a_change_of_an_array_is_saved_after_checkpoints_without_one(tmp_path: Path, code: str) -> None:
     kernel = StoringKernel(tmp_path)
     kernel.run(1, "import numpy; array = numpy.arange(1000)")

@@ -61,6 +61,7 @@ class LiteLLM:
         self._options = options
         self._abilities = Abilities(route, options)
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._suffix = ""
 
     @property
     def name(self) -> str:
@@ -91,10 +92,12 @@ class LiteLLM:
         loop, self._loop = self._loop, None
         if loop is None or any(other._loop is loop for other in self._in_use):
             return
-        await _close_clients(_litellm(), loop)
+        await _close_clients(_litellm(), self._suffix)
 
     def _enter(self, litellm: Any, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
+        # By this the keys of its connections end; versions differ in how they name a loop.
+        self._suffix = str(litellm.in_memory_llm_clients_cache.update_cache_key_with_event_loop(""))
         self._in_use.add(self)
         if LiteLLM._loop_of_shared != id(loop):
             LiteLLM._loop_of_shared = id(loop)
@@ -233,9 +236,9 @@ async def _warm_up(litellm: Any) -> None:
         pass
 
 
-async def _close_clients(litellm: Any, loop: asyncio.AbstractEventLoop) -> None:
+async def _close_clients(litellm: Any, suffix: str) -> None:
     cache = litellm.in_memory_llm_clients_cache.cache_dict
-    clients = [cache.pop(key) for key in list(cache) if str(key).endswith(str(id(loop)))]
+    clients = [cache.pop(key) for key in list(cache) if str(key).endswith(suffix)]
     if shared := vars(litellm).pop(_SHARED, None):
         clients.append(shared)
     for client in clients:

@@ -7,7 +7,9 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import psutil
 import pytest
 
 from terp.errors import RateLimited, RequestRejected, ToolsRejected, Unavailable
@@ -132,6 +134,19 @@ async def test_nothing_listening_is_unavailable() -> None:
     with pytest.raises(Unavailable):
         await collect(model.stream(ASKED))
     await model.aclose()
+
+
+def test_closing_the_last_adapter_closes_the_connections() -> None:
+    async def ask(url: str) -> None:
+        model = open_adapter(ModelOptions("openai/m", adapter="litellm", api_base=url), environ={})
+        await collect(model.stream(ASKED))
+        await model.aclose()
+
+    with Loopback(["one"]) as server:
+        asyncio.run(ask(server.url))
+        port = urlsplit(server.url).port
+        open_ones = psutil.Process().net_connections("tcp")
+        assert [one for one in open_ones if one.raddr and one.raddr.port == port] == []
 
 
 async def test_closing_one_adapter_leaves_the_connections_of_another() -> None:
