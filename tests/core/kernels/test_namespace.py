@@ -65,7 +65,7 @@ TABLES = [
     ("s = pd.Series([1, 2])\n---\ns[0] = 7", "~s: values changed"),
     ("df = pd.DataFrame({'x': [0, 0]})\n---\ndf['x'] = df.x.astype(float)", "~df: x int64 → float64"),
     (
-        "df = pd.DataFrame({'t': pd.to_datetime(['2024'], utc=True)})\n---\n"
+        "df = pd.DataFrame({'t': pd.to_datetime(['2024'], utc=True).as_unit('us')})\n---\n"
         "df['t'] = df.t.dt.tz_convert('Asia/Tokyo')",
         "~df: t datetime64[us, UTC] → datetime64[us, Asia/Tokyo]",
     ),
