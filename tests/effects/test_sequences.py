@@ -94,6 +94,7 @@ CALLS = st.one_of(
     ],
 )
 @example(sequence=[("symlink", "b/", "b"), ("open", "b", os.O_CREAT, 0o777)])
+@example(sequence=[("symlink", "a", "a"), ("write", "a", os.O_NOFOLLOW | os.O_DIRECTORY, 0o777)])
 @given(sequence=st.lists(CALLS, min_size=40, max_size=150))
 def test_a_sequence_of_calls_gives_the_same(tier: Tier, sequence: list[tuple[Any, ...]]) -> None:
     assert performed(tier, sequence, held=True) == performed(tier, sequence, held=False)

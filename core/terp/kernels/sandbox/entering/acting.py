@@ -196,7 +196,7 @@ def _reopened(call: SystemCall, file: Reached, flags: int, mode: int) -> "Genera
     found = os.stat(file.again)  # noqa: PTH116  (pathlib takes 5 ms to import)
     kind = stat.S_IFMT(found.st_mode)
     if kind == stat.S_IFLNK:
-        raise OSError(errno.ELOOP, "a link")
+        raise OSError(errno.ENOTDIR if flags & os.O_DIRECTORY else errno.ELOOP, "a link")
     if kind == stat.S_IFDIR:
         if not flags & _TMPFILE:
             raise OSError(errno.EISDIR, "a directory")
