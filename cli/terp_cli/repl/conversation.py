@@ -232,8 +232,6 @@ async def _with_model(
         except NoModel:
             if not (call.stays and ui and ui.prompt) or settings.discover == "local":
                 raise
-            from terp_cli.repl.conversation import first_model  # noqa: PLC0415  (for a first start only)
-
             return await first_model(call, settings, environ, ui.prompt(), person)
 
     async def choose(names: Sequence[str]) -> str:
