@@ -1,5 +1,6 @@
 """What `make` does before anything is installed."""
 
+import json
 import os
 import runpy
 import subprocess
@@ -64,13 +65,15 @@ def test_packages_come_from_where_pip_would_take_them() -> None:
     assert install()["places"](settings) == ["--index", "x", "--index", "y", "--find-links", "b"]
 
 
-def release_summary(results: dict[str, bool | None], tests: list[str]) -> list[str]:
+def release_summary(results: dict[str, str], tests: list[str]) -> list[str]:
     check = runpy.run_path(str(ROOT / ".ci" / "release_check.py"))
-    return str(check["summary"](results, tests)).splitlines()
+    return str(
+        check["summary"]({name: check[result] for name, result in results.items()}, tests)
+    ).splitlines()
 
 
 def test_a_release_with_a_python_that_is_missing_has_not_all_passed() -> None:
-    assert release_summary({"Python 3.13": True, "Python 3.14": None}, []) == [
+    assert release_summary({"Python 3.13": "PASSED", "Python 3.14": "MISSING"}, []) == [
         "Python 3.13: passed",
         "Python 3.14: NOT TESTED: uv finds no such Python",
         "release-check: passed IN PART",
@@ -78,18 +81,52 @@ def test_a_release_with_a_python_that_is_missing_has_not_all_passed() -> None:
 
 
 def test_a_release_with_a_part_of_the_tests_has_not_all_passed() -> None:
-    assert release_summary({"Python 3.13": True}, ["tests/core"])[1:] == [
+    assert release_summary({"Python 3.13": "PASSED"}, ["tests/core"])[1:] == [
         "all tests but tests/core: NOT TESTED",
         "release-check: passed IN PART",
     ]
 
 
 def test_a_release_whose_tests_failed_says_with_which_python() -> None:
-    assert release_summary({"Python 3.13": False, "Python 3.14": None}, [])[::2] == [
+    assert release_summary({"Python 3.13": "FAILED", "Python 3.14": "MISSING"}, [])[::2] == [
         "Python 3.13: FAILED",
         "release-check: failed",
     ]
 
 
+def test_a_release_names_a_python_whose_tests_passed_only_alone() -> None:
+    assert release_summary({"Python 3.13": "ALONE"}, []) == [
+        "Python 3.13: passed, the tests named above only with nothing beside them",
+        "release-check: all passed",
+    ]
+
+
 def test_a_release_has_passed_when_all_was_tested() -> None:
-    assert release_summary({"Python 3.13": True}, [])[-1] == "release-check: all passed"
+    assert release_summary({"Python 3.13": "PASSED"}, [])[-1] == "release-check: all passed"
+
+
+def failed_alone(folder: Path, *names: str) -> tuple[int, str]:
+    kept = folder / ".pytest_cache/v/cache/lastfailed"
+    kept.parent.mkdir(parents=True)
+    kept.write_text(json.dumps(dict.fromkeys(names, True)))
+    (folder / "test_it.py").write_text("def test_good(): pass\ndef test_bad(): raise ValueError\n")
+    program = [sys.executable, str(ROOT / ".ci" / "failed_alone.py")]
+    ended = subprocess.run(program, cwd=folder, capture_output=True, text=True, check=False)
+    return ended.returncode, ended.stdout.splitlines()[-1]
+
+
+def test_a_test_that_passes_alone_is_no_failure(tmp_path: Path) -> None:
+    code, last = failed_alone(tmp_path, "test_it.py::test_good")
+    assert (code, last.partition(" in ")[0]) == (0, "1 passed")
+
+
+def test_a_test_that_fails_again_alone_is_a_failure(tmp_path: Path) -> None:
+    code, last = failed_alone(tmp_path, "test_it.py::test_bad")
+    assert (code, last.partition(" in ")[0]) == (1, "1 failed")
+
+
+def test_many_failures_are_not_run_again(tmp_path: Path) -> None:
+    assert failed_alone(tmp_path, *(f"test_it.py::test_{n}" for n in range(11))) == (
+        1,
+        "  test_it.py::test_9",
+    )
