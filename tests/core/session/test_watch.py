@@ -48,7 +48,7 @@ async def test_a_run_that_breaks_a_condition_stops_the_turn_and_the_model_reads_
 
 async def test_a_condition_that_stays_broken_stops_no_further_turn(kernels: LocalKernels) -> None:
     stays = (call("ys = [1]"), call("ys[0] = 2"), call("ys.append(3)"), call("ys.clear()"))
-    session = watching(kernels, "len(ys) > 1", *stays[:1], *stays[1:])
+    session = watching(kernels, "len(ys) > 1", *stays)
     reasons = [(await collect(session, prompt))[-1].reason for prompt in ("load", "mend")]  # type: ignore[union-attr]
     assert reasons == ["watch_broken", "watch_broken"]
     assert len(results(session)) == 4
@@ -66,6 +66,16 @@ async def test_a_condition_that_held_again_by_a_rewind_can_break_again(kernels: 
 async def test_a_condition_on_variables_that_do_not_exist_is_not_evaluated(kernels: LocalKernels) -> None:
     events = await collect(watching(kernels, "missing_name > 1", call("1 + 1"), "Two."), "go")
     assert events[-1] == TurnFinished("done", "Two.")
+
+
+async def test_a_condition_that_does_not_hold_is_evaluated_once(kernels: LocalKernels) -> None:
+    code = "asked = []\ndef level():\n    asked.append(1)\n    return 7"
+    session = watching(kernels, "level() > 9", call(code), call("print(asked)"), "never read")
+    await collect(session, "go")
+    session.resources.watch = ()
+    await collect(session, "go on")
+    assert "[1]" in results(session)[-1]
+    assert "Watch: level() > 9 does not hold: level() is 7." in results(session)[0]
 
 
 async def test_a_condition_that_raises_an_error_is_broken(kernels: LocalKernels) -> None:

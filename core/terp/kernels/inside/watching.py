@@ -9,6 +9,8 @@ from .fingerprints import number_text
 from .known import printable, type_name
 
 LONGEST_WHY = 200
+# No variable has this name.
+LEFT = "left side"
 
 
 class Watches:
@@ -32,20 +34,25 @@ class Watches:
 
     def why_not(self, text: str) -> Any:
         """Return the reason why a condition does not hold; "" if it does, and None if that is not known."""
-        tree = ast.parse(text, "<watch>", "eval").body
-        left = tree.left if type(tree) is ast.Compare else tree
+        tree, names = ast.parse(text, "<watch>", "eval"), self.shell.user_ns
+        compared = type(tree.body) is ast.Compare
+        left = tree.body.left if compared else tree.body
+        # Evaluated once, since it may take long: its value is shown if the condition does not hold.
+        named = ast.NamedExpr(ast.Name(LEFT, ast.Store()), left)
+        if compared:
+            tree.body.left = named
+        else:
+            tree.body = named
+        code = compile(ast.fix_missing_locations(tree), "<watch>", "eval", dont_inherit=True)
         try:
-            if self.value_of(tree):
+            if eval(code, names):  # noqa: S307
                 return ""
-            shown = number_text(self.value_of(left))
+            shown = number_text(names[LEFT])
             return f"{ast.get_source_segment(text, left)} is {shown}" if shown else "it is not true"
         except (NameError, KeyboardInterrupt):
             # Its variables do not exist yet, or the user did not wait for it.
             return None
         except BaseException as error:  # noqa: BLE001 - also SystemExit, in code of a library
             return f"{type_name(error)}: {error}".rstrip(".")
-
-    def value_of(self, tree: Any) -> Any:
-        """Return the value of an expression with the user's variables."""
-        code = compile(ast.Expression(tree), "<watch>", "eval", dont_inherit=True)
-        return eval(code, self.shell.user_ns)  # noqa: S307
+        finally:
+            names.pop(LEFT, None)
