@@ -23,6 +23,7 @@ from terp_cli.fronts.invocation import Invocation
 from terp_cli.prompt.interface import Pick
 from terp_cli.repl.commands import switches
 from terp_cli.repl.commands.every import all_commands
+from terp_cli.repl.commands.rows import columns
 from terp_cli.repl.commands.table import SlashCommand
 from terp_cli.repl.context import ReplContext
 from terp_cli.terminal.sanitise import readable
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 _OFFERED = """
     undo retry rewind reset compact tokens cost vars why languages tools skills mcp install out code effects
     diff jobs restart allow rules until watch plan go rename fork export save settings profile info doctor
-    init     trust
+    init     trust help
 """.split()  # noqa: SIM905  (a table of names, to be read)
 _REASONS: dict[StopReason, str] = {
     "done": "end_turn",
@@ -86,8 +87,7 @@ class EditorSession(ReplContext):
 
     def begin(self) -> None:
         """Send events from now on, and the commands once the response is sent that names the session."""
-        rows = [*map(all_commands().named, _OFFERED), *self.own_commands]
-        self.sender.begin(helpers.update_available_commands(map(_described, rows)))
+        self.sender.begin(helpers.update_available_commands(map(_described, self._offered())))
 
     async def run(self, text: str, attachments: Sequence[Attachment]) -> str:
         """Run a command, or a turn; return the reason of its end.
@@ -149,12 +149,18 @@ class EditorSession(ReplContext):
 
     def _is_command(self, prompt: str) -> bool:
         """Return True if a prompt is an offered command; other lines with a slash are for the model."""
-        names = {*_OFFERED, *(one.name for one in self.own_commands)}
+        names = [one.name for one in self._offered()]
         return prompt.startswith("/") and (prompt[1:].split() or [""])[0] in names
+
+    def _offered(self) -> list[SlashCommand]:
+        return [*map(all_commands().named, _OFFERED), *self.own_commands]
 
     async def _command(self, line: str) -> None:
         before = self.mode, self.session.model.name
         try:
+            if line.split() in (["/help"], ["/help", "all"]):
+                self.show(columns([(one.usage, one.does) for one in self._offered()], self.width, ()))
+                return
             await all_commands(self.own_commands).run(self, line)
         finally:
             await self.sender.drawn()

@@ -280,7 +280,7 @@ async def test_a_question_between_calls_is_a_call_by_itself(terp: Terp) -> None:
 
 
 ARGUMENTS = {"why": "total", "install": "numpy", "rename": "Sales", "export": "md", "save": "out.py total",
-             "allow": ".", "rewind": "1", "jobs": ""}  # fmt: skip
+             "allow": ".", "rewind": "1", "jobs": "", "watch": "total > 1"}  # fmt: skip
 
 
 async def test_each_command_that_is_offered_works_in_an_editor(terp: Terp) -> None:
@@ -302,6 +302,19 @@ async def test_each_command_that_is_offered_works_in_an_editor(terp: Terp) -> No
     # Those say why: numpy is on no index here, and there is one turn and no plan.
     assert set(failed) <= {"install", "compact", "rewind", "undo", "retry", "go"}, failed
     assert "Internal error" not in failed.values()
+
+
+async def test_help_lists_the_commands_of_an_editor_and_shows_one(terp: Terp) -> None:
+    with Loopback([]) as server:
+        async with opened(terp, server, Editor()) as editor:
+            await editor.begin()
+            session = await editor.new(terp.cwd)
+            await editor.ask(session, "/help")
+            listed = [line[1:].split()[0] for line in editor.text().splitlines() if line[:1] == "/"]
+            await editor.ask(session, "/help diff")
+            (offered,) = editor.updates("available_commands_update")
+    assert listed == [one["name"] for one in offered["availableCommands"]]
+    assert "/diff [N|NAME]  show what a run changed" in editor.text()
 
 
 async def test_planned_changes_are_declined_until_the_plan_is_carried_out(terp: Terp) -> None:

@@ -420,7 +420,7 @@ async def watch(context: ReplContext, text: str) -> None:
     context.say("A turn stops when a run breaks:", *(f"    {one}" for one in watched))
     if new and session.kernels.get("python").generation:
         async with aclosing(session.run("python", new[0])) as events:
-            await context.front.show(events)
+            await context.show_events(events)
 
 
 NO_RULES = "there are no rules: settings allow, ask and deny hold them, see terp docs rules."
