@@ -31,7 +31,7 @@ def of_past(event: OfPast) -> str:
         case on.HistoryRewound():
             return _rewound(event)
         case on.SessionForked(copy=copy):
-            return f"Saved a copy of the conversation: /resume {copy}, or later terp -r {copy}"
+            return f"Saved a copy of the conversation: terp -r {copy}"
         case on.SessionResumed():
             return resumed(event)
         case on.CodeCompared(done=done, total=total, difference=difference):
@@ -55,7 +55,7 @@ def resumed(event: on.SessionResumed) -> str:
 
 def _rewound(event: on.HistoryRewound) -> str:
     if event.copy and not event.left:
-        kept = f" The old one: /resume {event.copy}"
+        kept = f" The old one: terp -r {event.copy}"
         gone = "New conversation"
     else:
         kept = f" A copy is saved: terp -r {event.copy}" if event.copy else ""
