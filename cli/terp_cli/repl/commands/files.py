@@ -136,7 +136,9 @@ async def why(context: ReplContext, name: str) -> None:
     cut = await _cut(context, [name])
     context.say(f"{name} comes from {len(cut.runs)} of {counted(cut.of, 'run')}:")
     for run, kept in zip(cut.runs, cut.kept, strict=True):
-        reason = f"kept, as {kept.why}" if kept.why else f"for {', '.join(kept.names)}"
+        # Of code that cannot be analysed, all before it is kept.
+        why = kept.why or ("" if kept.names else "a later run may need it")
+        reason = f"kept, as {why}" if why else f"for {', '.join(kept.names)}"
         context.say(f"run {run.number}, {reason}:", *(f"    {line}" for line in run.code.strip().split("\n")))
 
 
