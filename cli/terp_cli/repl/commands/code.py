@@ -159,7 +159,7 @@ async def effects(context: ReplContext, number: str) -> None:
     if run is None:
         context.say("Nothing ran yet.")
     elif not run.effects:
-        why = "They are while effects are held (setting approve: effect)." if run.finished_at else "It has not ended."
+        why = "They are while effects are held (approve: effect)." if run.finished_at else "It has not ended."
         context.say(f"No effects of run {run.number} were reported. {why}")
     else:
         lines = [effect_line(effect) for effect in run.effects]

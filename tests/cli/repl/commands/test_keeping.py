@@ -76,6 +76,18 @@ async def test_why_shows_the_code_that_made_a_value(here: Here) -> None:
     ]
 
 
+async def test_why_says_that_a_later_run_may_need_code_without_names(tmp_path: Path) -> None:
+    async with aclosing(
+        await ran(tmp_path / "work", "rows = [3]", "print(len(rows))", "eval('rows')")
+    ) as made:
+        shown = await Here(tmp_path, session=made).does("/why rows")
+    assert [line for line in shown if line[:3] == "run"] == [
+        "run 1, for rows:",
+        "run 2, kept, as a later run may need it:",
+        "run 3, kept, as it calls eval:",
+    ]
+
+
 async def test_why_says_that_nothing_made_it(here: Here) -> None:
     with pytest.raises(TerpError, match="No code of this session has made 'nothing'"):
         await here.does("/why nothing")
