@@ -94,6 +94,7 @@ DATA = [
     ("df['Fare'] = df['Fare'].astype(float)", "~df: Fare int64 → float64"),
     ("df = df.rename(columns={'Fare': 'Price'})", "~df: +Price · −Fare"),
     ("df = df['Age']", "~df 900×3 → 900 values"),
+    ("df = None", "~df 900×3 → None"),
     ("for n in range(9): df[f'c{n}'] = n", "~df 900×3 → 900×12 · +c0, c1, c2 and 6 more"),
     ("df = pd.DataFrame(np.zeros((3, 300)))", "~df 900×3 → 3×300 · columns not compared"),
 ]

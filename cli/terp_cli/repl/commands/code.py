@@ -172,6 +172,8 @@ async def diff(context: ReplContext, number: str) -> None:
     if number.isidentifier():
         await _variable_diff(context, number, runs)
         return
+    if number and not number.isdecimal():
+        raise misused("diff", "it takes the number of a run, or the name of a variable without a part of it.")
     changed = [run for run in runs if any(one.action == "modified" for one in run.files)]
     run = numbered(runs, number, "diff") if number else next(reversed(changed), None)
     files = [one for one in run.files if one.action == "modified"] if run else []

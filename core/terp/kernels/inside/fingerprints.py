@@ -225,8 +225,9 @@ def facts_between(before: Any, after: Any) -> tuple[str, str, tuple[str, ...]]:
     if unit.isalpha() and now[0].isdigit() and was.partition(" ")[2].rstrip("s") == unit:
         was = was.partition(" ")[0]
     left_out = after.left_out or before.left_out
-    # A column has no parts to compare with a table.
-    comparable = left_out != NOT_COMPARED and ("" in before.parts) == ("" in after.parts)
+    # A column has no parts to compare with a table, nor has None.
+    kinds = [("" in one.parts, one.rows is None) for one in (before, after)]
+    comparable = left_out != NOT_COMPARED and kinds[0] == kinds[1]
     facts = list(all_facts(before, after)) if comparable else []
     if len(facts) > MOST_FACTS:
         facts[MOST_FACTS:] = [f"and {len(facts) - MOST_FACTS:,} more changes"]

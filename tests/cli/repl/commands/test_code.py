@@ -391,4 +391,6 @@ async def test_the_changes_of_a_variable_are_shown_by_run_with_rows_and_cells_of
     assert "run 2         changed df 3×2 to 2×2, a: 1 null dropped" in await here.does("/diff df")
     with pytest.raises(Misused, match="no run has changed a variable 'other'"):
         await here.does("/diff other")
+    with pytest.raises(Misused, match="/diff: it takes the number of a run, or the name of a variable"):
+        await here.does("/diff df.a")
     await here.session.aclose()
