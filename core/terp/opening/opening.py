@@ -177,7 +177,8 @@ def _wrong_functions(approve: object, person: object, tools: object, trusted: ob
             yield "approve must take one argument, the proposal; see terp docs approval."
     elif approve is not None and approve not in APPROVALS:
         yield f"approve is {approve!r}, must be one of {', '.join(APPROVALS)}, or a function."
-    if not isinstance(tools, list | tuple):
+    listed = tools if isinstance(tools, list | tuple) else [None]
+    if not all(callable(one) or isinstance(one, str | PathLike) for one in listed):
         yield f"tools is {tools!r}, must be a list of files and functions."
     if trusted is not None and not callable(trusted):
         yield f"trusted is {trusted!r}, must be a function."

@@ -178,6 +178,7 @@ class Unasked(terp.Nobody):
         ({"model": ScriptedModel}, "model is the class ScriptedModel; give an object of it."),
         ({"person": object()}, "person has no method approve; see terp.person.Person."),
         ({"tools": print}, "must be a list of files and functions."),
+        ({"tools": [3]}, "tools is [3], must be a list of files and functions."),
         ({"tools": [without_words]}, "tools: without_words has no docstring, which the model needs."),
         ({"tools": [untyped]}, "tools: untyped has a parameter `x` without a type annotation."),
         ({"tools": [len]}, "tools: len is a name of Python's own"),
