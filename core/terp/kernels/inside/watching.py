@@ -43,8 +43,8 @@ class Watches:
             tree.body.left = named
         else:
             tree.body = named
-        code = compile(ast.fix_missing_locations(tree), "<watch>", "eval", dont_inherit=True)
         try:
+            code = compile(ast.fix_missing_locations(tree), "<watch>", "eval", dont_inherit=True)
             if eval(code, names):  # noqa: S307
                 return ""
             shown = number_text(names[LEFT])
