@@ -34,17 +34,15 @@ class Watches:
 
     def why_not(self, text: str) -> Any:
         """Return the reason why a condition does not hold; "" if it does, and None if that is not known."""
-        tree, names = ast.parse(text, "<watch>", "eval"), self.shell.user_ns
-        compared = type(tree.body) is ast.Compare
-        left = tree.body.left if compared else tree.body
+        names, body = self.shell.user_ns, ast.parse(text, "<watch>", "eval").body
+        compared = body if isinstance(body, ast.Compare) else None
+        left = compared.left if compared else body
         # Evaluated once, since it may take long: its value is shown if the condition does not hold.
         named = ast.NamedExpr(ast.Name(LEFT, ast.Store()), left)
-        if compared:
-            tree.body.left = named
-        else:
-            tree.body = named
+        whole = ast.Compare(named, compared.ops, compared.comparators) if compared else named
+        tree = ast.fix_missing_locations(ast.Expression(ast.copy_location(whole, body)))
         try:
-            code = compile(ast.fix_missing_locations(tree), "<watch>", "eval", dont_inherit=True)
+            code = compile(tree, "<watch>", "eval", dont_inherit=True)
             if eval(code, names):  # noqa: S307
                 return ""
             shown = number_text(names[LEFT])
