@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from terp.events import Event
+from terp.events import Event, Progress
 from terp_cli.fronts.event_order import JobsAside
 from terp_cli.fronts.front_end import ticking
 from terp_cli.terminal import tty
@@ -59,7 +59,11 @@ class InteractiveFront(ABC):
     def aside(self, event: Event) -> None:
         """Show an event from outside a turn."""
         self.draw(event)
-        self._flush()
+        if isinstance(event, Progress) and not 0 < event.total <= event.done:
+            # It is in the status line, which is no row to flush.
+            self.tick()
+        else:
+            self._flush()
 
     @contextmanager
     def asking(self) -> Iterator[None]:

@@ -148,6 +148,7 @@ class UserDialog:
         finally:
             beating.cancel()
             await asyncio.wait({beating})
+            self._log.append(Progress(what, 1, 1, time.monotonic() - began))
 
     async def _once_drawn(self, ask: Asking) -> Any:
         await self._drawn()

@@ -362,3 +362,14 @@ def test_a_turn_stands_apart_from_the_line_that_asked_for_it_whatever_came_befor
     front.draw(TextDelta("An answer."))
     front.draw(TurnFinished("done", ""))
     assert terminal.shown()[-3:] == ["› go on", "", "An answer."]
+
+
+def test_progress_outside_a_turn_is_in_the_status_line_until_it_ends() -> None:
+    terminal, clock = Terminal(), Clock()
+    front, seen = front_on(terminal, clock), []
+    for done, total, seconds in ((0, 0, 0.0), (0, 0, 2.0), (1, 1, 3.0)):
+        clock.now = seconds
+        front.aside(Progress("Saving the checkpoint", done, total, seconds))
+        seen.append(terminal.shown())
+    assert ["Saving the checkpoint · 2.0 s" in "".join(rows) for rows in seen] == [False, True, False]
+    assert "".join(seen[2]) == ""

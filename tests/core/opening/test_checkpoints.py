@@ -122,8 +122,9 @@ async def test_a_checkpoint_is_reported_while_it_is_saved(tmp_path: Path) -> Non
     async with opened(tmp_path, "x = 1") as session:
         await collect(session, "go")
         await checkpoints_of(session).save()
-        reported = {one.event.what for one in session.log.since(0) if isinstance(one.event, Progress)}
-    assert "Saving the checkpoint" in reported
+        reported = [one.event for one in session.log.since(0) if isinstance(one.event, Progress)]
+    saved = [(one.done, one.total) for one in reported if one.what == "Saving the checkpoint"]
+    assert (saved[0], saved[-1]) == ((0, 0), (1, 1))
 
 
 async def test_by_default_nothing_is_saved(tmp_path: Path) -> None:
