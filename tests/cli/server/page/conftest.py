@@ -28,6 +28,8 @@ FOCUS = """
 """
 
 playwright = pytest.importorskip("playwright.sync_api")
+# A slow machine needs more than its 5 s.
+playwright.expect.set_options(timeout=20_000)
 
 
 @dataclass
@@ -68,11 +70,11 @@ class Tab:
 
     def see(self, text: str) -> None:
         """Wait until the conversation has this text."""
-        playwright.expect(self.page.locator("#messages")).to_contain_text(text, timeout=20_000)
+        playwright.expect(self.page.locator("#messages")).to_contain_text(text)
 
     def idle(self) -> None:
         """Wait until no turn goes on."""
-        playwright.expect(self.page.locator("#stop")).to_be_hidden(timeout=20_000)
+        playwright.expect(self.page.locator("#stop")).to_be_hidden()
 
     @property
     def turn(self) -> "Locator":
