@@ -53,7 +53,7 @@ class JobsAside:
         if not self._open or self._runs:
             return not self._open
         # Code that has waited for the job may be proposed next.
-        waited = isinstance(event, on.Progress) and 0 < event.total <= event.done
+        waited = isinstance(event, on.Progress) and event.is_over
         return waited or isinstance(event, on.CodeFinished)
 
     def _note(self, event: on.Event) -> None:

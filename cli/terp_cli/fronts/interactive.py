@@ -59,7 +59,7 @@ class InteractiveFront(ABC):
     def aside(self, event: Event) -> None:
         """Show an event from outside a turn."""
         self.draw(event)
-        if isinstance(event, Progress) and not 0 < event.total <= event.done:
+        if isinstance(event, Progress) and not event.is_over:
             # It is in the status line, which is no row to flush.
             self.tick()
         else:

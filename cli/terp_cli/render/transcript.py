@@ -295,8 +295,8 @@ class DrawnTranscript:
             case on.ModelRetrying(delay_s=delay_s):
                 self._line(words.retrying(event))
                 self.status.count_down("trying again", now, delay_s)
-            case on.Progress(done=done, total=total, seconds=seconds):
-                if 0 < total <= done:
+            case on.Progress(seconds=seconds):
+                if event.is_over:
                     self._run_on()
                 elif not self._asked:
                     self.status.wait(words.progress(event), now - seconds)

@@ -253,6 +253,11 @@ class Progress:
     total: int
     seconds: float
 
+    @property
+    def is_over(self) -> bool:
+        """Return True at the end."""
+        return 0 < self.total <= self.done
+
 
 @dataclass(frozen=True, slots=True)
 class UsageReported:

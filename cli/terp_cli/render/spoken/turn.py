@@ -183,8 +183,8 @@ class SpokenTurn:
             case on.CheckFinished():
                 self._what = ""
                 return [*self.rest(), *_plain(words.of_check(event))]
-            case on.Progress(done=done, total=total, seconds=seconds):
-                self._wait("" if 0 < total <= done else words.progress(event), seconds)
+            case on.Progress(seconds=seconds):
+                self._wait("" if event.is_over else words.progress(event), seconds)
                 return []
             case on.Asked():
                 # The code that asks writes the question, perhaps on another terminal.
