@@ -10,7 +10,7 @@ from terp.text.dataclasses import dataclass
 from terp_cli.terminal.detached import ENDED, SUFFIX, state_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class DetachedSession:
     """A detached session.
 

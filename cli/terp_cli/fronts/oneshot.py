@@ -25,7 +25,7 @@ from terp_cli.terminal.sanitise import readable
 First = Literal["", "go_on", "rerun"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class OneShotPrompt:
     """A prompt with its attachments, and the folder for the files of the run (None: they are not collected).
 

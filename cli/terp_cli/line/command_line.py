@@ -20,7 +20,7 @@ from terp_cli.line.flags import GONE, THEIRS, Flag, Options, all_flags
 from terp_cli.line.subcommands import attached_by, called_by, helped_by, mistaken, mistaken_topic
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class CommandLine:
     """A parsed command line.
 

@@ -8,7 +8,7 @@ from terp.settings.setting import Setting, setting, table
 from terp.text.dataclasses import dataclass
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Options:
     """The flags of a single call, which are no settings."""
 
@@ -84,7 +84,7 @@ class Options:
     version: bool = setting(False, "show the version", flags=("-V",))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Flag:
     """One spelling of a flag: it sets `row`, to `value` if it takes no value."""
 
@@ -95,7 +95,7 @@ class Flag:
     of_call: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Gone:
     """A flag of Open Interpreter that terp does not have. If `goes_on`, it is ignored with a notice."""
 

@@ -20,7 +20,7 @@ _SESSION = re.compile(r"\d{4}-\d\d(-[0-9a-f]*)*")
 _CODE_SUFFIXES = frozenset({".py", ".sh", ".js", ".ts", ".r", ".jl", ".rb"})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Verb:
     """One verb of a subcommand (`terp keys set`): its argument, and the least and most number of words."""
 
@@ -95,7 +95,7 @@ _ELSEWHERE = {"version": "use terp --version", "help": "it takes a command, or a
 """Commands of other programs that are flags here; with several words after it, one begins a prompt."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Subcommand:
     """A line of `--help`: the name, the argument, and a description.
 

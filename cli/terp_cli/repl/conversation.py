@@ -49,7 +49,7 @@ _TO_A_PROGRAM = (
 _OFFERED = 9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ConversationStart:
     """The start of a conversation: its place, its working directory, and its first prompt.
 

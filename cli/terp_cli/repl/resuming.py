@@ -26,7 +26,7 @@ from terp_cli.terminal import tty
 from terp_cli.terminal.sanitise import one_line
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Resuming:
     """A stored session to resume, and its working directory."""
 

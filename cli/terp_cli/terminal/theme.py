@@ -11,7 +11,7 @@ from terp_cli.terminal import tty
 from terp_cli.terminal.terminal_facts import Background
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Theme:
     """SGR parameters by the name of a colour, "" for no colour; a colour that is missing stays as it is.
 

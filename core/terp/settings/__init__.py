@@ -40,7 +40,7 @@ def recording_setting(default: T, about: str, **facts: Any) -> T:
     return setting(default, about, group="recording", **facts)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Settings(ModelSettings):
     """Every setting, with its built-in value. `origins` says where the other values came from.
 

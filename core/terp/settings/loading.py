@@ -42,7 +42,7 @@ _NEVER_BY_PROJECT = frozenset(
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Loaded:
     """The settings of one call, and lines about settings that a project may not set."""
 

@@ -11,7 +11,7 @@ from terp.text.dataclasses import dataclass, replace
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class McpServer:
     """An MCP server: a program that is used over stdin and stdout, or a URL.
 

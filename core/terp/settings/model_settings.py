@@ -18,7 +18,7 @@ def conversation_setting(default: T, about: str, **facts: Any) -> T:
     return setting(default, about, group="conversation", **facts)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ModelSettings:
     """Settings of the model, of requests to it, and of the conversation."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from terp.text.dataclasses import dataclass
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Places:
     """The directory of the user's files, of terp's state, and of files that all agents read.
 

@@ -39,7 +39,7 @@ class UnreadableSettings(Exception):
         self.line, self.why = line, why
 
 
-@dataclass
+@dataclass(slots=True)
 class ProfileFile:
     """A file of settings as read: its values (`given`), its description, and its problems.
 

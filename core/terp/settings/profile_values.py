@@ -94,7 +94,7 @@ def hint(row: Setting, node: Any) -> str:
     return ""
 
 
-@dataclass
+@dataclass(slots=True)
 class Group:
     """The valid entries by name, and the mistakes in others: line and sentence."""
 

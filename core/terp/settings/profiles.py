@@ -12,7 +12,7 @@ from terp.text.wording import did_you_mean
 _SUFFIXES = (".yaml", ".yml")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ProfileEntry:
     """One line of `terp profiles`."""
 

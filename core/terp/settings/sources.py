@@ -10,7 +10,7 @@ from terp.text.dataclasses import dataclass
 from terp.text.wording import did_you_mean
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Given:
     """A value and its source; rules, and entries of a group, have one place each in `places`.
 

@@ -1,8 +1,8 @@
 """The standard library's `dataclass`, but the methods of a class are made at its first use.
 
 Making them takes 0.3 ms for each of 230 classes, and a short call of terp uses a third of these. Classes
-with slots, a docstring and no dataclass among their bases wait; all others are made at once. A mistake in
-the fields of a class is raised at its first use.
+with slots and a docstring wait; all others are made at once. A mistake in the fields of a class is raised
+at its first use.
 
     from terp.text.dataclasses import dataclass, field, replace
 """
@@ -33,16 +33,12 @@ else:
 # Other options are rare.
 _KNOWN = {"slots", "frozen", "eq", "kw_only"}
 _FOR_INSTANCES = ("__init__", "__setattr__", "__delattr__")
+_FIELDS = "__dataclass_fields__"
 
 
 def _waits(cls: type, options: Mapping[str, bool]) -> bool:
-    """Return True if the methods of a class can be made later.
-
-    A dataclass among its bases must agree with it on `frozen`, and a missing docstring is made of `__init__`:
-    for both the standard library has to see the whole class at once.
-    """
-    has_dataclass = any(hasattr(base, "__dataclass_fields__") for base in cls.__bases__)
-    return bool(options.get("slots") and options.keys() <= _KNOWN and cls.__doc__ and not has_dataclass)
+    """Return True if the methods of a class can be made later: a missing docstring is made of `__init__`."""
+    return bool(options.get("slots") and options.keys() <= _KNOWN and cls.__doc__)
 
 
 class _Waiting:
@@ -51,7 +47,7 @@ class _Waiting:
     def __init__(self, written: type, options: Mapping[str, bool]) -> None:
         self._written, self._options, self._lock = written, options, threading.RLock()
         eq, frozen, there = options.get("eq", True), options.get("frozen", False), written.__dict__
-        names = ["__init__", "__repr__", "__dataclass_params__", *(["__eq__"] if eq else [])]
+        names = ["__init__", "__repr__", *(["__eq__"] if eq else [])]
         if frozen:
             names += ["__setattr__", "__delattr__", "__getstate__", "__setstate__"]
         self._names = [name for name in names if name not in there]
@@ -59,10 +55,19 @@ class _Waiting:
         has_hash = "__hash__" in there and not (there["__hash__"] is None and "__eq__" in there)
         if eq and frozen and not has_hash:
             self._names.append("__hash__")
-        kw_only = options.get("kw_only", False)
-        self.cls: type = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)(
-            written
-        )
+        inherited = [getattr(base, _FIELDS) for base in written.__bases__ if hasattr(base, _FIELDS)]
+        # The standard library compares `frozen` with that of the bases, and makes two methods of it.
+        first = {"frozen": frozen and bool(inherited), "kw_only": options.get("kw_only", False)}
+        self.cls: type = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True, **first)(written)
+        if first["frozen"]:
+            del written.__setattr__, written.__delattr__
+        self._fields = [
+            (name, row)
+            for name, row in getattr(self.cls, _FIELDS).items()
+            if all(fields.get(name) is not row for fields in inherited)
+        ]
+        params: Any = self.cls.__dict__["__dataclass_params__"]
+        params.init, params.repr, params.eq, params.frozen = True, True, eq, frozen
         for name in self._names:
             setattr(self.cls, name, _Unmade(name, self._made))
         if eq and not frozen and not has_hash:
@@ -76,8 +81,8 @@ class _Waiting:
                 few = {"repr": False, "eq": False} if name in _FOR_INSTANCES else {}
                 names = [one for one in self._names if one in _FOR_INSTANCES or not few]
                 # The first decorator replaced each `field()` by its default; the second needs them again.
-                for one in self.cls.__dict__["__dataclass_fields__"].values():
-                    setattr(self._written, one.name, one)
+                for field_name, row in self._fields:
+                    setattr(self._written, field_name, row)
                 complete: type = dataclasses.dataclass(**{**self._options, **few})(self._written)
                 for method in names:
                     setattr(self.cls, method, complete.__dict__[method])

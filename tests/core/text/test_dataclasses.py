@@ -129,7 +129,7 @@ def looks(cls: Any) -> Iterator[Any]:
         cls.__module__,
         cls.__hash__ is None,
     )
-    yield sorted(cls.__dict__)
+    yield sorted(name for name in cls.__dict__ if hasattr(cls, name))
     yield sorted(
         name for name, value in vars(cls).items() if getattr(value, "__qualname__", "").startswith("Made.")
     )

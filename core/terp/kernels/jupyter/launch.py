@@ -32,7 +32,7 @@ runpy.run_module(module, run_name="__main__", alter_sys=True)
 """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Provisioner:
     """An entry point of the group `jupyter_client.kernel_provisioners`, and its configuration."""
 
