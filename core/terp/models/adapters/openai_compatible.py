@@ -25,23 +25,22 @@ from terp.text.importing import import_slow
 if TYPE_CHECKING:
     from terp.models.adapters.chat_server import ChatServer
 
-_COMMAND_LINE = "httpx._main"
+# Its command line would import rich and click, and double the time; HTTP/2 is not asked for.
+_PARTS = ("httpx._main", "h2")
 
 
 def preload() -> None:
-    """Import httpx (50 ms), which the first request needs. Meant for a thread.
-
-    Its command line is not imported: that imports rich and click, and doubles the time.
-    """
-    unwanted = _COMMAND_LINE not in sys.modules
-    if unwanted:
-        # None makes the import fail; httpx is prepared for that.
-        sys.modules[_COMMAND_LINE] = None  # type: ignore[assignment]
+    """Import httpx (50 ms), which the first request needs, without its optional parts. Meant for a thread."""
+    left_out = [name for name in _PARTS if name not in sys.modules]
+    # None makes an import fail; both libraries are prepared for that.
+    sys.modules.update(dict.fromkeys(left_out))  # type: ignore[arg-type]
     try:
         import_slow("terp.models.adapters.chat_server")
+        # The first client of httpx would import it, while the screen waits.
+        import_slow("httpcore")
     finally:
-        if unwanted:
-            sys.modules.pop(_COMMAND_LINE, None)
+        for name in left_out:
+            sys.modules.pop(name, None)
 
 
 class OpenAICompatible:
