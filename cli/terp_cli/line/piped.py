@@ -1,10 +1,10 @@
 """Data that is piped in: read to its end as a prompt, or written to a file for the code."""
 
 import os
+import secrets
 import select
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from secrets import token_hex
 from typing import Protocol
 
 from terp.errors import SettingsError, TerpError
@@ -140,7 +140,7 @@ def take_data(
         named = path.rename(path.with_suffix(_suffix(look)))
         return Piped(named, Attachment("stdin", note), prelude(str(named), encoding))
     # The name must be free in the other directory.
-    named = path.rename(path.with_name(f"stdin-{token_hex(4)}{_suffix(look)}"))
+    named = path.rename(path.with_name(f"stdin-{secrets.token_hex(4)}{_suffix(look)}"))
     code = prelude(named.name, encoding) + _FORGOTTEN.format(path=named.name)
     return Piped(named, Attachment("stdin", note, source=str(named)), code)
 

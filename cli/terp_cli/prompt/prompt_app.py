@@ -31,7 +31,6 @@ from prompt_toolkit.layout import (
     Layout,
     Window,
 )
-from prompt_toolkit.layout.dummy import create_dummy_layout
 from prompt_toolkit.styles import Style
 
 from terp_cli.prompt.interface import (
@@ -135,7 +134,7 @@ class PromptApp:
         self.later: Later | None = None
         """The event loop's `call_later`. Can be set."""
         self._app = _PaintedApplication(
-            create_dummy_layout(),
+            Layout(Window()),
             style=Style.from_dict(STYLE),
             input=source,
             output=Measured(painter),

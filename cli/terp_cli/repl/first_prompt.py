@@ -14,7 +14,7 @@ from terp.text.importing import import_slow
 from terp_cli.fronts.invocation import STDIN, Invocation
 from terp_cli.fronts.titles import Titles
 from terp_cli.prompt.interface import PromptHost, ToolbarPart
-from terp_cli.prompt.width_tables import delay_width_tables
+from terp_cli.prompt.toolkit_parts import delay_toolkit_parts
 from terp_cli.terminal import tty
 from terp_cli.terminal.painter import Painter
 from terp_cli.terminal.theme import Theme, theme_of
@@ -87,7 +87,7 @@ def prompt_on(
             from terp_cli.prompt.line_prompt import LinePrompt  # noqa: PLC0415  (most terminals redraw)
 
             return LinePrompt(descriptor, out, "You: " if settings.screen_reader else "> ")
-        delay_width_tables()
+        delay_toolkit_parts()
         from terp_cli.prompt.prompt_app import PromptApp  # noqa: PLC0415  (prompt_toolkit is half of a quick start)
 
         environ = call.terminal_environ

@@ -1,6 +1,5 @@
 """Approval: a call of the model is shown, and the user or a rule decides about exactly these bytes."""
 
-import hashlib
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from terp.models.tool import Call
 from terp.person import Decline, Person, Run
 from terp.person.dialog import UserDialog
 from terp.session.resources import SessionResources
+from terp.text.digest import sha256
 from terp.tools.toolbox import is_shipped
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class Proposals:
 
 def digest_of(code: str) -> str:
     """Return the SHA-256 of code in UTF-8, hexadecimal."""
-    return hashlib.sha256(code.encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256(code.encode("utf-8", "surrogatepass"))
 
 
 def _still_true(proposed: CodeProposed, kernel: Kernel) -> bool:

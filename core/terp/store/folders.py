@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import secrets
 import shutil
 import time
 from datetime import datetime
@@ -24,7 +23,7 @@ _EARLIER_NS = 1_000_000
 def new_folder(sessions: Path) -> Path:
     """Return the folder of a new session below `sessions`, named by date; it is not created yet."""
     today = datetime.now().astimezone().date().isoformat()
-    return sessions / f"{today}-{secrets.token_hex(4)}"
+    return sessions / f"{today}-{os.urandom(4).hex()}"
 
 
 def is_due(sessions: Path) -> bool:

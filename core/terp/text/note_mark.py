@@ -1,7 +1,7 @@
 """The mark of terp's notes to the model, which output of code cannot forge: a random word of the session."""
 
 import re
-import secrets
+from random import SystemRandom
 
 from terp.text.dataclasses import dataclass
 
@@ -13,7 +13,9 @@ _TAKEN_OUT = "note-mark"
 
 def new_word() -> str:
     """Return a random word, which begins with a letter."""
-    return secrets.choice(_SIGNS[:-8]) + "".join(secrets.choice(_SIGNS) for _ in range(_LENGTH - 1))
+    # What `secrets` has is the same, but its import loads OpenSSL.
+    choice = SystemRandom().choice
+    return choice(_SIGNS[:-8]) + "".join(choice(_SIGNS) for _ in range(_LENGTH - 1))
 
 
 @dataclass(frozen=True, slots=True)

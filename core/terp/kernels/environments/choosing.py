@@ -1,7 +1,6 @@
 """Choose the Python that runs the code of a session: once, before its first Python code, with consent."""
 
 import asyncio
-import hashlib
 import json
 import os
 import shutil
@@ -28,6 +27,7 @@ from terp.settings.interpreter import (
     version_of,
 )
 from terp.text.dataclasses import asdict, dataclass, replace
+from terp.text.digest import sha256
 from terp.text.files import replace_private
 
 How = Literal["used", "installed", "overlay", "own"]
@@ -219,7 +219,7 @@ class PythonChoice(Preparation):
         """Set `interpreter` for the next start, with a folder for packages and a pip for the code."""
         packages = ""
         if interpreter.path == sys.executable or not _is_writable(interpreter.path):
-            digest = hashlib.sha256(interpreter.path.encode()).hexdigest()[:8]
+            digest = sha256(interpreter.path.encode())[:8]
             packages = str(self._packages / f"py{version_of(interpreter.path)}-{digest}")
         settled = replace(interpreter, packages=packages)
         # If the folder cannot be written, the code has no pip, but a kernel.

@@ -1,7 +1,6 @@
 """Installing with uv or pip outside the sandbox, a `pip` for code, and overlays with ipykernel."""
 
 import asyncio
-import hashlib
 import os
 import shlex
 import shutil
@@ -16,6 +15,7 @@ from terp.errors import TerpError
 from terp.kernels.jupyter.orphans import lifeline, supervised
 from terp.settings.interpreter import Interpreter, has_module, site_packages
 from terp.text.dataclasses import dataclass
+from terp.text.digest import sha256
 from terp.text.files import make_private
 from terp.text.plain import without_escapes
 
@@ -242,7 +242,7 @@ def pip_shims(interpreter: Interpreter, environ: Mapping[str, str], folder: Path
         into=into,
         offline="--offline" if is_uv else "--no-index",
     )
-    place = make_private(folder / hashlib.sha256(script.encode()).hexdigest()[:12])
+    place = make_private(folder / sha256(script.encode())[:12])
     for name in _SHIMS:
         if not (place / name).exists():
             (place / name).write_text(script, encoding="utf-8")
@@ -261,7 +261,7 @@ def linked_overlay(folder: Path) -> str:
     """
     parts = _closure("ipykernel")
     state = "\n".join(sorted(f"{part.name}=={part.version} {part.locate_file('')}" for part in parts))
-    name = f"py{sys.version_info[0]}.{sys.version_info[1]}-{hashlib.sha256(state.encode()).hexdigest()[:12]}"
+    name = f"py{sys.version_info[0]}.{sys.version_info[1]}-{sha256(state.encode())[:12]}"
     overlay = folder / name
     if not overlay.is_dir():
         make_private(folder)

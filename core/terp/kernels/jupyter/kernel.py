@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-import secrets
+import os
 import time
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
@@ -98,7 +98,7 @@ class JupyterKernel:
         self.next_tier: Callable[[], str] = lambda: NONE
         self._listener = listener
         self._max_output_chars = max_output_chars
-        self._token = secrets.token_hex(16)
+        self._token = os.urandom(16).hex()
         self._translator = Translator()
         self._files = files
         self.place = place

@@ -1,6 +1,5 @@
 """The tiers of this machine, and a test that one enforces its policy: an installed program proves nothing."""
 
-import hashlib
 import os
 import socket
 import subprocess
@@ -18,6 +17,7 @@ from terp.kernels.sandbox.landlock import find_landlock
 from terp.kernels.sandbox.policy import Policy, SandboxOptions
 from terp.kernels.sandbox.seatbelt import find_seatbelt
 from terp.kernels.sandbox.tier import ProcessCommand, Tier
+from terp.text.digest import sha256
 from terp.text.files import content_of, replace_private
 
 _WAIT_S = 10.0
@@ -233,7 +233,7 @@ def _digest(about: str, program: str) -> str:
     except (OSError, ValueError):
         return ""
     facts += [repr((path, *found[:7], found.st_mtime_ns, found.st_ctime_ns)) for path, found in states]
-    return hashlib.sha256("\0".join(facts).encode(errors="surrogateescape")).hexdigest()
+    return sha256("\0".join(facts).encode(errors="surrogateescape"))
 
 
 def _of_linux() -> Iterator[str]:

@@ -5,7 +5,6 @@ installation, it covers the `pyvenv.cfg` and the program behind `bin/python`, wi
 if it lies in the project too. No program is started and no module imported for it, git least of all.
 """
 
-import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -30,6 +29,7 @@ from terp.settings.project.files import (
 )
 from terp.settings.project.folders import OF_TERP, Folders, folders_of
 from terp.text.dataclasses import dataclass
+from terp.text.digest import sha256
 from terp.text.files import Refused, digest_of, read_bounded
 
 Kind = Literal[
@@ -78,12 +78,12 @@ class Survey:
     def digest(self) -> str:
         """One SHA-256 for all parts; it does not depend on where the project lies."""
         rows = [[part.name, part.kind, part.digest] for part in self.parts]
-        return _sha(json.dumps([_VERSION, sorted(rows)], ensure_ascii=True).encode())
+        return sha256(json.dumps([_VERSION, sorted(rows)], ensure_ascii=True).encode())
 
     def holds(self, path: Path, content: bytes) -> bool:
         """Return True if the survey has a used file with exactly these bytes."""
         name = name_below(self.folders.root, path)
-        return any(part.name == name and part.digest == _sha(content) for part in self.used)
+        return any(part.name == name and part.digest == sha256(content) for part in self.used)
 
 
 def survey_of(cwd: str | Path, environ: Mapping[str, str]) -> Survey:
@@ -104,7 +104,8 @@ def _in_folder(folders: Folders, folder: str) -> Iterator[SurveyedPart]:
     """Yield all files below a folder, also unknown ones: the next version may read them."""
     top = folders.root / folder
     if top.is_symlink() and not _inside(top, folders.root):
-        yield SurveyedPart(folder, "refused", _sha(os.fsencode(top.readlink())), "leads out of this project")
+        target = sha256(os.fsencode(top.readlink()))
+        yield SurveyedPart(folder, "refused", target, "leads out of this project")
         return
     paths = list(islice(_below(top), MOST_FILES + 1))
     if len(paths) > MOST_FILES:
@@ -149,10 +150,10 @@ def _file(folders: Folders, path: Path, kind: Kind, largest: int) -> SurveyedPar
             raise Refused("leads out of this project")
         # Files beside a SKILL.md may be large, and only code reads them.
         large = kind == "skill"
-        digest = digest_of(path, _LARGEST_OF_SKILL) if large else _sha(read_bounded(path, largest))
+        digest = digest_of(path, _LARGEST_OF_SKILL) if large else sha256(read_bounded(path, largest))
         return SurveyedPart(name, kind, digest)
     except Refused as refused:
-        return SurveyedPart(name, "refused", _sha(os.fsencode(f"{target}\n{refused}")), str(refused))
+        return SurveyedPart(name, "refused", sha256(os.fsencode(f"{target}\n{refused}")), str(refused))
 
 
 def _python(folders: Folders, python: ProjectPython) -> Iterator[SurveyedPart]:
@@ -165,9 +166,9 @@ def _python(folders: Folders, python: ProjectPython) -> Iterator[SurveyedPart]:
     except Refused as refused:
         yield SurveyedPart(name_below(folders.root, Path(python.path)), "refused", "", str(refused))
         return
-    yield SurveyedPart(name_below(folders.root, config), "python", _sha(stated))
+    yield SurveyedPart(name_below(folders.root, config), "python", sha256(stated))
     seen = json.dumps([python.path, str(program), own]).encode()
-    yield SurveyedPart(name_below(folders.root, Path(python.path)), "python", _sha(seen))
+    yield SurveyedPart(name_below(folders.root, Path(python.path)), "python", sha256(seen))
     yield from _kernelspecs(folders, prefix)
 
 
@@ -181,10 +182,6 @@ def _kernelspecs(folders: Folders, prefix: Path) -> Iterator[SurveyedPart]:
 def _inside(path: Path, root: Path) -> bool:
     # Path.resolve raises for a circle of links, in some versions of Python.
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
-
-
-def _sha(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
 
 
 class Standing:

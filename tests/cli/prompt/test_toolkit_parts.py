@@ -1,4 +1,4 @@
-"""The tables of `wcwidth` are loaded for the first character that needs them."""
+"""What prompt_toolkit imports is loaded when it is needed."""
 
 import subprocess
 import sys
@@ -6,9 +6,9 @@ import sys
 import pytest
 import wcwidth
 
-from terp_cli.prompt.width_tables import NARROW
+from terp_cli.prompt.toolkit_parts import NARROW
 
-BEGIN = "from terp_cli.prompt.width_tables import delay_width_tables; delay_width_tables(); import sys\n"
+BEGIN = "from terp_cli.prompt.toolkit_parts import delay_toolkit_parts; delay_toolkit_parts(); import sys\n"
 LOADED = "print('wcwidth.wcwidth' in sys.modules)\n"
 
 
@@ -37,3 +37,9 @@ def test_other_names_of_the_library_are_there() -> None:
     code = "import wcwidth; print(wcwidth.wcswidth('漢字')); import wcwidth; print(wcwidth.__name__)\n"
     code += "print(wcwidth.__file__)"
     assert printed(code) == ["4", "wcwidth", wcwidth.__file__]
+
+
+def test_prompt_toolkit_loads_no_xml_until_a_text_needs_it() -> None:
+    code = "from prompt_toolkit import HTML; loaded = 'pyexpat' in sys.modules\n"
+    code += "print(loaded, HTML('<b>x</b>').formatted_text)"
+    assert printed(code) == ["False", "FormattedText([('class:b',", "'x')])"]

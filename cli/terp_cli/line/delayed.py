@@ -1,0 +1,53 @@
+"""Modules whose import is delayed until one of their names is used, as Python 3.15 does for `lazy import`.
+
+asyncio imports TLS, urllib.parse addresses, and shutil compressions, which most starts never use.
+"""
+
+import sys
+import threading
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+# After `ssl` alone, asyncio's own module for it would ask for names of it.
+RARELY_USED = (
+    "asyncio.sslproto", "bz2", "curses", "hashlib", "ipaddress", "jiter", "lzma", "secrets", "zipfile",
+)  # fmt: skip
+
+
+def delay_rarely_used() -> None:
+    """Delay the modules that terp or its libraries import and rarely use."""
+    sys.modules.setdefault("ssl", _TLS("ssl"))
+    delay(*RARELY_USED)
+
+
+def delay(*names: str) -> None:
+    """Have the next imports of these modules load nothing, unless they are loaded."""
+    for name in names:
+        sys.modules.setdefault(name, DelayedModule(name))
+
+
+class DelayedModule(ModuleType):
+    """Stands for a module until one of its names is used; what imported this keeps it."""
+
+    _replacing = threading.Lock()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            # The import system looks for these.
+            raise AttributeError(name)
+        with self._replacing:
+            if self.is_waiting():
+                del sys.modules[self.__name__]
+        return getattr(import_module(self.__name__), name)
+
+    def is_waiting(self) -> bool:
+        """Return True if the module is not loaded."""
+        return sys.modules.get(self.__name__) is self
+
+
+class _TLS(DelayedModule):
+    @property
+    def SSLSocket(self) -> Any:  # noqa: N802
+        """The class of TLS sockets; nothing while there can be none: asyncio asks before each connection."""
+        return () if self.is_waiting() else self.__getattr__("SSLSocket")
