@@ -8,6 +8,7 @@ from bench.measure import show
 BENCHES = (
     "start",
     "prompt",
+    "memory",
     "oneshot",
     "streaming",
     "arguments",

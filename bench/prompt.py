@@ -122,7 +122,7 @@ def rows(rounds: int = 7) -> Iterator[Row]:
     echo, other = (statistics.median(start.echoes) * 1e3 for start in (terp, ipython))
     yield Row("  a key, typed at once, shown", echo, "ms", 100, f"IPython {other:.0f} ms")
     if terp.peaks:
-        yield Row("memory at the prompt", max(terp.peaks), "MB", 60, f"IPython {max(ipython.peaks):.0f} MB")
+        yield Row("memory at the prompt", max(terp.peaks), "MB", 38, f"IPython {max(ipython.peaks):.0f} MB")
 
 
 if __name__ == "__main__":
