@@ -39,7 +39,10 @@ class DelayedModule(ModuleType):
         with self._replacing:
             if self.is_waiting():
                 del sys.modules[self.__name__]
-        return getattr(import_module(self.__name__), name)
+        value = getattr(import_module(self.__name__), name)
+        # Some are used for each piece of a reply.
+        setattr(self, name, value)
+        return value
 
     def is_waiting(self) -> bool:
         """Return True if the module is not loaded."""
@@ -50,4 +53,4 @@ class _TLS(DelayedModule):
     @property
     def SSLSocket(self) -> Any:  # noqa: N802
         """The class of TLS sockets; nothing while there can be none: asyncio asks before each connection."""
-        return () if self.is_waiting() else self.__getattr__("SSLSocket")
+        return () if self.is_waiting() else import_module(self.__name__).SSLSocket
