@@ -178,17 +178,31 @@ def test_a_session_that_ended_unseen_is_listed_once(terp: Terp) -> None:
     assert terp("ps").out == ""
 
 
+def kill_host(terp: Terp) -> None:
+    """End the host, as a restart of the machine does."""
+    [host] = [
+        one
+        for one in psutil.process_iter(["cmdline"])
+        if str(terp.home / "detached") in " ".join(one.info["cmdline"] or ())
+    ]
+    host.kill()
+    host.wait()
+
+
+def test_a_session_whose_host_was_killed_is_listed_once(terp: Terp) -> None:
+    with Loopback(["An answer."]) as server:
+        name = detached(terp, server, "hello")
+        kill_host(terp)
+    assert (terp("ps").out, terp("ps").out) == (f"{name}  killed · hello\n", "")
+    assert list((terp.home / "detached").iterdir()) == []
+
+
 def test_a_window_says_that_the_host_of_its_session_was_killed(terp: Terp) -> None:
     with Loopback(["An answer."]) as server:
         detached(terp, server, "hello")
         with window(terp) as shown:
             shown.until("An answer.")
-            [host] = [
-                one.pid
-                for one in psutil.process_iter(["cmdline"])
-                if str(terp.home / "detached") in " ".join(one.info["cmdline"] or ())
-            ]
-            os.kill(host, signal.SIGKILL)
+            kill_host(terp)
             text, code = shown.over()
     assert text.endswith("terp: The session was killed. terp -c continues its conversation.\r\n")
     assert (code, terp("ps").out) == (1, "")

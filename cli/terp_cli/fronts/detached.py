@@ -7,7 +7,9 @@ from typing import Any
 
 from terp.settings.places import Places
 from terp.text.dataclasses import dataclass
-from terp_cli.terminal.detached import ENDED, SUFFIX, state_of
+from terp_cli.terminal.detached import ENDED, OPENED, SUFFIX, state_of
+
+_KILLED = "killed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,8 +17,8 @@ class DetachedSession:
     """A detached session.
 
     `path` is the socket of its host, or the note on its end. `session` is "" until it is open. `since` is
-    the time of its `state`, in seconds since the epoch. `prompt` is the beginning of its last one, `last`
-    the end of its output when it ended.
+    the time of its `state`, in seconds since the epoch; 0 if unknown. `prompt` is the beginning of its last
+    one, `last` the end of its output when it ended.
     """
 
     path: Path
@@ -31,7 +33,12 @@ class DetachedSession:
     @property
     def has_ended(self) -> bool:
         """True if only a note is left of it."""
-        return self.path.suffix == ENDED
+        return self.path.suffix == ENDED or self.state == _KILLED
+
+    def forget(self) -> None:
+        """Remove the note on its end, which the user has seen."""
+        for path in (self.path, self.path.with_suffix(OPENED)):
+            path.unlink(missing_ok=True)
 
 
 def detached_folder(places: Places) -> Path:
@@ -56,14 +63,22 @@ def session_at(path: Path) -> DetachedSession | None:
             json.loads(path.read_text("utf-8")) if path.suffix == ENDED else state_of(path)
         )
     except ConnectionRefusedError:
-        # The host was killed, and its session with it.
-        path.unlink(missing_ok=True)
-        return None
+        return _killed(path)
     except (OSError, ValueError):
         return None
     # The host may be of another version of terp.
     given = {name: facts[name] for name in ("since", "cwd", "prompt", "windows", "last") if name in facts}
     return DetachedSession(path, facts.get("session", ""), facts.get("state", ""), **given)
+
+
+def _killed(path: Path) -> DetachedSession | None:
+    """Return the session of a host that was killed, as when the machine restarts; None if it never opened."""
+    try:
+        facts = json.loads(path.with_suffix(OPENED).read_text("utf-8"))
+    except (OSError, ValueError):
+        path.unlink(missing_ok=True)
+        return None
+    return DetachedSession(path, facts["session"], _KILLED, cwd=facts["cwd"], prompt=facts["prompt"])
 
 
 def unseen_sessions(places: Places) -> str:

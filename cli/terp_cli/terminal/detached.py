@@ -29,7 +29,7 @@ from typing import Any
 
 VARIABLE = "TERP_DETACHED"
 """The variable with the id of the host's program and the path of its socket, in the program's environment."""
-SUFFIX, ENDED = ".sock", ".ended"
+SUFFIX, ENDED, OPENED = ".sock", ".ended", ".opened"
 _HEAD = struct.Struct("!cI")
 _PIECE = 1 << 16
 # A window with more unread output than this is closed.
@@ -108,16 +108,20 @@ class TerminalHost:
             _, status = await asyncio.to_thread(os.waitpid, child, 0)
             server.close()
             if not self._windows:
-                self._leave_note(os.waitstatus_to_exitcode(status))
-            self._path.unlink(missing_ok=True)
+                self._report_end(os.waitstatus_to_exitcode(status))
+            for path in (self._path, self._path.with_suffix(OPENED)):
+                path.unlink(missing_ok=True)
             for window in self._windows:
                 window.close()
 
-    def _leave_note(self, code: int) -> None:
+    def _report_end(self, code: int) -> None:
         """Store how the program ended, for `terp ps`: no window has shown it."""
         last = self._last.decode(errors="replace")
         self._report({"state": f"ended with exit code {code}" if code else "ended", "last": last})
-        self._path.with_suffix(ENDED).write_text(json.dumps(self._state), encoding="utf-8")
+        self._store(ENDED)
+
+    def _store(self, suffix: str) -> None:
+        self._path.with_suffix(suffix).write_text(json.dumps(self._state), encoding="utf-8")
 
     def _read(self) -> None:
         try:
@@ -218,6 +222,9 @@ class TerminalHost:
         self._state |= {**facts, **({"since": time.time()} if changed else {})}
         if changed and (prompt := facts["state"].partition("running: ")[2]):
             self._state["prompt"] = prompt
+        if "session" in facts:
+            # This is found if the host is killed, or the machine restarted.
+            self._store(OPENED)
         state, prompt = str(self._state["state"]), str(self._state["prompt"])
         is_over = before.startswith("running") and seconds > _LONG_TURN_S and state == "waiting"
         if changed and not self._windows and (is_over or not state.startswith(("running", "waiting"))):

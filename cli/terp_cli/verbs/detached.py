@@ -85,7 +85,9 @@ def _show(call: Invocation, path: Path) -> int:
     if not path.exists():
         return 0
     found = session_at(path)
-    if found is None:
+    if found is None or found.has_ended:
+        if found:
+            found.forget()
         raise TerpError("The session was killed.", "terp -c continues its conversation.")
     taken, left = "Another window shows the session now.", "terp attach last shows it again."
     call.note(taken if found.windows else f"The session continues: {left}")
@@ -141,7 +143,7 @@ def _list(call: Invocation) -> int:
         call.out.write(f"{one.session or '(starting)'}  {one_line(_about(call, one))}\n")
         if one.has_ended:
             # The user has seen it now.
-            one.path.unlink(missing_ok=True)
+            one.forget()
     if not found:
         call.note("there are no detached sessions; terp --detach starts one.")
     return 0
@@ -158,7 +160,7 @@ def _stop(call: Invocation) -> int:
 
 
 def _about(call: Invocation, one: DetachedSession) -> str:
-    lasts = age(one.since, time.time()).removesuffix(" ago")
+    lasts = age(one.since, time.time()).removesuffix(" ago") if one.since else ""
     where = "" if Path(one.cwd) == Path.cwd() else short_path(Path(one.cwd))
     title = _title(call, one)
     parts = [one.state, lasts, "" if title in one.state else title, where]
