@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from terp_cli.terminal.detached import state_of
+from terp_cli.terminal.detached import end, state_of
 from tests.cli.running import Result, Terp, to
 from tests.cli.teletype import Teletype
 from tests.loopback import Call, Loopback
@@ -106,6 +107,24 @@ def test_a_second_window_takes_its_session_from_the_first(terp: Terp) -> None:
                 second.until("An answer.")
                 left, _ = first.over()
     assert left.endswith("\r\x1b[Jterp: Another window shows the session now.\r\n")
+
+
+def test_a_program_that_does_not_end_is_killed(tmp_path: Path) -> None:
+    path = tmp_path / "x.sock"
+    hosts = (
+        "import asyncio, signal, sys\nfrom pathlib import Path\n"
+        "from terp_cli.terminal.detached import TerminalHost\n"
+        # The program inherits this.
+        "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+        f"host = TerminalHost(Path({str(path)!r}), (80, 24), ends_s=0.1)\n"
+        f"asyncio.run(host.run([sys.executable, '-c', 'import signal; signal.pause()']))"
+    )
+    with subprocess.Popen([sys.executable, "-c", hosts], stdout=subprocess.PIPE) as host:
+        assert host.stdout is not None
+        assert host.stdout.readline() == b"ready\n"
+        end(path)
+        assert host.wait(20) == 0
+    assert json.loads(path.with_suffix(".ended").read_text())["state"] == "ended with exit code -9"
 
 
 def test_a_socket_with_a_long_path_leaves_no_descriptor_open(tmp_path: Path) -> None:

@@ -64,6 +64,9 @@ def session_at(path: Path) -> DetachedSession | None:
         )
     except ConnectionRefusedError:
         return _killed(path)
+    except (ConnectionResetError, BrokenPipeError):
+        # The host ends at this moment, in one way or the other.
+        return session_at(path)
     except (OSError, ValueError):
         return None
     # The host may be of another version of terp.

@@ -72,12 +72,13 @@ class TerminalHost:
 
     Windows send A (show me the terminal of this size), K (keys), S (size); the program sends R (a state, as
     JSON), T (it reads keys now) and D (leave the window); others send Q (reply with the state) and E (end
-    the program).
+    the program, which is killed after `ends_s` seconds).
     """
 
-    def __init__(self, path: Path, size: Size) -> None:
+    def __init__(self, path: Path, size: Size, *, ends_s: float = 15.0) -> None:
         self._path = path
         self._size = size
+        self._ends_s = ends_s
         self._windows: set[asyncio.StreamWriter] = set()
         self._program: asyncio.StreamWriter | None = None
         self._state = dict[str, Any](state="starting", prompt="", since=time.time(), cwd=str(Path.cwd()))
@@ -151,7 +152,7 @@ class TerminalHost:
             b"T": lambda *_: self._read_keys(),
             b"D": lambda *_: self._close_windows(),
             b"Q": self._reply,
-            b"E": lambda *_: os.kill(self._child, signal.SIGHUP),
+            b"E": lambda *_: self._end(),
         }
         async for kind, content in _messages(reader):
             answers[kind](writer, content)
@@ -176,6 +177,10 @@ class TerminalHost:
             if self._windows:
                 self._tell(b"A")
         self._report(json.loads(facts))
+
+    def _end(self) -> None:
+        os.kill(self._child, signal.SIGHUP)
+        asyncio.get_running_loop().call_later(self._ends_s, os.kill, self._child, signal.SIGKILL)
 
     def _close_windows(self) -> None:
         for window in self._windows:
