@@ -10,7 +10,7 @@
     │   ├── AuthFailed         no key, wrong key, no permission: 401, 403
     │   ├── RequestRejected    the provider refused the request: 400, 404, 422
     │   │   └── ToolsRejected  … because this model cannot call tools
-    │   ├── BudgetSpent        it would cost more than the person has allowed
+    │   ├── BudgetSpent        it would cost more than the user has allowed
     │   ├── PriceUnknown       … or its price is not known
     │   ├── ContextFull        the conversation is longer than the model can read
     │   ├── RateLimited        429 after all retries
@@ -56,7 +56,7 @@ StopReason = Literal[
     "timeout",
     "interrupted",
 ]
-"""How a turn, or the program, can end; the names of CLI output and exit codes."""
+"""The ways in which a turn, or the program, can end; the names of CLI output and exit codes."""
 
 
 class TerpError(Exception):

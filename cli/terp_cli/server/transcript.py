@@ -81,8 +81,9 @@ class Transcript:
         self._before += gone
         for record in self._log.since(self._before + len(self._events)):
             shown = [_encoded(one, self._redactor()) for one in self._redaction.passed(record)]
-            before = [replace(event, is_last=False) for event in shown[:-1]]
-            self._events.append((*before, *shown[-1:]))
+            if len(shown) > 1:
+                shown[:-1] = [replace(event, is_last=False) for event in shown[:-1]]
+            self._events.append(tuple(shown))
 
     def _earlier(self, number: int, last: int, most: int) -> Sequence[WireEvent]:
         records = self._log.since(number)[:most]
@@ -91,13 +92,14 @@ class Transcript:
 
 def _encoded(record: Record, redactor: "Redactor") -> WireEvent:
     fields = wire.record_to_json(record)
+    if piece_of(record.event):
+        # They are clean by now, and are most of what there is.
+        return WireEvent(record.number, fields["event"], encoded(fields))
     if isinstance(record.event, CodeFinished):
         fields["files_told"] = _file_rows(record.event)
         fields["changes_told"] = delta_line(record.event.changes, record.event.more_changes)
         fields["effects_told"] = account_of(record.event.effects, record.event.files, record.event.cwd)
-    # Pieces of text are clean by now, and are most of what there is.
-    clean = fields if piece_of(record.event) else redactor.redacted_fields(fields)
-    return WireEvent(record.number, fields["event"], encoded(clean))
+    return WireEvent(record.number, fields["event"], encoded(redactor.redacted_fields(fields)))
 
 
 def _file_rows(event: CodeFinished) -> Sequence[Mapping[str, Any]]:

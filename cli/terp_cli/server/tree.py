@@ -152,7 +152,7 @@ class Tree:
         try:
             if make:
                 make_private(self._top)
-            # What leads to the directory is the person's own; below it nothing is followed.
+            # What leads to the directory is the user's own; below it nothing is followed.
             return os.open(self._top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except OSError as error:
             _refuse(error, str(self._top))

@@ -181,7 +181,7 @@ def run_script(call: Invocation) -> int:
 
     async def run() -> int:
         alone = SessionlessRunner(AutoRun(person) if settings.auto_run else person, call.note)
-        # The code is the person's own: only where they ask for a sandbox does it run in one.
+        # The code is the user's own: only where they ask for a sandbox does it run in one.
         environment = await open_environment(
             settings,
             project=call.project,

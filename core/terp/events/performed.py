@@ -18,7 +18,7 @@ TO_DO: Mapping[EffectVerb, str] = {
     "listen": "accept connections at",
     "run": "start",
 }
-"""What code wants to do, to follow "wants to"."""
+"""Verbs for code that asks, which follow "wants to"."""
 _DID: Mapping[EffectVerb, str] = {
     "create": "created",
     "modify": "changed",

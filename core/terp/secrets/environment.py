@@ -22,7 +22,7 @@ _PASSED = """
 
 _WILD = frozenset("*?[")
 
-# Unless the person passes their own.
+# Unless the user passes their own.
 _SET = {
     "TERM": "dumb",
     # Programs ask for the width of the terminal: what they print is shown at any width.

@@ -412,7 +412,7 @@ class StreamRedactor:
             yield record
             return
         stream, text = piece
-        if stream[0] in _OF_MODEL:
+        if self._held and stream[0] in _OF_MODEL:
             for other in [one for one in self._held if one[0] in _OF_MODEL and one != stream]:
                 yield from self._released(other, record.number)
         pieces = self._held.pop(stream)[0] if stream in self._held else TextRedactor(self._redactor)

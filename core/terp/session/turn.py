@@ -1,4 +1,4 @@
-"""The turn: ask the model, run what the person approves, let the model read the results, again."""
+"""The turn: ask the model, run what the user approves, let the model read the results, again."""
 
 import shlex
 from collections.abc import Sequence

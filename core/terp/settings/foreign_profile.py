@@ -26,7 +26,7 @@ _NAMES: Mapping[str, str] = {
     "auto_run": "auto_run",
     "max_output": "max_output_chars",
 }
-"""What is called otherwise there, at the top or below `llm`."""
+"""The names of settings there, at the top or below `llm`, with terp's own."""
 _WHY_NOT: Mapping[str, str] = {
     "api_key": "a key does not belong in a profile; terp keys set PROVIDER stores it",
     "safe_mode": "code always needs approval unless auto_run is on",

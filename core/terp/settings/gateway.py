@@ -10,10 +10,10 @@ from terp.settings import Settings
 from terp.text.dataclasses import dataclass, field
 
 TOKEN_VARIABLES = ("JUPYTER_GATEWAY_AUTH_TOKEN", "JUPYTER_TOKEN")
-"""Where Jupyter's own programs look for a token, the first that is set."""
+"""The variables in which Jupyter's own programs look for a token; the first that is set counts."""
 
 _LARGEST_TOKEN = 16_384
-# Of the addresses that a person copies from a browser.
+# Of the addresses that a user copies from a browser.
 _PAGES = ("lab", "tree", "notebooks", "api")
 
 

@@ -15,7 +15,7 @@ from terp.text.dataclasses import Field, dataclass, field, fields, replace
 
 Kind = Literal["text", "switch", "whole", "number", "names", "rules", "mapping"]
 Source = Literal["flag", "variable", "user", "project", "wire"]
-"""Who sets a value: a call, its environment, the person's files, those of a project, a client of a server."""
+"""The origin of a value: a call, its environment, files of the user or of a project, a client of a server."""
 T = TypeVar("T")
 
 BY_CALL: tuple[Source, ...] = ("flag", "variable")

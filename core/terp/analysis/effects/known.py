@@ -27,16 +27,16 @@ _PLACES = {"receiver": RECEIVER, "-": NOTHING}
 _OWNED = ("unpicklers", "processes", "openers", "archives")
 _FUNCTIONS = (*_OWNED, "environment", "refused", "special")
 _GIVEN = {"out": "pandas.DataFrame", "stdin_data": "builtins.str", "stdin_path": "pathlib.PosixPath"}
-"""What terp binds, as what the account takes it for: content, text, and a path that is no address."""
+"""The names that terp binds, with the types that the account takes them for: a path is no address."""
 
 TOOL = "terp.tools"
 """The full name of whatever is a tool of the session: nobody has read what it does."""
 SHIPPED = "terp.shipped"
 """Before the name of a tool that terp brings: `known/effects.txt` says what each does."""
 UNKNOWN = ""
-"""What stands for the full name of something that hides a builtin."""
+"""The full name of something that hides a builtin."""
 OWN_FUNCTION = "function"
-"""What stands for the full name of a function of the session that only computes."""
+"""The full name of a function of the session that only computes."""
 SERVERS = "terp.tools.mcp"
 """The full name of what calls the MCP servers of the session."""
 
@@ -286,7 +286,7 @@ class SessionNames:
 
     def _ran(self, proposed: CodeProposed | None, finished: CodeFinished) -> None:
         if proposed is None:
-            # Code of another language, or of the person's own.
+            # Code of another language, or of the user's own.
             return
         # Whatever code it was: a builtin that is hidden is not known, and what was imported may be in use.
         self._lasting.update(

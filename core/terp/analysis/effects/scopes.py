@@ -24,7 +24,7 @@ def parsed(code: str) -> ast.Module | int:
     """The tree of `code`; the line where it is no Python when there is none."""
     try:
         with warnings.catch_warnings():
-            # A doubtful escape in a text of the model's is no business of the person's terminal.
+            # A doubtful escape in a text of the model's is no business of the user's terminal.
             warnings.simplefilter("ignore")
             return ast.parse(code)
     except SyntaxError as error:

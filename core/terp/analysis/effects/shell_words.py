@@ -60,7 +60,7 @@ class NotRead(Exception):
 
 
 ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)\+?=")
-"""What a word begins with that sets a variable, where no command stands before it."""
+"""The beginning of a word that sets a variable, if no command stands before it."""
 _SPACE = re.compile(r"(?:[ \t]|\\\n)*")
 _RUN = re.compile(r"[^\s'\"\\$`;&|()<>*?\[\]{},!#=~]+")
 _IN_QUOTES = re.compile(r"[^\"\\$`]+")

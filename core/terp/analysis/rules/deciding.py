@@ -39,7 +39,7 @@ class Ruling:
 
 
 class Rules:
-    """The rules in effect: those of the settings, and those that the person adds for the session.
+    """The rules in effect: those of the settings, and those that the user adds for the session.
 
     `restrictions` are those of a mode such as planning; they end with it.
     """

@@ -21,7 +21,7 @@ REQUEST = (
 _HEADING = "[What came before is shortened here."
 _WORDS_OF_PERSON = "The person said, in their own words:"
 _WRITTEN = "Your notes of it:"
-# In characters, by what the whole message may take: the words of the person come first.
+# In characters, by what the whole message may take: the words of the user come first.
 _WORDS, _NOTES, _FACTS = 0.4, 0.3, 0.15
 _MOST = 48_000
 _LEAST = 1_200

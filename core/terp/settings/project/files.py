@@ -31,7 +31,7 @@ COMMANDS = (".claude/commands", ".terp/commands")
 MOST_FILES = 500
 """Limit of the files in one folder of a project."""
 INSTRUCTIONS = ("AGENTS.md", "CLAUDE.md")
-"""What a file of instructions is called; in a folder with both, the first counts."""
+"""The names of files with instructions; in a folder with both, the first counts."""
 
 
 @dataclass(frozen=True, slots=True)
