@@ -3,7 +3,7 @@
 import asyncio
 import time
 from bisect import bisect_right
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Protocol
 
@@ -136,9 +136,9 @@ class EventLog:
         """Wake all tasks that wait for a change, without a new record."""
         self._changed.notify()
 
-    async def changed(self) -> None:
-        """Return after the next `append`, `wake` or `close`."""
-        await self._changed.wait()
+    def changed(self) -> Awaitable[None]:
+        """Return what to await for the next `append`, `wake` or `close`."""
+        return self._changed.wait()
 
     async def follow(self, after: int = 0) -> AsyncGenerator[Record, None]:
         """Yield the records after `after`, and then each new one until the log is closed."""

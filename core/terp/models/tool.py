@@ -8,6 +8,7 @@ import json
 import keyword
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import count
 from typing import Any
 
@@ -111,8 +112,14 @@ def schema(languages: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def tool_names(languages: Sequence[str]) -> dict[str, str]:
+def tool_names(languages: Sequence[str]) -> Mapping[str, str]:
     """Return the names by which models call the tool, in lower case, and their languages ("": none)."""
+    return _tool_names(tuple(languages))
+
+
+# Each request needs them, and they take a millisecond to make.
+@lru_cache(16)
+def _tool_names(languages: tuple[str, ...]) -> Mapping[str, str]:
     names = dict.fromkeys(_GENERIC_NAMES, "")
     for spelling, language in spellings(languages).items():
         for pattern in _NAME_PATTERNS:

@@ -198,7 +198,7 @@ async def lift_leaked_calls(
             match chunk:
                 case TextChunk(text=text):
                     if released := held.add(text):
-                        yield TextChunk(released)
+                        yield chunk if released is text else TextChunk(released)
                     continue
                 case Retrying():
                     held = _HeldText(reader)
@@ -263,7 +263,7 @@ async def without_leaked_tokens(chunks: AsyncGenerator[Chunk, None]) -> AsyncGen
             match chunk:
                 case TextChunk(text=text):
                     if passed := tokens.feed(text):
-                        yield TextChunk(passed)
+                        yield chunk if passed is text else TextChunk(passed)
                     continue
                 case Retrying():
                     tokens = TokensAroundFilter()
