@@ -3,7 +3,7 @@
 import os
 import sys
 
-from terp_cli.line.isolation import close_memory
+from terp_cli.line.isolation import close_memory, exclude_directory
 from terp_cli.main import TYPE_CHECKING, main
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ def enter() -> "NoReturn":
     more than one, and waits for an import that a thread has just begun.
     """
     if sys.argv[1:2] not in (["--version"], ["-V"], ["--help"], ["-h"]):
+        # It imports, which could run a file of the working directory.
+        exclude_directory()
         close_memory()
     code = main()
     try:

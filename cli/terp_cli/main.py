@@ -17,10 +17,11 @@ def main(arguments: "Sequence[str] | None" = None) -> int:
         return _print_version()
     if arguments in (["--help"], ["-h"]):
         return _print_shipped_help()
-    from terp_cli.line.delayed import delay_rarely_used  # noqa: PLC0415  (--version pays for nothing)
-    from terp_cli.line.isolation import exclude_directory  # noqa: PLC0415
+    from terp_cli.line.isolation import exclude_directory  # noqa: PLC0415  (--version pays for nothing)
 
     exclude_directory()
+    from terp_cli.line.delayed import delay_rarely_used  # noqa: PLC0415  (imports come after that)
+
     delay_rarely_used()
     # Imports create no garbage; a search for it takes a tenth of a quick start.
     gc.disable()

@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from terp_cli.fronts.detached import session_at
 from terp_cli.terminal.detached import end, state_of
 from tests.cli.running import Result, Terp, to
 from tests.cli.teletype import Teletype
@@ -66,11 +67,11 @@ def test_a_closed_window_ends_nothing_and_another_shows_the_last_rows_again(terp
     with Loopback(["First answer."]) as server:
         detached(terp, server, "hello")
         with window(terp) as first:
-            first.until("First answer.")
+            first.until("First answer")
             first.types(">>> x = 40 + 2\r\r")
             first.until("+x")
         with window(terp) as second:
-            assert "▌ hello" in re.sub(r"\x1b\[[0-9;]*m", "", second.until("First answer."))
+            assert "▌ hello" in re.sub(r"\x1b\[[0-9;]*m", "", second.until("First answer"))
             second.types(">>> print('x is', x)\r\r")
             second.until("x is 42")
 
@@ -80,7 +81,7 @@ def test_a_user_can_leave_its_window(terp: Terp, keys: str) -> None:
     with Loopback(["An answer."]) as server:
         name = detached(terp, server, "hello")
         with window(terp) as shown:
-            shown.until("An answer.")
+            shown.until("An answer")
             shown.types(keys)
             left, code = shown.over()
             assert (shown.modes, code) == (shown.before, 0)
@@ -102,9 +103,9 @@ def test_a_second_window_takes_its_session_from_the_first(terp: Terp) -> None:
     with Loopback(["An answer."]) as server:
         detached(terp, server, "hello")
         with window(terp) as first:
-            first.until("An answer.")
+            first.until("An answer")
             with window(terp) as second:
-                second.until("An answer.")
+                second.until("An answer")
                 left, _ = first.over()
     assert left.endswith("\r\x1b[Jterp: Another window shows the session now.\r\n")
 
@@ -127,6 +128,29 @@ def test_a_program_that_does_not_end_is_killed(tmp_path: Path) -> None:
     assert json.loads(path.with_suffix(".ended").read_text())["state"] == "ended with exit code -9"
 
 
+def test_a_session_that_ends_is_never_listed_as_killed(tmp_path: Path) -> None:
+    path = tmp_path / "x.sock"
+    code = (
+        "import asyncio, json, os, socket, struct\n"
+        "host = socket.socket(socket.AF_UNIX); host.connect(os.environ['TERP_DETACHED'].partition(':')[2])\n"
+        "facts = json.dumps({'session': 'one', 'state': 'waiting'}).encode()\n"
+        "host.sendall(struct.pack('!cI', b'R', len(facts)) + facts); host.close()\n"
+    )
+    hosts = (
+        "import asyncio, sys\nfrom pathlib import Path\n"
+        "from terp_cli.terminal.detached import TerminalHost\n"
+        f"asyncio.run(TerminalHost(Path({str(path)!r}), (80, 24)).run([sys.executable, '-c', {code!r}]))"
+    )
+    for _ in range(5):
+        with subprocess.Popen([sys.executable, "-c", hosts]) as host:
+            seen = set[str]()
+            while host.poll() is None:
+                found = session_at(path)
+                seen |= {found.state} if found else set()
+        assert "killed" not in seen
+        assert sorted(one.name for one in tmp_path.iterdir()) == ["x.ended"]
+
+
 def test_a_socket_with_a_long_path_leaves_no_descriptor_open(tmp_path: Path) -> None:
     path = tmp_path / ("long" * 30) / "x.sock"
     path.parent.mkdir()
@@ -143,7 +167,7 @@ def test_without_a_prompt_its_window_is_this_one(terp: Terp) -> None:
         with window(terp, "--detach", *to(server)) as shown:
             shown.until_changed()
             shown.types("hello\r")
-            shown.until("An answer.")
+            shown.until("An answer")
         assert [state for _, state, _ in state(terp)] == ["waiting"]
 
 
@@ -170,9 +194,11 @@ def test_stop_ends_it_and_its_conversation_can_be_resumed(terp: Terp) -> None:
 def test_a_resumed_session_whose_window_was_left_can_be_stopped(terp: Terp) -> None:
     with Loopback(["An answer."]) as server:
         name = detached(terp, server, "hello")
+        while state(terp) != [(name, "waiting", 0)]:
+            pass
         terp("ps", "stop", name)
         with window(terp, "--detach", "-c", *to(server)) as shown:
-            shown.until("An answer.")
+            shown.until("An answer")
             shown.types("/detach\r")
             shown.over()
     assert terp("ps", "stop", name).code == 0
@@ -220,7 +246,7 @@ def test_a_window_says_that_the_host_of_its_session_was_killed(terp: Terp) -> No
     with Loopback(["An answer."]) as server:
         detached(terp, server, "hello")
         with window(terp) as shown:
-            shown.until("An answer.")
+            shown.until("An answer")
             kill_host(terp)
             text, code = shown.over()
     assert text.endswith("terp: The session was killed. terp -c continues its conversation.\r\n")

@@ -16,9 +16,9 @@ _KILLED = "killed"
 class DetachedSession:
     """A detached session.
 
-    `path` is the socket of its host, or the note on its end. `session` is "" until it is open. `since` is
-    the time of its `state`, in seconds since the epoch; 0 if unknown. `prompt` is the beginning of its last
-    one, `last` the end of its output when it ended.
+    `path` is the socket of its host, also of one that was killed, or the note on its end. `session` is ""
+    until it is open. `since` is the time of its `state`, in seconds since the epoch; 0 if unknown. `prompt`
+    is the beginning of its last one, `last` the end of its output when it ended.
     """
 
     path: Path
@@ -32,11 +32,11 @@ class DetachedSession:
 
     @property
     def has_ended(self) -> bool:
-        """True if only a note is left of it."""
+        """True if it ended, or its host was killed."""
         return self.path.suffix == ENDED or self.state == _KILLED
 
     def forget(self) -> None:
-        """Remove the note on its end, which the user has seen."""
+        """Remove the files that are left of a session that has ended."""
         for path in (self.path, self.path.with_suffix(OPENED)):
             path.unlink(missing_ok=True)
 
@@ -56,8 +56,11 @@ def detached_sessions(places: Places) -> Sequence[DetachedSession]:
     return [one for one in found if one is not None]
 
 
-def session_at(path: Path) -> DetachedSession | None:
-    """Return the session of a socket or of a note; None if there is none any more."""
+def session_at(path: Path, *, again: bool = True) -> DetachedSession | None:
+    """Return the session of a socket or of a note; None if there is none any more.
+
+    With `again`, a connection that breaks off is tried once more.
+    """
     try:
         facts: dict[str, Any] = (
             json.loads(path.read_text("utf-8")) if path.suffix == ENDED else state_of(path)
@@ -66,7 +69,7 @@ def session_at(path: Path) -> DetachedSession | None:
         return _killed(path)
     except (ConnectionResetError, BrokenPipeError):
         # The host ends at this moment, in one way or the other.
-        return session_at(path)
+        return session_at(path, again=False) if again else None
     except (OSError, ValueError):
         return None
     # The host may be of another version of terp.
@@ -79,9 +82,14 @@ def _killed(path: Path) -> DetachedSession | None:
     try:
         facts = json.loads(path.with_suffix(OPENED).read_text("utf-8"))
     except (OSError, ValueError):
-        path.unlink(missing_ok=True)
-        return None
-    return DetachedSession(path, facts["session"], _KILLED, cwd=facts["cwd"], prompt=facts["prompt"])
+        facts = {}
+    found = DetachedSession(
+        path, facts.get("session", ""), _KILLED, cwd=facts.get("cwd", ""), prompt=facts.get("prompt", "")
+    )
+    if found.session:
+        return found
+    found.forget()
+    return None
 
 
 def unseen_sessions(places: Places) -> str:

@@ -24,11 +24,19 @@ def delay_rarely_used() -> None:
 def delay(*names: str) -> None:
     """Have the next imports of these modules load nothing, unless they are loaded."""
     for name in names:
-        sys.modules.setdefault(name, DelayedModule(name))
+        parent, _, own = name.rpartition(".")
+        if name not in sys.modules:
+            sys.modules[name] = DelayedModule(name)
+            if parent in sys.modules:
+                setattr(sys.modules[parent], own, sys.modules[name])
 
 
 class DelayedModule(ModuleType):
-    """Stands for a module until one of its names is used; what imported this keeps it."""
+    """Stands for a module until one of its names is used; what imported this keeps it.
+
+    Until then it has no names with two underscores and no modules of its own, and nobody can see whether this
+    Python has the module.
+    """
 
     _replacing = threading.Lock()
 

@@ -30,5 +30,5 @@ class _Widths(DelayedModule):
 
 
 class _ProgressBars(DelayedModule):
-    # prompt_toolkit asks for these names to offer them; terp has no progress bar, and this parses XML.
+    # prompt_toolkit offers these names; terp has no progress bar, and the import of their module parses XML.
     ProgressBar = ProgressBarCounter = None

@@ -93,7 +93,7 @@ class Transcript:
 def _encoded(record: Record, redactor: "Redactor") -> WireEvent:
     fields = wire.record_to_json(record)
     if piece_of(record.event):
-        # They are clean by now, and are most of what there is.
+        # Pieces of text are redacted by now, and are most records.
         return WireEvent(record.number, fields["event"], encoded(fields))
     if isinstance(record.event, CodeFinished):
         fields["files_told"] = _file_rows(record.event)

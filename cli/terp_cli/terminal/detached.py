@@ -27,6 +27,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from terp.text.files import write_whole
+
 VARIABLE = "TERP_DETACHED"
 """The variable with the id of the host's program and the path of its socket, in the program's environment."""
 SUFFIX, ENDED, OPENED = ".sock", ".ended", ".opened"
@@ -107,11 +109,12 @@ class TerminalHost:
             await self._ended.wait()
         finally:
             _, status = await asyncio.to_thread(os.waitpid, child, 0)
-            server.close()
             if not self._windows:
                 self._report_end(os.waitstatus_to_exitcode(status))
             for path in (self._path, self._path.with_suffix(OPENED)):
                 path.unlink(missing_ok=True)
+            # A socket that refuses would count as that of a killed host.
+            server.close()
             for window in self._windows:
                 window.close()
 
@@ -122,7 +125,7 @@ class TerminalHost:
         self._store(ENDED)
 
     def _store(self, suffix: str) -> None:
-        self._path.with_suffix(suffix).write_text(json.dumps(self._state), encoding="utf-8")
+        write_whole(self._path.with_suffix(suffix), json.dumps(self._state).encode())
 
     def _read(self) -> None:
         try:
@@ -180,7 +183,13 @@ class TerminalHost:
 
     def _end(self) -> None:
         os.kill(self._child, signal.SIGHUP)
-        asyncio.get_running_loop().call_later(self._ends_s, os.kill, self._child, signal.SIGKILL)
+        asyncio.get_running_loop().call_later(self._ends_s, self._kill)
+
+    def _kill(self) -> None:
+        with suppress(ProcessLookupError):
+            os.kill(self._child, signal.SIGKILL)
+        # A process that the program started may still have the terminal open.
+        self._ended.set()
 
     def _close_windows(self) -> None:
         for window in self._windows:
@@ -228,8 +237,9 @@ class TerminalHost:
         if changed and (prompt := facts["state"].partition("running: ")[2]):
             self._state["prompt"] = prompt
         if "session" in facts:
-            # This is found if the host is killed, or the machine restarted.
-            self._store(OPENED)
+            # `terp ps` reads this file if the host was killed, or the machine restarted.
+            with suppress(OSError):
+                self._store(OPENED)
         state, prompt = str(self._state["state"]), str(self._state["prompt"])
         is_over = before.startswith("running") and seconds > _LONG_TURN_S and state == "waiting"
         if changed and not self._windows and (is_over or not state.startswith(("running", "waiting"))):

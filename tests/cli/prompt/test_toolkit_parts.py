@@ -1,4 +1,4 @@
-"""What prompt_toolkit imports is loaded when it is needed."""
+"""Parts of prompt_toolkit's imports are loaded at their first use."""
 
 import subprocess
 import sys

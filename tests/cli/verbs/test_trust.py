@@ -91,7 +91,7 @@ def test_the_python_of_a_project_runs_the_code_only_of_one_that_is_trusted(terp:
 
 def test_a_stray_colon_in_a_path_lets_nothing_of_the_directory_in(terp: Terp) -> None:
     marker = terp.cwd / "ran"
-    for name in ("httpx", "yaml", "json", "asyncio", "litellm", "gc"):
+    for name in ("httpx", "yaml", "json", "asyncio", "litellm", "gc", "threading", "typing", "ctypes", "ssl"):
         (terp.cwd / f"{name}.py").write_text(f"open({str(marker)!r}, 'w').close()\n")
     result = terp.asked(["hello"], "hi", PYTHONPATH=f"{terp.environ['PYTHONPATH']}:")
     assert (result.out, marker.exists()) == ("hello\n", False)
