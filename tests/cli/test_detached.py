@@ -244,12 +244,12 @@ def test_a_session_whose_host_was_killed_is_listed_once(terp: Terp) -> None:
 
 def test_a_window_says_that_the_host_of_its_session_was_killed(terp: Terp) -> None:
     with Loopback(["An answer."]) as server:
-        detached(terp, server, "hello")
+        name = detached(terp, server, "hello")
         with window(terp) as shown:
             shown.until("An answer")
             kill_host(terp)
             text, code = shown.over()
-    assert text.endswith("terp: The session was killed. terp -c continues its conversation.\r\n")
+    assert text.endswith(f"terp: The session was killed. terp -r {name} continues its conversation.\r\n")
     assert (code, terp("ps").out) == (1, "")
 
 

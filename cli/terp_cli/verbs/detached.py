@@ -88,7 +88,8 @@ def _show(call: Invocation, path: Path) -> int:
     if found is None or found.has_ended:
         if found:
             found.forget()
-        raise TerpError("The session was killed.", "terp -c continues its conversation.")
+        chosen = f"-r {found.session}" if found else "-c"
+        raise TerpError("The session was killed.", f"terp {chosen} continues its conversation.")
     taken, left = "Another window shows the session now.", "terp attach last shows it again."
     call.note(taken if found.windows else f"The session continues: {left}")
     return 0
