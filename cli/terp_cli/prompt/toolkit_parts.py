@@ -1,6 +1,6 @@
 """Imports of prompt_toolkit that a prompt does not need: tables of characters, XML, and progress bars.
 
-They take 25 of the 150 ms until keys are taken, and 1.5 MB.
+They are a quarter of the time of importing it, and 2 MB.
 """
 
 import sys

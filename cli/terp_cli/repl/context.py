@@ -54,7 +54,7 @@ APPROVALS: Mapping[str, str] = {
     "never": "Code runs without asking.",
     "plan": "Planning: code may only read and compute. /go carries the plan out, /plan off ends planning.",
 }
-"""When the user is asked, by the setting `approve`."""
+"""Sentences for the banner, by the setting `approve`."""
 
 
 class ReplContext:
@@ -104,7 +104,7 @@ class ReplContext:
 
     @property
     def approval(self) -> str:
-        """When the user is asked: "before" code runs, at each "effect" of it, or "never"; or "plan"."""
+        """The moment of the question: "before" code runs, at each "effect" of it, or "never"; or "plan"."""
         confinement = self.session.resources.confinement
         if self.session.resources.rules.restrictions:
             return "plan"

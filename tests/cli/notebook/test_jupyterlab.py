@@ -197,7 +197,7 @@ def test_ask_approve_plot_error_recover_interrupt_and_buttons(lab: Lab) -> None:
 
 
 def test_a_conversation_is_saved_with_the_notebook_and_resumed(lab: Lab) -> None:
-    lab.model.script[:] = ["Noted."]
+    lab.model.script[:] = ["Noted.", "It was that."]
     lab.run("%terp remember the word banana")
     lab.see("Noted.")
     lab.run("%terp --save")
@@ -207,3 +207,6 @@ def test_a_conversation_is_saved_with_the_notebook_and_resumed(lab: Lab) -> None
     lab.run("%reload_ext terp")
     lab.run("%terp --resume")
     lab.see("Resumed a conversation of 1 turn,")
+    lab.run("%terp say the word")
+    lab.see("It was that.")
+    assert "banana" in str(lab.model.requests[-1]["messages"])

@@ -16,7 +16,7 @@ def test_what_is_typed_before_the_prompt_is_there_reaches_it_unseen(tmp_path: Pa
             teletype.until_changed()
             teletype.types("hello\r")
             before_the_banner = teletype.until("/help")
-            teletype.until("You said so.")
+            teletype.until("You said so")
             teletype.types("\x04")
             shown, code = teletype.over()
             assert (code, teletype.modes) == (0, teletype.before)

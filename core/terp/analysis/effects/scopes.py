@@ -318,7 +318,7 @@ def imported_modules(body: Iterable[ast.stmt]) -> dict[str, str]:
 
 
 def place_of(node: ast.AST) -> Place:
-    """Where a node stands."""
+    """Return the line and the column of a node."""
     return getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
 
 

@@ -343,7 +343,7 @@ _COMPARING = frozenset(str.split("-eq -ne -lt -le -gt -ge"))
 
 
 def evaluates(words: Sequence[Word]) -> str:
-    """Why a command may run what one of its words holds, as part of a sentence; "" when none can.
+    """Return why a command may run the content of one of its words, as part of a sentence; "" if it cannot.
 
     Where the shell takes the name of a variable or a number, it takes arithmetic, which may run commands.
     """
