@@ -7,8 +7,13 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Protocol
 
-from terp.events import Event, TurnStarted
+from terp.events import CodeDelta, Event, ReasoningDelta, TextDelta, TurnStarted
 from terp.text.dataclasses import dataclass
+
+
+def _now() -> float:
+    """Return the time in whole microseconds: what records are written with."""
+    return time.time_ns() // 1000 / 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,9 @@ class EarlierLog(Protocol):
         """All records that were kept, in order, read at each access. Their numbers have gaps."""
 
 
+PIECES = (TextDelta, ReasoningDelta, CodeDelta)
+"""The events of what the model writes: about one for each token."""
+
 IN_MEMORY = 10_000
 """Records that stay in memory, where the store can read older ones: about 5 MB."""
 
@@ -73,7 +81,7 @@ class EventLog:
 
     def __init__(
         self,
-        clock: Callable[[], float] = time.time,
+        clock: Callable[[], float] = _now,
         *,
         earlier: EarlierLog | None = None,
         keep: Callable[[Record], None] | None = None,
@@ -92,6 +100,7 @@ class EventLog:
         self.turn_at = self.resumed_at
         self._records: list[Record] = []
         self._changed = Notifier()
+        self._changed_beside_pieces = Notifier()
         self._closed = False
 
     @property
@@ -110,7 +119,9 @@ class EventLog:
             self._read_again = None
             if len(self._records) > 2 * self._in_memory:
                 self._forget()
-        self.wake()
+        self._changed.notify()
+        if not isinstance(event, PIECES):
+            self._changed_beside_pieces.notify()
         return record
 
     def since(self, number: int) -> Sequence[Record]:
@@ -135,10 +146,11 @@ class EventLog:
     def wake(self) -> None:
         """Wake all tasks that wait for a change, without a new record."""
         self._changed.notify()
+        self._changed_beside_pieces.notify()
 
-    def changed(self) -> Awaitable[None]:
-        """Return what to await for the next `append`, `wake` or `close`."""
-        return self._changed.wait()
+    def changed(self, *, pieces: bool = True) -> Awaitable[None]:
+        """Return what to await for the next `append`, `wake` or `close`; without `pieces` not for theirs."""
+        return (self._changed if pieces else self._changed_beside_pieces).wait()
 
     async def follow(self, after: int = 0) -> AsyncGenerator[Record, None]:
         """Yield the records after `after`, and then each new one until the log is closed."""

@@ -55,7 +55,9 @@ def from_json(data: Mapping[str, Any]) -> Event:
 
 def record_to_json(record: Record) -> dict[str, Any]:
     """Return the object of the event with its `number` and its `time` in seconds since the epoch."""
-    return {"number": record.number, "time": round(record.time, 6), **to_json(record.event)}
+    kind: type = type(record.event)
+    fields = _fields(record.event)
+    return {"number": record.number, "time": record.time, "event": _tag(kind), **fields}
 
 
 def record_from_json(data: Mapping[str, Any]) -> Record:
@@ -86,7 +88,11 @@ def output_types() -> dict[str, type]:
 
 def _fields(value: Any) -> dict[str, Any]:
     kind: type = type(value)
-    return {name: _encode(getattr(value, name)) for name in _names(kind)}
+    found = {}
+    for name in _names(kind):
+        part = getattr(value, name)
+        found[name] = part if type(part) in _PLAIN else _encode(part)
+    return found
 
 
 @cache

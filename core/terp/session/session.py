@@ -123,6 +123,18 @@ class Session:
         self._requests.use(model)
 
     @property
+    def yields_pieces(self) -> bool:
+        """True if `turn` yields what the model writes as it writes it; else only `log` has these events.
+
+        For front ends that read the log: a turn then does not wake its consumer for each token.
+        """
+        return self._foreground.yields_pieces
+
+    @yields_pieces.setter
+    def yields_pieces(self, wanted: bool) -> None:
+        self._foreground.yields_pieces = wanted
+
+    @property
     def history(self) -> Sequence[Message]:
         """The messages so far, without the system prompt. They can be replaced between turns."""
         return tuple(self._history)
