@@ -4,24 +4,22 @@ import asyncio
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pydantic_core import to_json
 
 from terp.events import CodeFinished, wire
 from terp.events.changes import delta_line, described_files, file_groups
 from terp.events.log import EventLog, Record
 from terp.events.performed import account_of
 from terp.secrets.redactor import StreamRedactor, piece_of
-from terp.text.dataclasses import dataclass, replace
+from terp.text.dataclasses import dataclass
 
 if TYPE_CHECKING:
     from terp.secrets.redactor import Redactor
 
-# `json.dumps` would make one for each event.
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
-
-@dataclass(frozen=True, slots=True)
-class WireEvent:
+class WireEvent(NamedTuple):
     """The encoded form of one record: its number, the event's name, and its JSON.
 
     `is_last` is True for the last event of its number: a client continues after it.
@@ -80,17 +78,17 @@ class Transcript:
         del self._events[:gone]
         self._before += gone
         for record in self._log.since(self._before + len(self._events)):
-            shown = [_encoded(one, self._redactor()) for one in self._redaction.passed(record)]
+            shown = [_encoded(one, self._redactor) for one in self._redaction.passed(record)]
             if len(shown) > 1:
-                shown[:-1] = [replace(event, is_last=False) for event in shown[:-1]]
+                shown[:-1] = [event._replace(is_last=False) for event in shown[:-1]]
             self._events.append(tuple(shown))
 
     def _earlier(self, number: int, last: int, most: int) -> Sequence[WireEvent]:
         records = self._log.since(number)[:most]
-        return [_encoded(one, self._redactor()) for one in records if one.number <= last]
+        return [_encoded(one, self._redactor) for one in records if one.number <= last]
 
 
-def _encoded(record: Record, redactor: "Redactor") -> WireEvent:
+def _encoded(record: Record, redactor: Callable[[], "Redactor"]) -> WireEvent:
     fields = wire.record_to_json(record)
     if piece_of(record.event):
         # Pieces of text are redacted by now, and are most records.
@@ -99,7 +97,7 @@ def _encoded(record: Record, redactor: "Redactor") -> WireEvent:
         fields["files_told"] = _file_rows(record.event)
         fields["changes_told"] = delta_line(record.event.changes, record.event.more_changes)
         fields["effects_told"] = account_of(record.event.effects, record.event.files, record.event.cwd)
-    return WireEvent(record.number, fields["event"], encoded(redactor.redacted_fields(fields)))
+    return WireEvent(record.number, fields["event"], encoded(redactor().redacted_fields(fields)))
 
 
 def _file_rows(event: CodeFinished) -> Sequence[Mapping[str, Any]]:
@@ -118,9 +116,9 @@ def _file_rows(event: CodeFinished) -> Sequence[Mapping[str, Any]]:
 def encoded(fields: Any) -> bytes:
     """Return valid JSON, whatever values a kernel sent."""
     try:
-        return _ENCODER.encode(fields).encode()
-    except (ValueError, TypeError):
-        # Half of a surrogate pair, a number that is none, or what JSON does not know.
+        return to_json(fields, inf_nan_mode="strings")
+    except ValueError:
+        # Half of a surrogate pair, what JSON does not know, or what is nested deeply.
         plain = _plain(fields)
         return json.dumps(plain, separators=(",", ":"), allow_nan=False, default=str).encode()
 

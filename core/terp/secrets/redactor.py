@@ -217,12 +217,16 @@ class Redactor:
             at += len(piece)
         return clean
 
+    def is_clean(self, text: str) -> bool:
+        """Return True if there is no secret in the text, and none begins at its end. It is a quick look."""
+        return not self._beginnings.may_be_in(text) and not text.endswith("\\")
+
     def settled(self, text: str) -> int:
         """Return the length that can be redacted before more of the text has come.
 
         A secret may begin in the rest, which is mostly empty and has 20,000 characters at most.
         """
-        if not self._beginnings.may_be_in(text) and not text.endswith("\\"):
+        if self.is_clean(text):
             return len(text)
         first, longest = (max(0, len(text) - most) for most in (_LONGEST_BEGUN, _LONGEST_BLOCK))
         settled = min(
@@ -412,6 +416,9 @@ class StreamRedactor:
             yield record
             return
         stream, text = piece
+        if not self._held and text and self._redactor().is_clean(text):
+            yield record
+            return
         if self._held and stream[0] in _OF_MODEL:
             for other in [one for one in self._held if one[0] in _OF_MODEL and one != stream]:
                 yield from self._released(other, record.number)
