@@ -1,5 +1,6 @@
 """The direct adapter against a scripted server."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
@@ -156,6 +157,35 @@ async def test_a_stalled_stream_ends_at_the_timeout() -> None:
     error = await failure(Stalled(3), timeout_s=0.2)
     assert type(error) is Unavailable
     assert error.message == "openai/m: no data arrived for 0.2 s (timeout_s)"
+
+
+async def test_pieces_that_come_in_time_do_not_add_up_to_the_timeout() -> None:
+    with Loopback(["hello to you, friend"], chunk=1, pause_s=0.04) as server:
+        model = direct(server, timeout_s=0.5)
+        assert (await collect(model.stream(ASKED)))[-1] == Replied(Assistant("hello to you, friend"), "stop")
+        await model.aclose()
+
+
+async def test_a_reader_that_takes_its_time_does_not_end_the_stream() -> None:
+    with Loopback(["hello to you, friend"]) as server:
+        model = direct(server, timeout_s=0.1)
+        async with aclosing(model.stream(ASKED)) as chunks:
+            assert await anext(chunks) == TextChunk("hello to you")
+            # Longer than the limit: only the server must be quick.
+            await asyncio.sleep(0.3)
+            assert [chunk async for chunk in chunks][-1] == Replied(Assistant("hello to you, friend"), "stop")
+        await model.aclose()
+
+
+async def test_who_stops_a_stalled_stream_gets_no_timeout() -> None:
+    with Loopback([Stalled(3)]) as server:
+        model = direct(server, timeout_s=60.0)
+        reading = asyncio.ensure_future(collect(model.stream(ASKED)))
+        await asyncio.wait({reading}, timeout=0.2)
+        reading.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await reading
+        await model.aclose()
 
 
 async def test_nothing_listening_asks_for_the_server() -> None:
