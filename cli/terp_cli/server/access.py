@@ -14,6 +14,7 @@ import secrets
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -65,6 +66,7 @@ class OwnNames:
         return frozenset({*bare, *(f"{name}:{self.port}" for name in written)})
 
 
+@lru_cache(16)
 def is_loopback(host: str) -> bool:
     """Return True if only this machine can reach an address."""
     if host == "localhost":

@@ -51,7 +51,8 @@ class PrintedCalls:
     """Tells printed calls of the tool and of `functions`, in any case, from other text."""
 
     def __init__(self, languages: Sequence[str], functions: Collection[str]) -> None:
-        self._names = frozenset([*tool_names(languages), *(name.casefold() for name in functions)])
+        self._names = tool_names(languages)
+        self._functions = frozenset(name.casefold() for name in functions)
 
     def may_become_calls(self, text: str) -> bool:
         """Return True if a reply that begins with `text` may still consist of calls."""
@@ -139,7 +140,8 @@ class PrintedCalls:
         name = text[: _end(_NAME, text)]
         after = text[len(name) :]
         if not after:
-            return any(known.startswith(name.casefold()) for known in self._names)
+            begun = name.casefold()
+            return any(known.startswith(begun) for known in (*self._names, *self._functions))
         matched = _AFTER_NAME.fullmatch(after)
         if matched is None or not self._is_known(name):
             return False
@@ -155,7 +157,8 @@ class PrintedCalls:
         return [PrintedCall(matched["name"], json.dumps(arguments, ensure_ascii=False))]
 
     def _is_known(self, name: str) -> bool:
-        return plain_name(name).casefold().replace("-", "_") in self._names
+        plain = plain_name(name).casefold().replace("-", "_")
+        return plain in self._names or plain in self._functions
 
 
 def _end(pattern: re.Pattern[str], text: str) -> int:

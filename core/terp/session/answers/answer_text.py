@@ -119,12 +119,15 @@ class AnswerText:
         )
 
     async def _log_final(self, text: str, *, ended: bool = False) -> None:
+        if self._filler is None:
+            self._show(text)
+            return
         self._split(text, ended=ended)
         while self._waiting:
             piece = self._waiting[0]
             if isinstance(piece, str):
                 self._show(piece)
-            elif self._filler is not None:
+            else:
                 value = await self._filler.value(piece)
                 self._show(piece.written if value is None else value, "" if value is None else piece.written)
             self._waiting.popleft()
