@@ -99,6 +99,10 @@ async def batches(
             await served.session.log.changed()
 
 
+_HEAD_START_S = 0.002
+"""A turn asks its model before its client is written to: that takes as long, and wakes the client."""
+
+
 class EventStream(Response):
     """Server-sent events: each has its number as `id`, after which a client that reconnects continues."""
 
@@ -116,14 +120,17 @@ class EventStream(Response):
         await send_response(self._served, receive, send, self._send, keep_alive)
 
     async def _send(self, send: Send) -> None:
+        if self._turn is not None:
+            await asyncio.sleep(_HEAD_START_S)
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         if self._turn is not None:
             self._after = await self._turn.beginning()
-        await send(piece_of_body(b"retry: 1000\n\n"))
+        head = b"retry: 1000\n\n"
         if self._after >= 0:
             async with aclosing(batches(self._served, self._after, self._turn)) as following:
                 async for events in following:
-                    await send(piece_of_body(_written(events)))
+                    await send(piece_of_body(head + _written(events)))
+                    head = b""
         await send({"type": "http.response.body", "body": b""})
 
 
