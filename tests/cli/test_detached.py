@@ -238,8 +238,24 @@ def test_a_session_whose_host_was_killed_is_listed_once(terp: Terp) -> None:
     with Loopback(["An answer."]) as server:
         name = detached(terp, server, "hello")
         kill_host(terp)
-    assert (terp("ps").out, terp("ps").out) == (f"{name}  killed · hello\n", "")
+    assert (terp("ps").out, terp("ps").out) == (f"{name}  killed · hello · terp -r {name}\n", "")
     assert list((terp.home / "detached").iterdir()) == []
+
+
+def test_who_names_a_killed_session_is_told_how_it_continues(terp: Terp) -> None:
+    with Loopback(["An answer."]) as server:
+        name = detached(terp, server, "hello")
+        kill_host(terp)
+    said = f"terp: The session {name} has ended. terp -r {name} continues its conversation.\n"
+    assert terp("ps", "stop", name) == Result(1, "", said)
+
+
+def test_the_next_start_says_that_a_session_has_ended(terp: Terp) -> None:
+    with Loopback(["An answer."]) as server:
+        detached(terp, server, "hello")
+        kill_host(terp)
+        with window(terp, "--sandbox", "off", *to(server)) as shown:
+            shown.until("A detached session has ended: terp ps")
 
 
 def test_a_window_says_that_the_host_of_its_session_was_killed(terp: Terp) -> None:

@@ -98,5 +98,9 @@ def unseen_sessions(places: Places) -> str:
     waiting = [one for one in found if not one.windows and (one.has_ended or one.state == "asks")]
     if not waiting:
         return ""
-    many = f"{len(waiting)} detached sessions wait" if len(waiting) > 1 else "A detached session waits"
-    return f"{many} for you: terp ps"
+    alone = len(waiting) == 1
+    does = "waits for you" if alone else "wait for you"
+    if all(one.has_ended for one in waiting):
+        does = "has ended" if alone else "have ended"
+    who = "A detached session" if alone else f"{len(waiting)} detached sessions"
+    return f"{who} {does}: terp ps"

@@ -22,7 +22,7 @@ from terp_cli.terminal.sanitise import one_line
 
 _OPENS_S = 15.0
 _ASKED_S = 0.05
-_FACTS = ("state", "since", "cwd", "windows")
+_FACTS = ("state", "cwd", "windows")
 
 
 def detach(call: Invocation) -> int:
@@ -101,10 +101,14 @@ def _named(call: Invocation, name: str) -> DetachedSession:
     Raises:
         TerpError: there is none, or more than one.
     """
-    running = [one for one in detached_sessions(call.places) if not one.has_ended]
-    found = running[:1] if name == LAST else [one for one in running if one.session.startswith(name)]
+    sessions = detached_sessions(call.places)
+    running = [one for one in sessions if not one.has_ended]
+    named = [one for one in sessions if one.session.startswith(name)]
+    found = running[:1] if name == LAST else [one for one in named if not one.has_ended]
     if len(found) == 1:
         return found[0]
+    if named and not found:
+        raise TerpError(f"The session {named[0].session} has ended.", _continues(named[0]))
     if not running:
         raise TerpError("There is no detached session.", "terp --detach starts one.")
     why = "No detached session" if not found else "More than one detached session"
@@ -135,13 +139,19 @@ def _list(call: Invocation) -> int:
     found = detached_sessions(call.places)
     if call.options.output_format == "json":
         facts = [
-            {"id": one.session, "title": _title(call, one), **{key: getattr(one, key) for key in _FACTS}}
+            {
+                "id": one.session,
+                "title": _title(call, one),
+                "since": one.since or None,
+                **{key: getattr(one, key) for key in _FACTS},
+            }
             for one in found
         ]
         write_json(call.out, {"detached": facts})
         return 0
     for one in found:
-        call.out.write(f"{one.session or '(starting)'}  {one_line(_about(call, one))}\n")
+        hint = f" · terp -r {one.session}" if one.has_ended and one.session else ""
+        call.out.write(f"{one.session or '(starting)'}  {one_line(_about(call, one))}{hint}\n")
         if one.has_ended:
             # The user has seen it now.
             one.forget()
@@ -155,9 +165,13 @@ def _stop(call: Invocation) -> int:
         chosen = _named(call, name)
         end(chosen.path)
         chosen.path.with_suffix(ENDED).unlink(missing_ok=True)
-        text = f"{chosen.session}; terp -r {chosen.session} continues its conversation."
+        text = f"{chosen.session}; {_continues(chosen)}"
         call.out.write(f"Ended {text if chosen.session else 'a session that had not started.'}\n")
     return 0
+
+
+def _continues(one: DetachedSession) -> str:
+    return f"terp -r {one.session} continues its conversation."
 
 
 def _about(call: Invocation, one: DetachedSession) -> str:
