@@ -92,9 +92,12 @@ async def attach(context: ReplContext, target: str) -> None:
 async def detach(context: ReplContext, _: str) -> None:
     """Leave the window of a detached session, which continues."""
     if context.call.host is None:
+        # Without a turn nothing is stored.
+        named = f" -r {context.session.folder.name}" if context.session.turns else ""
+        then = "continue it" if named else "start another one"
         raise TerpError(
             "This session belongs to its terminal, and ends with it.",
-            f"Leave it with /exit, and continue it with terp --detach -r {context.session.folder.name}.",
+            f"Leave it with /exit, and {then} with terp --detach{named}.",
         )
     context.call.host.leave()
 

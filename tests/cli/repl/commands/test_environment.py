@@ -51,3 +51,13 @@ async def test_the_names_of_kernels_are_completed(here: Here, tmp_path: Path) ->
     connection(tmp_path / "kernel-0c2d.json")
     assert sorted(here.offered("attach", "")) == ["0a1b", "0c2d", "own"]
     assert here.offered("attach", "0a") == ["0a1b"]
+
+
+@pytest.mark.parametrize("turns", [0, 1])
+async def test_detach_names_only_a_session_that_is_stored(here: Here, turns: int) -> None:
+    await here.asked(*["hello"] * turns)
+    with pytest.raises(TerpError) as caught:
+        await here.does("/detach")
+    name = f" -r {here.session.folder.name}" if turns else ""
+    then = "continue it" if turns else "start another one"
+    assert caught.value.remedy == f"Leave it with /exit, and {then} with terp --detach{name}."
