@@ -218,7 +218,7 @@ class Redactor:
         return clean
 
     def is_clean(self, text: str) -> bool:
-        """Return True if there is no secret in the text, and none begins at its end. It is a quick look."""
+        """Return True if no secret is in the text or begins at its end; False if that needs a closer look."""
         return not self._beginnings.may_be_in(text) and not text.endswith("\\")
 
     def settled(self, text: str) -> int:

@@ -5,6 +5,7 @@ It is a separate module because importing httpx takes longer than painting the p
 
 import asyncio
 import math
+import socket
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import suppress
@@ -41,8 +42,8 @@ class ChatServer:
                     raise classify(
                         self._route.target, response.status_code, await error_text(response), response.headers
                     )
-                is_packed = "content-encoding" in response.headers
-                received = response.aiter_bytes() if is_packed else response.aiter_raw()
+                is_compressed = "content-encoding" in response.headers
+                received = response.aiter_bytes() if is_compressed else response.aiter_raw()
                 with _ReadTimer(response, self._timeout_s) as timer:
                     async for piece in received:
                         timer.stop()
@@ -71,43 +72,45 @@ class _ReadTimer:
     """
 
     def __init__(self, response: httpx.Response, limit_s: float | None) -> None:
-        # httpx looks at it before it reads the body.
-        response.request.extensions["timeout"]["read"] = None
         self._limit_s = math.inf if limit_s is None else limit_s
         self._loop = asyncio.get_running_loop()
-        self._reader: asyncio.Task[Any] | None = None
-        self._began = 0.0
-        self._other_cancels: int | None = None
+        self._began: float | None = None
+        self._is_over = False
+        stream = response.extensions.get("network_stream")
+        self._socket = stream.get_extra_info("socket") if stream is not None else None
+        if self._socket is not None:
+            # httpx reads its own limit when the body is first read.
+            response.request.extensions["timeout"]["read"] = None
 
     def start(self) -> None:
-        """Note that the current task begins to read."""
-        self._began, self._reader = self._loop.time(), asyncio.current_task()
+        """Note that a read begins."""
+        self._began = self._loop.time()
 
     def stop(self) -> None:
-        """Note that it has read something."""
-        self._reader = None
+        """Note that the read has returned."""
+        self._began = None
 
     def __enter__(self) -> Self:
         self.start()
-        self._timer = self._loop.call_at(self._began + self._limit_s, self._look)
+        self._timer = self._loop.call_later(self._limit_s, self._check)
         return self
 
     def __exit__(self, _: object, error: BaseException | None, *__: object) -> None:
         self._timer.cancel()
-        if self._other_cancels is None or self._reader is None:
-            return
-        # As `asyncio.timeout` does it: others may have cancelled the task as well.
-        if self._reader.uncancel() <= self._other_cancels:
+        if self._is_over and (error is None or isinstance(error, httpx.RequestError)):
             raise httpx.ReadTimeout("") from error
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         now = self._loop.time()
-        if self._reader is None or now < self._began + self._limit_s:
-            began = now if self._reader is None else self._began
-            self._timer = self._loop.call_at(began + self._limit_s, self._look)
-        else:
-            self._other_cancels = self._reader.cancelling()
-            self._reader.cancel()
+        due = (now if self._began is None else self._began) + self._limit_s
+        if due > now:
+            self._timer = self._loop.call_at(due, self._check)
+        elif self._socket is not None:
+            # The read ends as if the server had closed the connection. A cancel of the task could not be told
+            # from one by the user.
+            self._is_over = True
+            with suppress(OSError):
+                self._socket.shutdown(socket.SHUT_RDWR)
 
 
 async def get_json(route: Route, path: str, target: Target, timeout_s: float | None) -> Any:
