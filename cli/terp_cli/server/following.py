@@ -99,8 +99,9 @@ async def batches(
             await served.session.log.changed()
 
 
+_RETRY = b"retry: 1000\n\n"
 _HEAD_START_S = 0.002
-"""A turn asks its model before its client is written to: that takes as long, and wakes the client."""
+"""Seconds in which the request to the model leaves: a write wakes the client, which takes the processor."""
 
 
 class EventStream(Response):
@@ -120,18 +121,21 @@ class EventStream(Response):
         await send_response(self._served, receive, send, self._send, keep_alive)
 
     async def _send(self, send: Send) -> None:
-        if self._turn is not None:
+        if self._turn is not None and not self._turn.ahead:
             await asyncio.sleep(_HEAD_START_S)
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        head = _RETRY
         if self._turn is not None:
             self._after = await self._turn.beginning()
-        head = b"retry: 1000\n\n"
+        else:
+            await send(piece_of_body(head))
+            head = b""
         if self._after >= 0:
             async with aclosing(batches(self._served, self._after, self._turn)) as following:
                 async for events in following:
                     await send(piece_of_body(head + _written(events)))
                     head = b""
-        await send({"type": "http.response.body", "body": b""})
+        await send({"type": "http.response.body", "body": head})
 
 
 async def send_response(

@@ -118,7 +118,7 @@ def encoded(fields: Any) -> bytes:
     try:
         return to_json(fields, inf_nan_mode="strings")
     except ValueError:
-        # Half of a surrogate pair, what JSON does not know, or what is nested deeply.
+        # Half of a surrogate pair, what JSON does not know, or 255 values inside each other.
         plain = _plain(fields)
         return json.dumps(plain, separators=(",", ":"), allow_nan=False, default=str).encode()
 
@@ -135,7 +135,8 @@ def decoded(text: str) -> dict[str, Any] | None:
 def _plain(value: Any) -> Any:
     match value:
         case float() if not math.isfinite(value):
-            return str(value)
+            # As pydantic writes it: NaN, Infinity, -Infinity.
+            return json.dumps(value)
         case dict():
             return {str(key): _plain(part) for key, part in value.items()}
         case list() | tuple():
