@@ -191,7 +191,7 @@ async def added(model: str, ours: Served, bare: Served, rounds: int) -> tuple[Wa
         )
         for number in range(rounds + 1):
             first, each, _ = await alone.measured()
-            # Whoever comes after the model alone finds it slower, so they take turns.
+            # The way that follows the model alone is slower, so the order alternates.
             for way in ways if number % 2 else reversed(ways):
                 found = await way.measured()
                 if number:

@@ -57,8 +57,8 @@ class Turns:
         self.count = 0
         self.current: ServedTurn | None = None
         self._session = session
-        # Clients read the log.
-        session.yields_pieces = False
+        # Clients read the log; the task that plays a turn would only drop them.
+        session.yields_deltas = False
         self._most_waiting = most_waiting
         self._changed = changed
         self._waiting: deque[ServedTurn] = deque()

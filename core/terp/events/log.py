@@ -12,7 +12,7 @@ from terp.text.dataclasses import dataclass
 
 
 def _now() -> float:
-    """Return the time in whole microseconds: what records are written with."""
+    """Return the time in whole microseconds, the precision of stored records."""
     return time.time_ns() // 1000 / 1e6
 
 
@@ -63,11 +63,15 @@ class EarlierLog(Protocol):
         """All records that were kept, in order, read at each access. Their numbers have gaps."""
 
 
-PIECES = (TextDelta, ReasoningDelta, CodeDelta)
-"""The events of what the model writes: about one for each token."""
-
 IN_MEMORY = 10_000
 """Records that stay in memory, where the store can read older ones: about 5 MB."""
+
+
+def is_delta(event: Event) -> bool:
+    """Return True for a piece of a reply, about one for each token; a value that terp filled in is none."""
+    if isinstance(event, TextDelta):
+        return not event.reference
+    return isinstance(event, ReasoningDelta | CodeDelta)
 
 
 class EventLog:
@@ -100,7 +104,7 @@ class EventLog:
         self.turn_at = self.resumed_at
         self._records: list[Record] = []
         self._changed = Notifier()
-        self._changed_beside_pieces = Notifier()
+        self._changed_except_deltas = Notifier()
         self._closed = False
 
     @property
@@ -120,8 +124,8 @@ class EventLog:
             if len(self._records) > 2 * self._in_memory:
                 self._forget()
         self._changed.notify()
-        if not isinstance(event, PIECES):
-            self._changed_beside_pieces.notify()
+        if not is_delta(event):
+            self._changed_except_deltas.notify()
         return record
 
     def since(self, number: int) -> Sequence[Record]:
@@ -146,11 +150,14 @@ class EventLog:
     def wake(self) -> None:
         """Wake all tasks that wait for a change, without a new record."""
         self._changed.notify()
-        self._changed_beside_pieces.notify()
+        self._changed_except_deltas.notify()
 
-    def changed(self, *, pieces: bool = True) -> Awaitable[None]:
-        """Return what to await for the next `append`, `wake` or `close`; without `pieces` not for theirs."""
-        return (self._changed if pieces else self._changed_beside_pieces).wait()
+    def changed(self, *, deltas: bool = True) -> Awaitable[None]:
+        """Return what to await for the next `append`, `wake` or `close`.
+
+        Without `deltas`, an `append` of one does not count.
+        """
+        return (self._changed if deltas else self._changed_except_deltas).wait()
 
     async def follow(self, after: int = 0) -> AsyncGenerator[Record, None]:
         """Yield the records after `after`, and then each new one until the log is closed."""

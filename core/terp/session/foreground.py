@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from terp.errors import SessionError
 from terp.events import Event
-from terp.events.log import PIECES, EventLog, Notifier, Record
+from terp.events.log import EventLog, Notifier, Record, is_delta
 from terp.text.dataclasses import dataclass, field
 
 T = TypeVar("T")
@@ -84,8 +84,8 @@ class Foreground:
         self._silent: Interrupts | None = None
         # Called after each task, before its consumer gets the end of the events.
         self.afterwards: Callable[[], Awaitable[None]] | None = None
-        # Without, `play` yields no text and code of the model, and wakes its consumer for other events only.
-        self.yields_pieces = True
+        # If False, `play` yields no deltas of the model, and does not wake its consumer for them.
+        self.yields_deltas = True
         self._pulled = 0
         self._is_over = False
         # Apart from the log: readers of the log are not woken once more for each event.
@@ -168,8 +168,9 @@ class Foreground:
     async def drawn(self) -> None:
         """Return when the consumer has pulled all that is logged now, and has come back for more."""
         number = self._log.last
-        # A consumer that does not want pieces has not come for the last of them.
-        self._log.wake()
+        if not self.yields_deltas:
+            # The consumer has not been woken for the last of them.
+            self._log.wake()
         while self._task is not None and self._pulled < number:
             await self._pulling.wait()
 
@@ -181,15 +182,14 @@ class Foreground:
 
     async def _follow(self, after: int, running: asyncio.Task[None]) -> AsyncGenerator[Record, None]:
         while True:
-            done = running.done()
             for record in self._log.since(after):
                 after = record.number
-                if self.yields_pieces or not isinstance(record.event, PIECES):
+                if self.yields_deltas or not is_delta(record.event):
                     yield record
                 self._pulled = after
                 self._pulling.notify()
             if self._log.last > after:
                 continue
-            if done:
+            if running.done():
                 return
-            await self._log.changed(pieces=self.yields_pieces)
+            await self._log.changed(deltas=self.yields_deltas)

@@ -123,16 +123,17 @@ class Session:
         self._requests.use(model)
 
     @property
-    def yields_pieces(self) -> bool:
+    def yields_deltas(self) -> bool:
         """True if `turn` yields what the model writes as it writes it; else only `log` has these events.
 
-        For front ends that read the log: a turn then does not wake its consumer for each token.
+        For front ends that read the log: a turn then does not wake its consumer for each token. It is to be
+        set between turns.
         """
-        return self._foreground.yields_pieces
+        return self._foreground.yields_deltas
 
-    @yields_pieces.setter
-    def yields_pieces(self, wanted: bool) -> None:
-        self._foreground.yields_pieces = wanted
+    @yields_deltas.setter
+    def yields_deltas(self, wanted: bool) -> None:
+        self._foreground.yields_deltas = wanted
 
     @property
     def history(self) -> Sequence[Message]:
