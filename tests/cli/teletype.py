@@ -79,14 +79,14 @@ class Teletype:
         os.write(self._hand, text.encode(encoding))
 
     def until(self, mark: str) -> str:
-        """What is shown from here to the end of the first `mark`."""
+        """Return the text from here to the end of the first `mark`."""
         while mark.encode() not in self._shown:
             self._read()
         before, _, self._shown = self._shown.partition(mark.encode())
         return before.decode(errors="replace") + mark
 
     def over(self) -> tuple[str, int]:
-        """What is shown until the program and its helpers have ended, and its exit code."""
+        """Return the text until the program and its helpers have ended, and the exit code."""
         shown = self.until("<over ").removesuffix("<over ")
         return shown, int(self.until(">").removesuffix(">"))
 

@@ -255,7 +255,7 @@ def test_the_next_start_says_that_a_session_has_ended(terp: Terp) -> None:
         detached(terp, server, "hello")
         kill_host(terp)
         with window(terp, "--sandbox", "off", *to(server)) as shown:
-            shown.until("A detached session has ended: terp ps")
+            assert "waits for you" not in shown.until("A detached session has ended: terp ps")
 
 
 def test_a_window_says_that_the_host_of_its_session_was_killed(terp: Terp) -> None:

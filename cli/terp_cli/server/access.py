@@ -66,6 +66,7 @@ class OwnNames:
         return frozenset({*bare, *(f"{name}:{self.port}" for name in written)})
 
 
+# Each request asks it of the name of its server.
 @lru_cache(16)
 def is_loopback(host: str) -> bool:
     """Return True if only this machine can reach an address."""

@@ -99,7 +99,6 @@ async def batches(
             await served.session.log.changed()
 
 
-_RETRY = b"retry: 1000\n\n"
 _HEAD_START_S = 0.002
 """Seconds in which the request to the model leaves: a write wakes the client, which takes the processor."""
 
@@ -124,18 +123,14 @@ class EventStream(Response):
         if self._turn is not None and not self._turn.ahead:
             await asyncio.sleep(_HEAD_START_S)
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        head = _RETRY
         if self._turn is not None:
             self._after = await self._turn.beginning()
-        else:
-            await send(piece_of_body(head))
-            head = b""
+        await send(piece_of_body(b"retry: 1000\n\n"))
         if self._after >= 0:
             async with aclosing(batches(self._served, self._after, self._turn)) as following:
                 async for events in following:
-                    await send(piece_of_body(head + _written(events)))
-                    head = b""
-        await send({"type": "http.response.body", "body": head})
+                    await send(piece_of_body(_written(events)))
+        await send({"type": "http.response.body", "body": b""})
 
 
 async def send_response(

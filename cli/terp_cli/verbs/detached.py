@@ -88,8 +88,7 @@ def _show(call: Invocation, path: Path) -> int:
     if found is None or found.has_ended:
         if found:
             found.forget()
-        chosen = f"-r {found.session}" if found else "-c"
-        raise TerpError("The session was killed.", f"terp {chosen} continues its conversation.")
+        raise TerpError("The session was killed.", _continues(f"-r {found.session}" if found else "-c"))
     taken, left = "Another window shows the session now.", "terp attach last shows it again."
     call.note(taken if found.windows else f"The session continues: {left}")
     return 0
@@ -108,7 +107,7 @@ def _named(call: Invocation, name: str) -> DetachedSession:
     if len(found) == 1:
         return found[0]
     if named and not found:
-        raise TerpError(f"The session {named[0].session} has ended.", _continues(named[0]))
+        raise TerpError(f"The session {named[0].session} has ended.", _continues(f"-r {named[0].session}"))
     if not running:
         raise TerpError("There is no detached session.", "terp --detach starts one.")
     why = "No detached session" if not found else "More than one detached session"
@@ -165,13 +164,13 @@ def _stop(call: Invocation) -> int:
         chosen = _named(call, name)
         end(chosen.path)
         chosen.path.with_suffix(ENDED).unlink(missing_ok=True)
-        text = f"{chosen.session}; {_continues(chosen)}"
+        text = f"{chosen.session}; {_continues(f'-r {chosen.session}')}"
         call.out.write(f"Ended {text if chosen.session else 'a session that had not started.'}\n")
     return 0
 
 
-def _continues(one: DetachedSession) -> str:
-    return f"terp -r {one.session} continues its conversation."
+def _continues(which: str) -> str:
+    return f"terp {which} continues its conversation."
 
 
 def _about(call: Invocation, one: DetachedSession) -> str:

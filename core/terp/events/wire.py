@@ -55,9 +55,7 @@ def from_json(data: Mapping[str, Any]) -> Event:
 
 def record_to_json(record: Record) -> dict[str, Any]:
     """Return the object of the event with its `number` and its `time` in seconds since the epoch."""
-    kind: type = type(record.event)
-    fields = _fields(record.event)
-    return {"number": record.number, "time": record.time, "event": _tag(kind), **fields}
+    return {"number": record.number, "time": record.time, **to_json(record.event)}
 
 
 def record_from_json(data: Mapping[str, Any]) -> Record:

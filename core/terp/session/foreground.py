@@ -157,7 +157,7 @@ class Foreground:
     async def idle(self) -> None:
         """Return when no task runs."""
         while self.busy:
-            await self._log.changed()
+            await self._log.changed(deltas=False)
 
     async def ending(self) -> None:
         """Wait up to a second until a stopped task has logged its end; no other one can begin."""

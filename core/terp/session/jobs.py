@@ -330,7 +330,7 @@ class Jobs:
 
     async def _free(self, job: Job) -> None:
         while job.number and self._foreground.busy and not job.is_awaited:
-            await self._log.changed()
+            await self._log.changed(deltas=False)
 
 
 def still_running(job: Job, mark: NoteMark) -> str:

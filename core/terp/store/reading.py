@@ -29,6 +29,7 @@ from terp.session.keeping import LeftOver, Stored
 from terp.store.forms import VERSION, Header, change_from_json, header_from_json
 from terp.store.journal import NAME
 from terp.text.dataclasses import dataclass, field
+from terp.text.importing import collection_put_off
 
 _EVENT, _HISTORY, _ASSISTANT = b'{"event":"', b'{"history":"', b'{"history":"assistant"'
 # More pieces than one reply has.
@@ -96,7 +97,8 @@ def stored_of(content: bytes, folder: Path) -> StoredLog:
     # What follows the last end of a line was not finished.
     lines.pop()
     reading = _Reading()
-    reading.read(lines)
+    with collection_put_off():
+        reading.read(lines)
     if reading.header is None:
         raise SessionError(f"The session {folder.name} cannot be read: its log has no beginning.")
     return StoredLog(

@@ -354,7 +354,7 @@ async def _send_changes(served: Served, outgoing: Outgoing) -> None:
     sent = served.changes
     while True:
         if sent == served.changes:
-            await served.session.log.changed()
+            await served.session.log.changed(deltas=False)
         else:
             sent = served.changes
             changed = forms.session_info(served).model_dump()
