@@ -248,6 +248,8 @@ def test_who_names_a_killed_session_is_told_how_it_continues(terp: Terp) -> None
         kill_host(terp)
     said = f"terp: The session {name} has ended. terp -r {name} continues its conversation.\n"
     assert terp("ps", "stop", name) == Result(1, "", said)
+    with window(terp, "attach", name) as shown:
+        assert shown.over() == (said.replace("\n", "\r\n"), 1)
 
 
 def test_the_next_start_says_that_a_session_has_ended(terp: Terp) -> None:
